@@ -1,0 +1,57 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const flag = z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1');
+const count = (fallback: number, least = 0) => z.coerce.number('must be a number').int('must be a whole number').min(least, `must be at least ${least}`).default(fallback);
+const list = z.string().default('').transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean));
+const address = (...protocols: string[]) => z.string().refine((text) => {
+  try { return protocols.includes(new URL(text).protocol.slice(0, -1)); } catch { return false; }
+}, `must be an address that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`).optional();
+
+/** The variables of contract section 1, each with its default. */
+const variables = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: z.coerce.number('must be a number').int().min(0).max(65535, 'must be a port').default(4000),
+  DATA_DIR: z.string().min(1).default('.data'),
+  DATABASE_URL: address('postgres', 'postgresql'),
+  ELASTICSEARCH_URL: address('http', 'https'),
+  APP_SECRET: z.string().optional(),
+  ADMIN_USERNAME: z.string().min(1).default('admin'),
+  ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
+  SEED_DEMO: flag.optional(),
+  ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker').default('all'),
+  WORKER_CONCURRENCY: count(4, 1),
+  PUBLIC_URL: address('http', 'https'),
+  TRUST_PROXY: list,
+  CORS_ORIGINS: list,
+  SMTP_URL: address('smtp', 'smtps'),
+  MAIL_FROM: z.string().optional(),
+  QUERY_TIMEOUT_MS: count(60_000, 1),
+  REFRESH_TIMEOUT_MS: count(3_600_000, 1),
+  MAX_UPLOAD_BYTES: count(100_000_000),
+  MAX_DATASET_ROWS: count(0),
+  TENANT_QUOTA_BYTES: count(0),
+  OUTBOUND_ALLOW: list,
+  RATE_LIMIT_API: count(1200),
+  RATE_LIMIT_LOGIN: count(10),
+  RATE_LIMIT_WEBHOOK: count(600),
+  PUBLIC_SCHEMA: flag.default(true),
+  METRICS_TOKEN: z.string().min(1).optional(),
+  LICENSE_MANAGER_URL: address('http', 'https'),
+  CREDITS_INCLUDED: count(1000),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino').default('info'),
+});
+
+/** The service's configuration: sizes in bytes, times in milliseconds, `DATA_DIR` absolute. */
+export type Config = z.output<typeof variables>;
+
+/** Reads the configuration from the environment, `overrides` first; a malformed value is one sentence naming the variable. An empty variable counts as unset. */
+export function readConfig(overrides: Record<string, string> = {}): Config {
+  const given = Object.fromEntries(Object.entries({ ...process.env, ...overrides }).filter(([name, value]) => name in variables.shape && value !== ''));
+  const parsed = variables.safeParse(given);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new Error(`${issue.path.join('.')} ${issue.message.startsWith('must') ? issue.message : `is malformed: ${issue.message}`}`);
+  }
+  return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
+}

@@ -1,0 +1,35 @@
+import type { Platform, Transaction } from './platform.ts';
+import type { Query } from './database.ts';
+import type { Reader } from './read/reader.ts';
+import type { Viewer } from './viewer.ts';
+
+/** What a request tells about itself. */
+export interface RequestFacts {
+  id: string;
+  address: string;
+  userAgent: string | null;
+  /** Aborted when the client hangs up. */
+  signal: AbortSignal;
+  /** Sets or clears the session cookie of the answer; does nothing where there is none to set. */
+  setSession(value: string | null, expiresAt: Date | null): void;
+}
+
+/** What every resolver and service gets first. Public root fields may meet a null viewer, all others never do. */
+export interface PublicContext {
+  platform: Platform;
+  request: RequestFacts;
+  viewer: Viewer | null;
+  /** Versions that `If-Match` allows; a change of any other fails with 412. */
+  ifMatch?: readonly number[];
+}
+
+/** The context of an authenticated caller: reading and writing happen in the caller's tenant. */
+export interface Context extends PublicContext {
+  viewer: Viewer;
+  /** Reads what a GraphQL selection asks for, under the viewer's rights. */
+  read: Reader;
+  /** One statement in the viewer's tenant. */
+  query: Query;
+  /** A unit of work in the viewer's tenant; throwing undoes all of it. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,57 @@
+/** Global permissions, granted to users (specification, "Authentication" 6, and contract 3). */
+export const GLOBAL_PERMISSIONS = [
+  'users:view', 'users:create', 'users:edit', 'users:delete',
+  'datasets:create', 'reports:create', 'assistants:create', 'teams:create', 'tenant:superuser',
+  'jobs:create', 'queries:create', 'datasources:create', 'templates:create', 'apps:create', 'libraries:create', 'toolkits:create', 'folders:create',
+  'billing:manage', 'usage:write', 'ai:access',
+] as const;
+export type GlobalPermission = (typeof GLOBAL_PERMISSIONS)[number];
+
+/** What a new user may do before anybody grants more. */
+export const NEW_USER_PERMISSIONS: readonly GlobalPermission[] = [
+  'datasets:create', 'reports:create', 'assistants:create', 'jobs:create', 'queries:create', 'templates:create', 'libraries:create', 'folders:create', 'ai:access',
+];
+
+/** What can be done to one resource; the word before the colon is its kind. */
+export const ABILITIES = {
+  dataset: ['read', 'write', 'edit', 'refresh', 'copy', 'share', 'delete', 'addVisual', 'deleteVisual', 'assignTags', 'changeOwner'],
+  datasource: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  query: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  team: ['read', 'edit', 'delete'],
+  user: ['read', 'edit', 'delete'],
+} as const;
+
+export type Kind = keyof typeof ABILITIES;
+export type Ability<K extends Kind = Kind> = (typeof ABILITIES)[K][number];
+export type ResourcePermission = { [K in Kind]: `${K}:${Ability<K>}` }[Kind];
+
+/** Everything that `@Can` may name. `authenticated` asks for a caller and nothing more; `session` for one who is not a token. */
+export type Permission = GlobalPermission | ResourcePermission | 'authenticated' | 'session';
+
+const globals: ReadonlySet<string> = new Set(GLOBAL_PERMISSIONS);
+export const isGlobalPermission = (permission: string): permission is GlobalPermission => globals.has(permission);
+
+/** Levels of access to one resource. Owners stand above every share level; a team's members get the level of their role. */
+export const LEVEL = { none: 0, view: 1, edit: 2, admin: 3, owner: 4 } as const;
+export type Level = (typeof LEVEL)[keyof typeof LEVEL];
+
+export const TEAM_ROLES = ['member', 'memberPlus', 'admin'] as const;
+export type TeamRole = (typeof TEAM_ROLES)[number];
+
+/** What a role lets its holder do with what the team owns (contract 3, "Team roles"). */
+export const LEVEL_OF_ROLE: Record<TeamRole, Level> = { member: LEVEL.view, memberPlus: LEVEL.edit, admin: LEVEL.admin };
+
+/** The least level that an ability asks for (contract 3, "Dataset levels" and the line on other kinds). */
+const LEAST: Record<string, Level> = {
+  read: LEVEL.view, copy: LEVEL.view,
+  write: LEVEL.edit, edit: LEVEL.edit, run: LEVEL.edit, refresh: LEVEL.edit, addVisual: LEVEL.edit, deleteVisual: LEVEL.edit, assignTags: LEVEL.edit,
+  share: LEVEL.admin, delete: LEVEL.admin, changeOwner: LEVEL.admin,
+};
+
+/** Whether a level suffices for what a permission names, e.g. `dataset:write`. */
+export const levelAllows = (level: Level, permission: ResourcePermission): boolean => level >= LEAST[permission.slice(permission.indexOf(':') + 1)]!;
+
+/** The permissions object of a caller for one resource: every ability of its kind, true or false. */
+export function abilitiesAt<K extends Kind>(kind: K, level: Level): Record<Ability<K>, boolean> {
+  return Object.fromEntries(ABILITIES[kind].map((ability) => [ability, level >= LEAST[ability]!])) as Record<Ability<K>, boolean>;
+}
