@@ -1,0 +1,91 @@
+import { toRe2 } from '../../../core/criteria/regex-print.ts';
+import { parsePortableRegex } from '../../../core/criteria/regex.ts';
+import type { PortableRegex } from '../../../core/criteria/regex.ts';
+import type { CriteriaNode, CriteriaValue } from '../../../core/criteria/tree.ts';
+import { COMPARED_CHARACTERS } from '../../../core/criteria/value.ts';
+import type { Field } from '../../../core/fields.ts';
+import type { SqlType, SqlValues } from './sql-values.ts';
+
+const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
+
+/** A membership of so many values is written out and reaches the zone maps; a longer one is joined as one list. */
+const INLINE_VALUES = 100;
+
+type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
+
+/**
+ * Criteria as a DuckDB condition that is true or false for every row, never null.
+ * @param columnOf the SQL of a field's column, e.g. `"c3"`.
+ * @param values how values get into the statement: `boundValues(params)` or `literalValues`.
+ */
+export function compileCriteria(node: CriteriaNode, columnOf: (field: Field) => string, values: SqlValues): string {
+  switch (node.kind) {
+    case 'and':
+    case 'or': {
+      if (node.nodes.length === 0) return node.kind === 'and' ? 'true' : 'false';
+      return `(${node.nodes.map((inner) => compileCriteria(inner, columnOf, values)).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;
+    }
+    case 'not': return `(NOT ${compileCriteria(node.node, columnOf, values)})`;
+    default: return leaf(node, columnOf(node.field), values);
+  }
+}
+
+/** The SQL of what comparisons and sorting look at: of a text its first characters, of a flagged number its double. */
+export function comparable(field: Pick<Field, 'type' | 'format'>, column: string): string {
+  if (field.type === 'text') return `left(${column}, ${COMPARED_CHARACTERS})`;
+  // DuckDB's own cast from DECIMAL can be off in the last bit; from text it is exact.
+  if (field.format === 'decimal') return `CAST(CAST(${column} AS VARCHAR) AS DOUBLE)`;
+  return field.type === 'number' || field.format ? `CAST(${column} AS DOUBLE)` : column;
+}
+
+function leaf(node: Leaf, column: string, values: SqlValues): string {
+  if (node.kind === 'missing') return `(${column} IS NULL)`;
+  const { left, right } = sides(node, column, values);
+  return `(${column} IS NOT NULL AND ${left}${right})`;
+}
+
+function sides(node: Exclude<Leaf, { kind: 'missing' }>, column: string, values: SqlValues): { left: string; right: string } {
+  if (node.kind === 'regex') {
+    const pattern = re2Pattern(parsePortableRegex(node.source), node.insensitive);
+    return { left: `regexp_matches(${comparable(node.field, column)}, `, right: `${values.scalar(pattern, 'VARCHAR')})` };
+  }
+  const compared = node.kind === 'in' ? node.values : [node.value];
+  const type = comparedType(node.field, compared);
+  const left = type === 'DOUBLE' ? comparable({ ...node.field, type: 'number' }, column) : comparable(node.field, column);
+  if (node.kind === 'compare') return { left, right: ` ${OPERATORS[node.op]} ${values.scalar(node.value, type)}` };
+  if (node.values.length > INLINE_VALUES) return { left, right: ` IN (SELECT unnest(${values.list(node.values, type)}))` };
+  return { left, right: ` IN (${node.values.map((value) => values.scalar(value, type)).join(', ')})` };
+}
+
+/** The type to compare in. Whole numbers stay whole where that is exact, so that the column itself is compared. */
+function comparedType(field: Field, values: readonly CriteriaValue[]): SqlType {
+  switch (field.type) {
+    case 'integer': return !field.format && values.every(Number.isSafeInteger) ? 'BIGINT' : 'DOUBLE';
+    case 'number': return 'DOUBLE';
+    case 'boolean': return 'BOOLEAN';
+    case 'date': return 'DATE';
+    case 'datetime': return 'TIMESTAMP';
+    default: return 'VARCHAR';
+  }
+}
+
+/** Matches the empty text; put in front, it keeps DuckDB's optimizer away from a pattern. */
+const OPAQUE = '(?:|[^\\x{0}-\\x{10ffff}])';
+
+/** The optimizer rewrites plain patterns to prefix, suffix and contains, and takes an anchor anywhere for one at the end: `a^` would find what ends in "a". */
+function re2Pattern(regex: PortableRegex, insensitive: boolean): string {
+  const pattern = toRe2(regex, insensitive);
+  const nodes = regex.kind === 'sequence' ? regex.nodes : [regex];
+  const inner = nodes.slice(nodes[0]?.kind === 'start' ? 1 : 0, nodes.at(-1)?.kind === 'end' ? -1 : undefined);
+  return inner.some(hasAnchor) ? `${OPAQUE}(?:${pattern})` : pattern;
+}
+
+function hasAnchor(node: PortableRegex): boolean {
+  switch (node.kind) {
+    case 'set': return false;
+    case 'repeat': return hasAnchor(node.node);
+    case 'sequence':
+    case 'alternatives': return node.nodes.some(hasAnchor);
+    default: return true;
+  }
+}

@@ -1,0 +1,71 @@
+import { parseCriteria } from '../../../core/criteria/parse.ts';
+import type { Field, FieldType } from '../../../core/fields.ts';
+import { applyStep, flowFields } from '../../../core/flow/check.ts';
+import { parseExpression } from '../../../core/flow/expression.ts';
+import type { FlowStep } from '../../../core/flow/flow.ts';
+import { inStep } from '../../../core/flow/parse.ts';
+import { typeExpression } from '../../../core/flow/typing.ts';
+import { comparable, compileCriteria } from './criteria-sql.ts';
+import { compileExpression } from './expression-sql.ts';
+import { literalValues, quoteName } from './sql-values.ts';
+
+/** A column of a staged table: what it is called, what it holds and where. */
+export interface StagedColumn {
+  name: string;
+  type: FieldType;
+  /** Physical name, e.g. `c0`. */
+  column: string;
+}
+
+const ROW = quoteName('_row');
+
+/**
+ * A flow as one SELECT over a staged table, whose column `_row` numbers the rows in the order of the source. The rows come in the order that the steps imply, ties
+ * in that of the source; sorting is stable, missing values last. Physical columns of the answer are `c0` … `cN`; `_row` is not among them.
+ * @param source the relation as SQL, e.g. `staged` or `"load"."staged"`.
+ * @throws badInput as `checkFlow` does, when the steps do not fit the columns.
+ */
+export function compileFlow(steps: readonly FlowStep[], columns: readonly StagedColumn[], source: string): { sql: string; columns: StagedColumn[] } {
+  const plan = steps.reduce<Plan>((current, step, i) => inStep(i, step.type, () => applied(step, current, `f${i}`)), { from: source, columns: [...columns], order: [ROW] });
+  const answered = plan.columns.map((column, i) => ({ ...column, column: `c${i}` }));
+  const select = plan.columns.map(({ column }, i) => `${quoteName(column)} AS ${quoteName(`c${i}`)}`).join(', ');
+  return { sql: `SELECT ${select} FROM ${plan.from} ORDER BY ${plan.order.join(', ')}`, columns: answered };
+}
+
+/** Every step wraps the relation of those before it. Physical columns only ever become more, so the order can name those that the flow has removed since. */
+interface Plan {
+  from: string;
+  columns: StagedColumn[];
+  order: string[];
+}
+
+function applied(step: FlowStep, plan: Plan, madeColumn: string): Plan {
+  const columns = applyStep(step, plan.columns, (name, type) => ({ name, type, column: madeColumn }));
+  switch (step.type) {
+    case 'filter': return { ...plan, columns, from: `(SELECT * FROM ${plan.from} WHERE ${condition(step.criteria, plan.columns)})` };
+    case 'sort': return { ...plan, columns, order: [sortKey(step, plan.columns), ...plan.order] };
+    case 'limit': return { ...plan, columns, from: `(SELECT * FROM ${plan.from} ORDER BY ${plan.order.join(', ')} LIMIT ${step.n})` };
+    case 'calculate': return { ...plan, columns, from: `(SELECT *, ${calculation(step.expression, plan.columns)} AS ${quoteName(madeColumn)} FROM ${plan.from})` };
+    case 'rename':
+    case 'remove': return { ...plan, columns };
+  }
+}
+
+const physical = (columns: StagedColumn[], name: string) => quoteName(columns.find((column) => column.name === name)!.column);
+
+/** Within a flow no string's length is known yet, so each is compared as a text. */
+const comparedFields = (columns: StagedColumn[]): Field[] => flowFields(columns).map((field) => (field.type === 'string' ? { ...field, type: 'text' } : field));
+
+function condition(criteria: Record<string, unknown>, columns: StagedColumn[]): string {
+  return compileCriteria(parseCriteria(criteria, comparedFields(columns)), (field) => physical(columns, field.name), literalValues);
+}
+
+function sortKey({ field, order }: Extract<FlowStep, { type: 'sort' }>, columns: StagedColumn[]): string {
+  const sorted = comparedFields(columns).find((candidate) => candidate.name === field)!;
+  return `${comparable(sorted, physical(columns, field))} ${order === 'asc' ? 'ASC' : 'DESC'} NULLS LAST`;
+}
+
+function calculation(expression: string, columns: StagedColumn[]): string {
+  const typed = typeExpression(parseExpression(expression), (name) => columns.find((column) => column.name === name)?.type);
+  return compileExpression(typed, (name) => physical(columns, name));
+}

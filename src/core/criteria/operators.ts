@@ -1,0 +1,100 @@
+import { badInput } from '../errors.ts';
+import type { Field } from '../fields.ts';
+import type { Budget } from './budget.ts';
+import { and, not, oneOf, or } from './build.ts';
+import { parsePortableRegex } from './regex.ts';
+import type { CriteriaNode, CriteriaValue } from './tree.ts';
+import { comparedValue, isObject, list, show } from './value.ts';
+
+type Order = 'lt' | 'lte' | 'gt' | 'gte';
+
+const ORDERS: Record<string, Order> = { $lt: 'lt', $lte: 'lte', $gt: 'gt', $gte: 'gte' };
+const MIDNIGHT = 'T00:00:00.000Z';
+
+/** What criteria say below a field: a bare value, null, or an object of operators that all must hold. */
+export function fieldConditions(field: Field, input: unknown, budget: Budget, depth: number): CriteriaNode {
+  if (Array.isArray(input)) throw badInput(`The field ${show(field.name)} cannot be compared with a list; use $in`);
+  return isObject(input) ? operators(field, input, budget, depth) : equal(field, input, budget);
+}
+
+function operators(field: Field, input: Record<string, unknown>, budget: Budget, depth: number): CriteriaNode {
+  budget.enter(depth);
+  const entries = Object.entries(input);
+  if (entries.length === 0) throw badInput(`The condition on the field ${show(field.name)} names no operator`);
+  return and(entries.map(([operator, operand]) => condition(field, operator, operand, input, budget, depth)));
+}
+
+function condition(field: Field, operator: string, operand: unknown, siblings: Record<string, unknown>, budget: Budget, depth: number): CriteriaNode {
+  switch (operator) {
+    case '$eq': return equal(field, operand, budget);
+    case '$ne': return not(equal(field, operand, budget));
+    case '$lt': case '$lte': case '$gt': case '$gte': return ordered(field, operator, operand, budget);
+    case '$in': return among(field, operator, operand, budget);
+    case '$nin': return not(among(field, operator, operand, budget));
+    case '$exists': return exists(field, operand, budget);
+    case '$not': return not(operators(field, operatorObject(field, operand), budget, depth + 1));
+    case '$regex': return regex(field, operand, siblings, budget);
+    case '$options':
+      if (!Object.hasOwn(siblings, '$regex')) throw badInput('$options needs a $regex beside it');
+      return and([]);
+    default: throw badInput(`Unknown operator ${show(operator)} for the field ${show(field.name)}`);
+  }
+}
+
+function operatorObject(field: Field, operand: unknown): Record<string, unknown> {
+  if (!isObject(operand)) throw badInput(`$not below the field ${show(field.name)} takes an object of operators`);
+  return operand;
+}
+
+function equal(field: Field, value: unknown, budget: Budget): CriteriaNode {
+  budget.condition();
+  budget.take(1);
+  return value === null ? { kind: 'missing', field } : oneOf(field, equalTo(field, value));
+}
+
+function among(field: Field, operator: string, operand: unknown, budget: Budget): CriteriaNode {
+  const values = list(operator, operand);
+  budget.condition();
+  budget.take(values.length);
+  const present = values.filter((value) => value !== null);
+  const found = oneOf(field, present.flatMap((value) => equalTo(field, value)));
+  return present.length === values.length ? found : or([found, { kind: 'missing', field }]);
+}
+
+/** The value to look for, or nothing when no value of the field can equal it: a moment within a day is no date. */
+function equalTo(field: Field, value: unknown): CriteriaValue[] {
+  if (field.type === 'json') throw badInput(`The field ${show(field.name)} is of type json: only $exists and null apply to it`);
+  const compared = comparedValue(field, value);
+  if (field.type !== 'date' || typeof compared !== 'string') return [compared];
+  return compared.endsWith(MIDNIGHT) ? [compared.slice(0, 10)] : [];
+}
+
+function ordered(field: Field, operator: string, value: unknown, budget: Budget): CriteriaNode {
+  if (field.type === 'boolean' || field.type === 'json') throw badInput(`${operator} does not apply to the field ${show(field.name)} of type ${field.type}`);
+  budget.condition();
+  budget.take(1);
+  const op = ORDERS[operator]!;
+  const compared = comparedValue(field, value);
+  if (field.type !== 'date' || typeof compared !== 'string') return { kind: 'compare', field, op, value: compared };
+  // A date is its midnight. Against a moment within a day, that day is before it and the next one after it.
+  const date = compared.slice(0, 10);
+  if (compared.endsWith(MIDNIGHT)) return { kind: 'compare', field, op, value: date };
+  return { kind: 'compare', field, op: op === 'lt' || op === 'lte' ? 'lte' : 'gt', value: date };
+}
+
+function exists(field: Field, operand: unknown, budget: Budget): CriteriaNode {
+  if (typeof operand !== 'boolean') throw badInput(`$exists of the field ${show(field.name)} takes true or false`);
+  budget.condition();
+  const missing: CriteriaNode = { kind: 'missing', field };
+  return operand ? not(missing) : missing;
+}
+
+function regex(field: Field, source: unknown, siblings: Record<string, unknown>, budget: Budget): CriteriaNode {
+  if (field.type !== 'string' && field.type !== 'text') throw badInput(`$regex does not apply to the field ${show(field.name)} of type ${field.type}`);
+  if (typeof source !== 'string') throw badInput(`$regex of the field ${show(field.name)} takes a string`);
+  const options = Object.hasOwn(siblings, '$options') ? siblings.$options : '';
+  if (options !== '' && options !== 'i') throw badInput(`$options of the field ${show(field.name)} knows only "i"`);
+  budget.condition();
+  parsePortableRegex(source);
+  return { kind: 'regex', field, source, insensitive: options === 'i' };
+}

@@ -1,0 +1,41 @@
+import { badInput } from '../errors.ts';
+import type { Field } from '../fields.ts';
+import { Budget } from './budget.ts';
+import { and, not, or } from './build.ts';
+import { fieldConditions } from './operators.ts';
+import type { CriteriaNode } from './tree.ts';
+import { isObject, list, show } from './value.ts';
+
+/**
+ * Criteria JSON (specification, "Criteria syntax"; contract, section 7) as a checked tree over the given fields. `{}` matches all rows.
+ * In the tree `not` stands above leaves only, groups are flat, and comparisons of one field with several values are folded into `in`.
+ * Fields that are not given do not exist: name only those that the caller may see.
+ * @throws badInput naming the unknown operator or field, the value that does not fit, or the limit that was passed.
+ */
+export function parseCriteria(input: unknown, fields: readonly Field[]): CriteriaNode {
+  return criteria(input, { fields: new Map(fields.map((field) => [field.name, field])), budget: new Budget() }, 1);
+}
+
+interface Scope {
+  fields: ReadonlyMap<string, Field>;
+  budget: Budget;
+}
+
+function criteria(input: unknown, scope: Scope, depth: number): CriteriaNode {
+  scope.budget.enter(depth);
+  if (!isObject(input)) throw badInput(`Criteria must be an object of field conditions, not ${input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`}`);
+  return and(Object.entries(input).map(([key, value]) => {
+    switch (key) {
+      case '$and': return and(list(key, value).map((item) => criteria(item, scope, depth + 1)));
+      case '$or': return or(list(key, value).map((item) => criteria(item, scope, depth + 1)));
+      case '$not': return not(criteria(value, scope, depth + 1));
+      default: return fieldConditions(knownField(key, scope), value, scope.budget, depth);
+    }
+  }));
+}
+
+function knownField(name: string, scope: Scope): Field {
+  const field = scope.fields.get(name);
+  if (field) return field;
+  throw badInput(name.startsWith('$') ? `Unknown operator ${show(name)}` : `Unknown field ${show(name)}`);
+}

@@ -1,0 +1,59 @@
+import { isoDatetime } from '../dates.ts';
+import { badInput } from '../errors.ts';
+import type { Field } from '../fields.ts';
+import type { CriteriaValue } from './tree.ts';
+
+/** Strings are compared by so many characters (code points) at most, because an index keeps no longer keys. */
+export const COMPARED_CHARACTERS = 8000;
+
+const NUMERAL = /^-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?$/;
+
+/** Name or value for an error message: a hostile one is cut. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value) ?? String(value);
+  return text.length > 110 ? `${text.slice(0, 100)}…` : text;
+}
+
+/**
+ * A value of a comparison in the form that the field's type is compared in: strings cut to 8,000 characters, dates and datetimes as UTC ISO moments.
+ * @throws badInput naming the field when the value is of another type.
+ */
+export function comparedValue(field: Field, value: unknown): CriteriaValue {
+  const typed = typedValue(field, value);
+  if (typed === undefined) throw badInput(`The field ${show(field.name)} is of type ${field.type}: ${describe(value)} cannot be compared with it`);
+  return typed;
+}
+
+function typedValue(field: Field, value: unknown): CriteriaValue | undefined {
+  switch (field.type) {
+    case 'string':
+    case 'text':
+      return typeof value === 'string' && value.isWellFormed() ? firstCharacters(value) : undefined;
+    case 'integer':
+    case 'number':
+      if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+      return field.format && typeof value === 'string' && NUMERAL.test(value) && Number.isFinite(Number(value)) ? value : undefined;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'date':
+    case 'datetime':
+      return typeof value === 'string' ? isoDatetime(value) : undefined;
+    case 'json':
+      return undefined;
+  }
+}
+
+function firstCharacters(text: string): string {
+  return text.length <= COMPARED_CHARACTERS ? text : Array.from(text.slice(0, 2 * COMPARED_CHARACTERS)).slice(0, COMPARED_CHARACTERS).join('');
+}
+
+const describe = (value: unknown) => (typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : show(value));
+
+/** The operand of an operator that takes a list. */
+export function list(operator: string, value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw badInput(`${operator} takes a list`);
+  return value;
+}
+
+/** Whether the value is a JSON object. */
+export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
