@@ -1,0 +1,76 @@
+import pg from 'pg';
+import { ORDERS, PEOPLE_AND_PRODUCTS, TABLES } from './demo-shop.ts';
+
+const DATABASE = 'demo_shop';
+const READER = 'demo_shop_reader';
+
+/** Any number will do. Taken in the database `postgres`, which all callers of one cluster share. */
+const SEED_LOCK = 4_711_002;
+
+/** Where the demo shop is and who may read it. */
+export interface DemoSource {
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  password: string;
+}
+
+/**
+ * Sees to it that the cluster holds the database `demo_shop` (120,000 orders of the last 24 months, 5,000 customers, 300 products) and
+ * a login that can read it and nothing else, with this password. Filled once, in a few seconds; again only the password is set.
+ * `adminUrl` is a superuser's address on a cluster of our own. The data depends on the day it is made, on nothing else.
+ */
+export async function seedDemoSource(adminUrl: string, password: string): Promise<DemoSource> {
+  const admin = await connect(adminUrl, 'postgres');
+  try {
+    await admin.query('select pg_advisory_lock($1)', [SEED_LOCK]);
+    await provideReader(admin, password);
+    const { rowCount } = await admin.query('select from pg_database where datname = $1', [DATABASE]);
+    if (!rowCount) await provideDatabase(admin, adminUrl);
+    await closeOtherDatabases(admin);
+  } finally {
+    await admin.end();
+  }
+  const { hostname, port } = new URL(adminUrl);
+  return { host: hostname, port: Number(port || 5432), database: DATABASE, user: READER, password };
+}
+
+async function provideReader(admin: pg.Client, password: string): Promise<void> {
+  const { rowCount } = await admin.query('select from pg_roles where rolname = $1', [READER]);
+  if (!rowCount) await admin.query(`create role ${READER} login nosuperuser nocreatedb nocreaterole noinherit noreplication`);
+  await admin.query(`alter role ${READER} with password ${admin.escapeLiteral(password)} connection limit 20`);
+  await admin.query(`alter role ${READER} set default_transaction_read_only = on`);
+}
+
+/** Fills a database under another name first, so that `demo_shop` exists complete or not at all. */
+async function provideDatabase(admin: pg.Client, adminUrl: string): Promise<void> {
+  const unfinished = `${DATABASE}_unfinished`;
+  await admin.query(`drop database if exists ${unfinished} with (force)`);
+  await admin.query(`create database ${unfinished} template template0`);
+  const shop = await connect(adminUrl, unfinished);
+  try {
+    await shop.query(`set timezone = 'UTC'; set synchronous_commit = off;`);
+    for (const statements of [TABLES, PEOPLE_AND_PRODUCTS, ORDERS]) await shop.query(statements);
+    await shop.query(`grant usage on schema public to ${READER}; grant select on all tables in schema public to ${READER};`);
+    await shop.query('vacuum analyze');
+  } finally {
+    await shop.end();
+  }
+  await admin.query(`alter database ${unfinished} rename to ${DATABASE}`);
+}
+
+/** Everybody may connect to every database unless that is taken back; the demo's reader has no business in ours. */
+async function closeOtherDatabases(admin: pg.Client): Promise<void> {
+  const { rows } = await admin.query<{ name: string }>(`select quote_ident(datname) as name from pg_database where has_database_privilege('public', oid, 'connect')`);
+  for (const { name } of rows) await admin.query(`revoke all on database ${name} from public`);
+  await admin.query(`grant connect on database ${DATABASE} to ${READER}`);
+}
+
+async function connect(url: string, database: string): Promise<pg.Client> {
+  const address = new URL(url);
+  address.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: address.href, application_name: 'dws demo' });
+  await client.connect();
+  return client;
+}

