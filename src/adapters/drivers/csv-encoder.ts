@@ -1,0 +1,104 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Segment } from '../../core/row-source.ts';
+
+/** Bytes after which a segment is complete. */
+const SEGMENT_BYTES = 8 << 20;
+
+/** A UTF-16 code unit takes at most three bytes in UTF-8. */
+const BYTES_PER_UNIT = 3;
+
+const SPECIAL = /[",\n\r]/;
+
+/**
+ * One value in the one CSV dialect (core/row-source.ts). A null is `\N`; the text `\N` is quoted, and so is the empty text, because a line of nothing would be skipped.
+ */
+export function csvText(value: string | null): string {
+  if (value === null) return '\\N';
+  if (SPECIAL.test(value)) return `"${value.replaceAll('"', '""')}"`;
+  return value === '' || value === '\\N' ? `"${value}"` : value;
+}
+
+/**
+ * Writes rows as segment files of about 8 MB into a folder. Every value is given as its text: numbers in plain digits, `true`/`false`, dates `YYYY-MM-DD`,
+ * timestamps ISO in UTC. A row is built as one string and encoded once, which costs a tenth of encoding value by value.
+ */
+export class CsvSegmentWriter {
+  readonly #dir: string;
+  #buffer = Buffer.allocUnsafe(SEGMENT_BYTES + (1 << 20));
+  #line = '';
+  #first = true;
+  #bytes = 0;
+  #rows = 0;
+  #longestRow = 0;
+  #segments = 0;
+
+  /** @param dir an existing folder for this source alone */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Rows written since the last segment. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Whether the rows written make a segment: call `flush` before more are written. */
+  get full(): boolean {
+    return this.#bytes >= SEGMENT_BYTES;
+  }
+
+  /** The next value of the current row. */
+  text(value: string | null): void {
+    this.#line += this.#first ? csvText(value) : `,${csvText(value)}`;
+    this.#first = false;
+  }
+
+  /** Ends the current row. */
+  endRow(): void {
+    const line = `${this.#line}\n`;
+    this.#reserve(line.length * BYTES_PER_UNIT);
+    const written = this.#buffer.write(line, this.#bytes);
+    this.#bytes += written;
+    this.#rows += 1;
+    if (written > this.#longestRow) this.#longestRow = written;
+    this.#line = '';
+    this.#first = true;
+  }
+
+  /** A whole row at once. */
+  row(values: readonly (string | null)[]): void {
+    for (const value of values) this.text(value);
+    this.endRow();
+  }
+
+  /** Writes the rows since the last segment as a file that its reader deletes. */
+  async flush(): Promise<Segment> {
+    const segment: Segment = {
+      path: join(this.#dir, `segment-${String(this.#segments++).padStart(6, '0')}.csv`),
+      rows: this.#rows, bytes: this.#bytes, longestRow: this.#longestRow, temporary: true,
+    };
+    await writeFile(segment.path, this.#buffer.subarray(0, this.#bytes));
+    this.#bytes = this.#rows = this.#longestRow = 0;
+    return segment;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#bytes + bytes <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(this.#bytes + bytes);
+    this.#buffer.copy(grown, 0, 0, this.#bytes);
+    this.#buffer = grown;
+  }
+}
+
+/** Rows of texts, in batches, as segments in `dir`. */
+export async function* csvSegments(batches: AsyncIterable<readonly (readonly (string | null)[])[]>, dir: string): AsyncGenerator<Segment> {
+  const writer = new CsvSegmentWriter(dir);
+  for await (const batch of batches) {
+    for (const row of batch) {
+      writer.row(row);
+      if (writer.full) yield await writer.flush();
+    }
+  }
+  if (writer.rows > 0) yield await writer.flush();
+}

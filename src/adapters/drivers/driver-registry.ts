@@ -1,0 +1,28 @@
+import { badInput } from '../../core/errors.ts';
+import type { Driver } from '../../core/row-source.ts';
+import { createPostgresDriver } from './postgres/postgres-driver.ts';
+import type { DatabaseIdentity } from './source-guard.ts';
+
+export interface DriverOptions {
+  /** The service's own database, which no datasource may be. Null only when it cannot be told (no right to `pg_control_system`). */
+  ownDatabase: DatabaseIdentity | null;
+}
+
+export interface Drivers {
+  /** By `Driver.id`, the `type` of a datasource. */
+  drivers: ReadonlyMap<string, Driver>;
+  /** The driver of a datasource's type; an unknown type is 400 and named. */
+  driverOf(type: string): Driver;
+}
+
+/** Every kind of source that this process can open. */
+export function createDrivers(options: DriverOptions): Drivers {
+  const all: Driver[] = [createPostgresDriver(options.ownDatabase)];
+  const drivers = new Map(all.map((driver) => [driver.id, driver]));
+  const driverOf = (type: string) => {
+    const driver = drivers.get(type);
+    if (!driver) throw badInput(`There is no datasource type "${type}"; known are ${[...drivers.keys()].join(', ')}`);
+    return driver;
+  };
+  return { drivers, driverOf };
+}

@@ -1,0 +1,75 @@
+import type { Column, Field, FieldFormat } from '../../core/fields.ts';
+import type { QueryResult } from '../../core/row-source.ts';
+
+/** Strings past this make a field `text` (contract, section 7). */
+const LONG_STRING = 8000;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00(?::?00)?)?$/;
+const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
+
+/** A decimal number as its sign, its significant digits and the power of ten behind them; null for what is no number. */
+function canonical(text: string): string | null {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  if (sign === undefined) return null;
+  const padded = (whole + fraction).replace(/^0+/, '');
+  const digits = padded.replace(/0+$/, '');
+  return digits ? `${sign}${digits}e${Number(exponent) - fraction.length + padded.length - digits.length}` : '0';
+}
+
+/** Whether a decimal's exact value is what clients read back from a JSON number. */
+export function survivesAsNumber(text: string): boolean {
+  const exact = canonical(text);
+  return exact !== null && canonical(String(Number(text))) === exact;
+}
+
+/** Null for NaN and the infinities, which JSON lacks. */
+function toNumber(text: string): number | null {
+  const number = Number(text);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** Null for what has no such form: `infinity`, years BC or past 9999, MySQL's zero dates. */
+const toDate = (text: string) => (DATE.test(text) && text > '0001' ? text : null);
+
+/** ISO in UTC; microseconds are cut. Null as for dates. */
+function toTimestamp(text: string): string | null {
+  const [, date, time, fraction = ''] = TIMESTAMP.exec(text) ?? [];
+  return date && toDate(date) ? `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z` : null;
+}
+
+const FORMS: Record<Field['type'], (text: string) => unknown> = {
+  string: String,
+  text: String,
+  integer: Number,
+  number: toNumber,
+  boolean: (text) => text === 't' || text === 'true' || text === '1',
+  date: toDate,
+  datetime: toTimestamp,
+  json: (text) => JSON.parse(text) as unknown,
+};
+
+function formatOf(column: Column, values: string[]): FieldFormat | undefined {
+  if (column.storage.kind === 'int64' || column.storage.kind === 'uint64') {
+    return values.every((value) => Number.isSafeInteger(Number(value))) ? undefined : 'int64';
+  }
+  if (column.storage.kind !== 'decimal') return undefined;
+  return values.every((value) => !DECIMAL.test(value) || survivesAsNumber(value)) ? undefined : 'decimal';
+}
+
+function fieldOf(column: Column, values: string[]): Field {
+  const format = formatOf(column, values);
+  const type = column.type === 'string' && values.some((value) => value.length > LONG_STRING) ? 'text' : column.type;
+  return { name: column.name, label: column.name, type, ...(format && { format }) };
+}
+
+/**
+ * A small result from the dialect of segments: `rows` hold each column's text or null. Like a generation, a field is flagged when one
+ * of its values would not survive as a JSON number, and then holds exact strings. Without its `duration`, which the driver measures.
+ */
+export function toQueryResult(columns: Column[], rows: (string | null)[][], truncated: boolean): Omit<QueryResult, 'duration'> {
+  const fields = columns.map((column, i) => fieldOf(column, rows.map((row) => row[i]!).filter((value) => value !== null)));
+  const forms = fields.map(({ type, format }) => (format ? (text: string) => (DECIMAL.test(text) ? text : null) : FORMS[type]));
+  // Object.fromEntries and not assignment, for a column may be called __proto__.
+  const entries = (row: (string | null)[]) => row.map((value, i) => [fields[i]!.name, value === null ? null : forms[i]!(value)] as const);
+  return { fields, rows: rows.map((row) => Object.fromEntries(entries(row))), truncated };
+}

@@ -1,0 +1,168 @@
+import type { Connection, Submittable } from 'pg';
+import type { SegmentWriter } from '../segment-files.ts';
+import type { Session } from './session.ts';
+
+const COPY_DATA = 'd'.charCodeAt(0);
+/** A message is a byte of kind, four of length (which count themselves), and the rest. */
+const HEADER = 5;
+/** Bytes read ahead of the writer before the socket is paused. */
+const MAX_AHEAD = 1024 * 1024;
+
+type DataListener = (chunk: Buffer) => void;
+
+/**
+ * A COPY TO STDOUT whose rows bypass pg's parser, which would make an object of each. It takes the socket's bytes for its time and gives
+ * every message that is not a row back to pg. The COPY goes through the extended protocol, which takes one statement only.
+ */
+class CopyOut implements Submittable {
+  readonly #sql: string;
+  #stream!: Connection['stream'];
+  /** pg's own listeners; none while the statement has not been sent. */
+  #client: DataListener[] = [];
+  #ahead: Buffer[] = [];
+  #aheadBytes = 0;
+  #arrived = Promise.withResolvers<void>();
+  #failure: unknown;
+  /** Set once the server has finished with the statement, well or not. */
+  done = false;
+
+  constructor(sql: string) {
+    this.#sql = sql;
+  }
+
+  submit(connection: Connection): void {
+    this.#stream = connection.stream;
+    this.#client = this.#stream.listeners('data') as DataListener[];
+    this.#stream.on('data', this.#take);
+    for (const listener of this.#client) this.#stream.off('data', listener);
+    connection.parse({ name: '', text: this.#sql, types: [] }, true);
+    connection.bind({}, true);
+    connection.execute({}, true);
+    connection.sync();
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#ahead.push(chunk);
+    this.#aheadBytes += chunk.length;
+    if (this.#aheadBytes >= MAX_AHEAD) this.#stream.pause();
+    this.#arrived.resolve();
+  };
+
+  /** The bytes that have arrived since the last call, at least one chunk. */
+  async arrived(): Promise<Buffer[]> {
+    if (this.#ahead.length === 0 && !this.done) await this.#arrived.promise;
+    this.throwIfFailed();
+    const chunks = this.#ahead;
+    this.#ahead = [];
+    this.#aheadBytes = 0;
+    this.#arrived = Promise.withResolvers();
+    this.#stream.resume();
+    return chunks;
+  }
+
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Hands bytes to pg's own parser. */
+  giveBack(bytes: Buffer): void {
+    for (const listener of this.#client) listener.call(this.#stream, bytes);
+  }
+
+  /** Gives the socket back to pg, unless rows may still come: then the session must end, for pg's parser would stumble over half of one. */
+  release(): void {
+    if (!this.done || this.#client.length === 0) return;
+    for (const listener of this.#client) this.#stream.on('data', listener);
+    this.#stream.off('data', this.#take);
+    for (const chunk of this.#ahead) this.giveBack(chunk);
+    this.#stream.resume();
+  }
+
+  handleError(error: unknown): void {
+    this.#failure = error;
+    this.#end();
+  }
+
+  handleReadyForQuery(): void {
+    this.#end();
+  }
+
+  handleCommandComplete(): void {
+    // Says how many rows there were; the writer has counted them.
+  }
+
+  #end(): void {
+    this.done = true;
+    this.#arrived.resolve();
+  }
+}
+
+/** Cuts the bytes of the protocol into messages, wherever the network cut them. Postgres sends each row as one CopyData message. */
+class MessageScanner {
+  readonly #copy: CopyOut;
+  readonly #writer: SegmentWriter;
+  readonly #header = Buffer.alloc(HEADER);
+  #headerBytes = 0;
+  /** Bytes of the current message's body, altogether and still to come. */
+  #length = 0;
+  #left = 0;
+
+  constructor(copy: CopyOut, writer: SegmentWriter) {
+    this.#copy = copy;
+    this.#writer = writer;
+  }
+
+  /** Takes a chunk up to its end, or up to the message that ended the statement; answers where it stopped. */
+  scan(chunk: Buffer): number {
+    let at = 0;
+    while (at < chunk.length && !this.#copy.done) {
+      if (this.#headerBytes < HEADER) {
+        at = this.#readHeader(chunk, at);
+        continue;
+      }
+      const end = Math.min(chunk.length, at + this.#left);
+      this.#takeBody(chunk, at, end);
+      at = end;
+    }
+    return at;
+  }
+
+  #readHeader(chunk: Buffer, at: number): number {
+    const copied = chunk.copy(this.#header, this.#headerBytes, at, at + HEADER - this.#headerBytes);
+    this.#headerBytes += copied;
+    if (this.#headerBytes === HEADER) {
+      this.#length = this.#left = this.#header.readUInt32BE(1) - 4;
+      // Copied, because pg's parser may keep what it is given until the message is whole.
+      if (this.#header[0] !== COPY_DATA) this.#copy.giveBack(Buffer.from(this.#header));
+      if (this.#left === 0) this.#headerBytes = 0;
+    }
+    return at + copied;
+  }
+
+  #takeBody(chunk: Buffer, start: number, end: number): void {
+    this.#left -= end - start;
+    if (this.#left === 0) this.#headerBytes = 0;
+    if (this.#header[0] !== COPY_DATA) return this.#copy.giveBack(chunk.subarray(start, end));
+    this.#writer.append(chunk, start, end);
+    if (this.#left === 0) this.#writer.endRecord(this.#length);
+  }
+}
+
+/** Runs a COPY … TO STDOUT in text form and writes its rows, byte by byte as they come, into segments. */
+export async function copyOut(session: Session, sql: string, writer: SegmentWriter): Promise<void> {
+  const copy = session.submit(new CopyOut(sql));
+  const scanner = new MessageScanner(copy, writer);
+  try {
+    while (!copy.done) {
+      for (const chunk of await copy.arrived()) {
+        const stopped = scanner.scan(chunk);
+        if (stopped < chunk.length) copy.giveBack(chunk.subarray(stopped));
+        await writer.flush();
+      }
+    }
+    copy.throwIfFailed();
+    await writer.finish();
+  } finally {
+    copy.release();
+  }
+}

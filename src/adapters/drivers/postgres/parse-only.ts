@@ -1,0 +1,48 @@
+import type { Connection, FieldDef, Submittable } from 'pg';
+
+/** What the source says of a statement that it has parsed and not run. */
+export interface ParsedStatement {
+  /** Types (OIDs) of `$1`, `$2`, …, as given or as inferred. */
+  parameterTypes: number[];
+  /** Null when the statement answers with no rows at all, as an UPDATE does. */
+  fields: FieldDef[] | null;
+}
+
+/**
+ * The extended protocol's Parse and Describe without Bind and Execute. The server accepts only one statement in a Parse message and
+ * lexes it to its end, so a text that passes has no open comment, literal or parenthesis.
+ */
+export class ParseOnly implements Submittable {
+  readonly result: Promise<ParsedStatement>;
+  readonly #text: string;
+  readonly #types: number[];
+  readonly #answer: ParsedStatement = { parameterTypes: [], fields: null };
+  #settle!: { resolve(answer: ParsedStatement): void; reject(error: unknown): void };
+
+  constructor(text: string, parameterTypes: number[]) {
+    this.#text = text;
+    this.#types = parameterTypes;
+    this.result = new Promise((resolve, reject) => { this.#settle = { resolve, reject }; });
+  }
+
+  submit(connection: Connection): void {
+    connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => { this.#answer.parameterTypes = message.dataTypeIDs; });
+    // The typings want names of types; the wire carries OIDs.
+    connection.parse({ name: '', text: this.#text, types: this.#types as unknown as string[] }, true);
+    connection.describe({ type: 'S', name: '' }, true);
+    connection.sync();
+  }
+
+  handleRowDescription(message: { fields: FieldDef[] }): void {
+    this.#answer.fields = message.fields;
+  }
+
+  handleError(error: unknown, connection: Connection): void {
+    connection.removeAllListeners('parameterDescription');
+    this.#settle.reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#settle.resolve(this.#answer);
+  }
+}

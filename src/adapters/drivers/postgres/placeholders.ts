@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { badInput } from '../../../core/errors.ts';
+import type { ParameterValue, TemplatePiece } from '../../../core/parameters.ts';
+import type { BoundQuery } from '../../../core/row-source.ts';
+import { withLine } from './complaint.ts';
+import type { Session } from './session.ts';
+
+type Parameter = BoundQuery['parameters'][number];
+
+/** A statement whose placeholders became expressions over settings of the transaction. Nothing of a value is in the text. */
+export interface CompiledText {
+  text: string;
+  /** What `set_config` must say before the text runs. Nulls need no setting: they stand in the text as `NULL::<type>`. */
+  settings: { name: string; value: string }[];
+}
+
+const OID = { text: 25, timestamptz: 1184, numeric: 1700, bool: 16 } as const;
+/** The type of a placeholder whose place in the statement asks for none. */
+const TYPE_OF: Record<Parameter['dataType'], number> = { string: OID.text, number: OID.numeric, date: OID.timestamptz, boolean: OID.bool };
+/** int2, int4, int8 and how far they reach (int8: as far as a number is exact). */
+const INTEGERS = new Map([[21, 32_767], [23, 2_147_483_647], [20, Number.MAX_SAFE_INTEGER]]);
+
+const INDETERMINATE = '42P18';
+/** Ambiguous or undefined function or operator. */
+const UNRESOLVED = new Set(['42725', '42883']);
+
+const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
+
+/** The statement with what `write` makes of each placeholder, in parentheses so that no neighbour can grow into it. */
+function render(pieces: TemplatePiece[], write: (occurrence: number) => string): string {
+  let occurrence = 0;
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : `(${write(occurrence++)})`)).join('');
+}
+
+/** Asks the source which type each place wants. A type of 0 is the source's to find. */
+async function inferTypes(session: Session, text: string, occurrences: Parameter[]): Promise<number[]> {
+  const types: number[] = occurrences.map(() => 0);
+  const giveAll = () => occurrences.forEach((parameter, i) => { types[i] ||= TYPE_OF[parameter.dataType]; });
+  // Each round fixes at least one type, so there are at most as many rounds as placeholders.
+  for (;;) {
+    try {
+      return (await session.parse(text, types)).parameterTypes;
+    } catch (error) {
+      const unknown = codeOf(error) === INDETERMINATE ? Number(/\$(\d+)/.exec((error as Error).message)?.[1]) - 1 : NaN;
+      if (types[unknown] === 0) types[unknown] = TYPE_OF[occurrences[unknown]!.dataType];
+      else if (UNRESOLVED.has(codeOf(error) ?? '') && types.includes(0)) giveAll();
+      else throw withLine(error, text);
+    }
+  }
+}
+
+/** `text` is also what Postgres infers when a place wants nothing. There the definition decides, if the statement allows it. */
+async function preferDefinitions(session: Session, text: string, occurrences: Parameter[], inferred: number[]): Promise<number[]> {
+  const wished = occurrences.map(({ dataType }, i) => (inferred[i] === OID.text ? TYPE_OF[dataType] : inferred[i]!));
+  if (wished.every((type, i) => type === inferred[i])) return inferred;
+  return session.parse(text, wished).then(() => wished, () => inferred);
+}
+
+/** An integer place takes a number that is none, or is too big, as numeric, so that it compares instead of failing. */
+function widened(type: number, value: ParameterValue): number {
+  const reach = INTEGERS.get(type);
+  if (reach === undefined || typeof value !== 'number') return type;
+  return Number.isInteger(value) && Math.abs(value) <= reach ? type : OID.numeric;
+}
+
+/** Types every placeholder by its place and turns it into an expression. A name without parameter is `badInput`. */
+export async function compilePlaceholders(session: Session, pieces: TemplatePiece[], parameters: Parameter[]): Promise<CompiledText> {
+  const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const parameterOf = (name: string) => {
+    const parameter = byName.get(name);
+    if (!parameter) throw badInput(`The placeholder {{${name}}} has no definition`);
+    return parameter;
+  };
+  const occurrences = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [parameterOf(piece.name)]));
+  if (occurrences.length === 0) return { text: pieces.join(''), settings: [] };
+
+  const numbered = render(pieces, (i) => `$${i + 1}`);
+  const inferred = await preferDefinitions(session, numbered, occurrences, await inferTypes(session, numbered, occurrences));
+  const types = inferred.map((type, i) => widened(type, occurrences[i]!.value));
+  const rows = await session.query<{ name: string }>(
+    'select pg_catalog.format_type(t, null) as name from pg_catalog.unnest($1::oid[]) with ordinality as u(t, n) order by n', [`{${types.join()}}`]);
+
+  const used = [...new Set(occurrences)];
+  const setting = (parameter: Parameter) => `dws.p${used.indexOf(parameter) + 1}`;
+  const text = render(pieces, (i) => (occurrences[i]!.value === null
+    ? `NULL::${rows[i]!.name}`
+    : `pg_catalog.current_setting('${setting(occurrences[i]!)}')::${rows[i]!.name}`));
+  return { text, settings: used.filter(({ value }) => value !== null).map((parameter) => ({ name: setting(parameter), value: String(parameter.value) })) };
+}

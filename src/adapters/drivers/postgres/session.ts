@@ -1,0 +1,140 @@
+import pg from 'pg';
+import type { Submittable } from 'pg';
+import { badInput, cancelled } from '../../../core/errors.ts';
+import { DATABASE_IDENTITY_SQL, guardedSocket, type DatabaseIdentity } from '../source-guard.ts';
+import { connectFailure, queryTimeout, statementFailure } from './complaint.ts';
+import { ParseOnly, type ParsedStatement } from './parse-only.ts';
+import type { PostgresTarget } from './postgres-config.ts';
+
+const CONNECT_TIMEOUT = 10_000;
+const GOODBYE_TIMEOUT = 1000;
+const UNDEFINED_FUNCTION = '42883';
+
+/** Every session speaks one dialect and writes nothing, whatever the role's own settings are. */
+const sessionSettings = (timeout: number) => `
+  set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
+  set standard_conforming_strings = on; set default_transaction_read_only = on; set statement_timeout = ${Math.max(1, Math.round(timeout))};
+  select pg_catalog.pg_backend_pid() as pid`;
+
+/** Has pg hand on values as the text that Postgres wrote. */
+export const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string) => value };
+
+/** One connection to a source, for one piece of work. It ends when the work ends, its signal aborts or its time is up. */
+export class Session {
+  readonly #client: pg.Client;
+  /** Aborted by the caller or by the clock. */
+  readonly signal: AbortSignal;
+
+  constructor(client: pg.Client, signal: AbortSignal) {
+    this.#client = client;
+    this.signal = signal;
+  }
+
+  /** Runs SQL of ours (never a user's bare text) and gives its rows as text by column name. */
+  async query<R extends Record<string, string | null>>(text: string, values: (string | null)[] = []): Promise<R[]> {
+    const { rows } = await this.#client.query<R>({ text, values, types: asText } as pg.QueryConfig);
+    return rows;
+  }
+
+  /** Hands a protocol conversation of our own to the client. */
+  submit<T extends Submittable>(conversation: T): T {
+    return this.#client.query(conversation);
+  }
+
+  /** Has the source parse one statement, and nothing more: it is not run, and a second statement in the text is refused. */
+  parse(text: string, parameterTypes: number[] = []): Promise<ParsedStatement> {
+    return this.submit(new ParseOnly(text, parameterTypes)).result;
+  }
+}
+
+function createClient(target: PostgresTarget): pg.Client {
+  const client = new pg.Client({
+    host: target.host, port: target.port, database: target.database, user: target.user,
+    // A function, because an empty string would make pg look into PGPASSWORD and ~/.pgpass of the service.
+    password: () => target.password,
+    ssl: target.ssl === 'disable' ? false : { rejectUnauthorized: target.ssl === 'verify-full', ca: target.ca },
+    stream: guardedSocket, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true, application_name: 'data-workspace-service',
+  });
+  // A lost connection reaches whoever waits for an answer; the event by itself would end the process.
+  client.on('error', () => {});
+  return client;
+}
+
+async function refuseOwnDatabase(client: pg.Client, own: DatabaseIdentity): Promise<void> {
+  const identity = await client.query<DatabaseIdentity & pg.QueryResultRow>(DATABASE_IDENTITY_SQL).catch((error: unknown) => {
+    // Servers that only speak Postgres' protocol have no such function, and are not ours.
+    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) return null;
+    throw error;
+  });
+  const found = identity?.rows[0];
+  if (found && found.systemIdentifier === own.systemIdentifier && found.database === own.database) {
+    throw badInput('This is the database of the service itself; it cannot be a datasource');
+  }
+}
+
+/** Stops the statement in the source, then drops the connection: a backend that is blocked in sending only notices the latter. */
+async function cancel(target: PostgresTarget, client: pg.Client, pid: number | null): Promise<void> {
+  if (pid !== null) {
+    const second = createClient(target);
+    try {
+      await second.connect();
+      await second.query({ text: 'select pg_catalog.pg_cancel_backend($1)', values: [pid], query_timeout: CONNECT_TIMEOUT } as pg.QueryConfig);
+    } catch {
+      // The source may be gone or out of connections. Dropping our own connection is all that is left, and statement_timeout in the source.
+    }
+    second.connection.stream.destroy();
+  }
+  client.connection.stream.destroy();
+}
+
+/** Says goodbye, and hangs up on a source that does not answer to it. */
+async function end(client: pg.Client): Promise<void> {
+  const hangUp = setTimeout(() => client.connection.stream.destroy(), GOODBYE_TIMEOUT);
+  await client.end();
+  clearTimeout(hangUp);
+}
+
+export interface SessionLimits {
+  target: PostgresTarget;
+  ownDatabase: DatabaseIdentity | null;
+  signal: AbortSignal;
+  /** Milliseconds for everything, connecting included. */
+  timeout: number;
+}
+
+/**
+ * Opens a session, does the work and closes it. When the signal aborts or the time is up, the statement is cancelled in the source
+ * before this rejects with `cancelled` or `upstreamFailed` ("query timeout …").
+ */
+export async function withSession<T>(limits: SessionLimits, work: (session: Session) => Promise<T>): Promise<T> {
+  const { target } = limits;
+  const clock = AbortSignal.timeout(limits.timeout);
+  const signal = AbortSignal.any([limits.signal, clock]);
+  const client = createClient(target);
+  let pid: number | null = null;
+  let stopped: Promise<void> | undefined;
+  const stop = () => { stopped = cancel(target, client, pid); };
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    pid = await openClient(client, limits).catch((error: unknown) => { throw connectFailure(error, target); });
+    signal.throwIfAborted();
+    return await work(new Session(client, signal));
+  } catch (error) {
+    if (limits.signal.aborted) throw cancelled(undefined, { cause: error });
+    if (clock.aborted) throw queryTimeout(limits.timeout);
+    throw statementFailure(error, target, limits.timeout);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await (stopped ?? end(client));
+  }
+}
+
+/** Connects, checks whose database it is and sets the session up; answers the backend's process id. */
+async function openClient(client: pg.Client, { ownDatabase, timeout }: SessionLimits): Promise<number> {
+  await client.connect();
+  if (ownDatabase) await refuseOwnDatabase(client, ownDatabase);
+  // Several statements in one text give an array of results, which the typings of pg do not know.
+  const results = await client.query(sessionSettings(timeout)) as unknown as pg.QueryResult<{ pid: number }>[];
+  return results.at(-1)!.rows[0]!.pid;
+}

@@ -1,0 +1,53 @@
+import pg from 'pg';
+import type { Column } from '../../../core/fields.ts';
+import { badInput } from '../../../core/errors.ts';
+import { parseTemplate } from '../../../core/parameters.ts';
+import type { BoundQuery } from '../../../core/row-source.ts';
+import { describeColumns } from './columns.ts';
+import { withLine } from './complaint.ts';
+import { compilePlaceholders, type CompiledText } from './placeholders.ts';
+import type { Session } from './session.ts';
+
+/** A user's query that was proved to be one complete SELECT, ready to run. */
+export interface PreparedStatement {
+  columns: Column[];
+  /** A select of ours around the user's, whose values are text in the dialect of segments. Safe inside further parentheses. */
+  select: string;
+  settings: CompiledText['settings'];
+}
+
+/** A syntax error, or a WITH that changes data: what a statement that is no SELECT becomes when it stands as a subquery. */
+const NO_SUBQUERY = new Set(['42601', '0A000']);
+const ONLY_SELECT = 'Only one SELECT (or VALUES, TABLE, WITH … SELECT) can be run';
+
+/**
+ * Proves and prepares a query; nothing of it is run. What makes the result safe to put into parentheses of ours: the very text that
+ * stands there has been parsed alone as one statement, so it closes every literal, comment and parenthesis it opens; the newlines
+ * end a line comment; and being a subquery, it can only read.
+ */
+export async function prepare(session: Session, query: BoundQuery): Promise<PreparedStatement> {
+  if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
+  // The template is without the trailing `;`.
+  const { text, settings } = await compilePlaceholders(session, parseTemplate(query.text), query.parameters);
+  const parsed = await session.parse(text).catch((error: unknown) => { throw withLine(error, text); });
+  if (parsed.parameterTypes.length > 0) throw badInput('Positional parameters such as $1 are not known here; write {{name}}');
+  if (parsed.fields === null) throw badInput(ONLY_SELECT);
+  if (parsed.fields.length === 0) throw badInput('The query answers with no columns');
+
+  const written = await describeColumns(session, parsed.fields);
+  const names = written.map((_, i) => `c${i}`);
+  const select = `select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from (\n${text}\n) as q(${names.join(', ')})`;
+  await session.parse(select).catch((error: unknown) => {
+    const isShape = error instanceof pg.DatabaseError && NO_SUBQUERY.has(error.code ?? '');
+    throw isShape ? badInput(`${ONLY_SELECT}: ${error.message}`) : error;
+  });
+  return { columns: written.map(({ column }) => column), select, settings };
+}
+
+/** Begins the read-only transaction in which the prepared statement runs and binds its values. */
+export async function begin(session: Session, { settings }: PreparedStatement): Promise<void> {
+  await session.query('begin transaction read only');
+  if (settings.length === 0) return;
+  const calls = settings.map(({ name }, i) => `pg_catalog.set_config('${name}', $${i + 1}, true)`);
+  await session.query(`select ${calls.join(', ')}`, settings.map(({ value }) => value));
+}

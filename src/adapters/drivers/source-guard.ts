@@ -1,0 +1,61 @@
+import dns from 'node:dns';
+import net from 'node:net';
+import { badInput } from '../../core/errors.ts';
+
+/** A database, told apart from every other in the world: by its cluster and by its name in it. */
+export interface DatabaseIdentity {
+  systemIdentifier: string;
+  database: string;
+}
+
+/** Asks any Postgres for its `DatabaseIdentity`; needs no special right. */
+export const DATABASE_IDENTITY_SQL =
+  'select system_identifier::text as "systemIdentifier", pg_catalog.current_database()::text as database from pg_catalog.pg_control_system()';
+
+/** Link-local addresses and those at which clouds hand out credentials. Private addresses are fine for datasources (contract, section 3). */
+const METADATA = new net.BlockList();
+METADATA.addSubnet('169.254.0.0', 16);
+METADATA.addSubnet('fe80::', 10, 'ipv6');
+METADATA.addAddress('fd00:ec2::254', 'ipv6');
+METADATA.addAddress('fd20:ce::254', 'ipv6');
+METADATA.addAddress('100.100.100.200');
+METADATA.addAddress('168.63.129.16');
+/** The link-local range as a NAT64 gateway spells it. */
+METADATA.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+
+/** Whether a datasource may not be reached at this IP address (with or without an IPv6 zone). */
+export function isRefusedAddress(address: string): boolean {
+  const bare = address.replace(/%.*$/, '');
+  return METADATA.check(bare, net.isIPv6(bare) ? 'ipv6' : 'ipv4');
+}
+
+const refusedAddress = (host: string, address: string) =>
+  badInput(`The host "${host}" is at ${address}, an address that no datasource may have`);
+
+/** `dns.lookup` that fails when any address of the name is refused, so that a name cannot hide one behind another. */
+const guardedLookup: net.LookupFunction = (host, options, callback) => {
+  dns.lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    const refused = addresses.find(({ address }) => isRefusedAddress(address));
+    if (refused) return callback(refusedAddress(host, refused.address), '', 0);
+    if (options.all) return callback(null, addresses);
+    callback(null, addresses[0]!.address, addresses[0]!.family);
+  });
+};
+
+/**
+ * An unconnected socket whose `connect(port, host)` checks the address that is really dialled, not the name before it.
+ * The refusal arrives as the socket's `error` event, a `badInput`.
+ */
+export function guardedSocket(): net.Socket {
+  const socket = new net.Socket();
+  const connect = socket.connect.bind(socket) as (options: net.TcpNetConnectOpts) => net.Socket;
+  const guardedConnect = (port: number, host: string) => {
+    if (net.isIP(host) && isRefusedAddress(host)) {
+      process.nextTick(() => socket.destroy(refusedAddress(host, host)));
+      return socket;
+    }
+    return connect({ port, host, lookup: guardedLookup });
+  };
+  return Object.assign(socket, { connect: guardedConnect });
+}
