@@ -1,0 +1,91 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { PostgresDialect, type PostgresPool } from 'kysely';
+import pg from 'pg';
+import type { Statement, SqlRow } from '../../core/database.ts';
+import { isConnectionLoss } from './connection-loss.ts';
+import { unavailable } from '../../core/errors.ts';
+
+/** Counts and sizes stay below 2^53, so a bigint is a number to us. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** Remembers which tenant a connection was last set to; a connection serves another tenant only after it was told so. */
+const tenantOf = new WeakMap<pg.PoolClient, string>();
+const currentTenant = new AsyncLocalStorage<string>();
+
+/**
+ * The pool through which tenants' rows are read and written. `acquire` is the only way to a connection, so none can be used without a tenant;
+ * forced row-level security stands behind it (architecture, "Tenants").
+ */
+export class TenantPool {
+  readonly pool: pg.Pool;
+
+  constructor(url: string, size: number) {
+    this.pool = new pg.Pool({ connectionString: url, max: size, options: '-c role=dws_app', connectionTimeoutMillis: 10_000, application_name: 'dws' });
+    // An idle connection that the server drops is replaced at the next use; without a listener it would end the process.
+    this.pool.on('error', () => {});
+  }
+
+  async acquire(tenantId: string): Promise<pg.PoolClient> {
+    const client = await connect(this.pool);
+    if (tenantOf.get(client) === tenantId) return client;
+    try {
+      tenantOf.delete(client);
+      await client.query({ name: 'tenant', text: `select set_config('app.tenant', $1, false)`, values: [tenantId] });
+      tenantOf.set(client, tenantId);
+      return client;
+    } catch (error) {
+      client.release(true);
+      throw lost(error);
+    }
+  }
+
+  /** Runs one statement on a connection of the tenant. */
+  async query<R extends SqlRow>(tenantId: string, statement: Statement): Promise<R[]> {
+    const client = await this.acquire(tenantId);
+    return runAndRelease<R>(client, statement);
+  }
+
+  /** Kysely's dialect for MikroORM: its connections are of the tenant of the surrounding `within`. */
+  dialect(): PostgresDialect {
+    const connectTenant = async () => {
+      const tenantId = currentTenant.getStore();
+      if (!tenantId) throw new Error('A connection was asked for outside of any tenant');
+      return this.acquire(tenantId);
+    };
+    // Kysely asks of a pool no more than these two; its types also describe cursors, which we do not use.
+    return new PostgresDialect({ pool: { connect: connectTenant, end: async () => {} } as unknown as PostgresPool });
+  }
+
+  /** Everything `work` does through MikroORM happens in this tenant. */
+  within<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+    return currentTenant.run(tenantId, work);
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
+
+/** A connection of the pool, or 503 when Postgres does not answer. */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw lost(error);
+  }
+}
+
+/** Runs one statement and gives the connection back, broken ones to the scrap heap. */
+export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
+  let failure: unknown;
+  try {
+    return (await client.query<R>(statement)).rows;
+  } catch (error) {
+    failure = error;
+    throw lost(error);
+  } finally {
+    client.release(isConnectionLoss(failure));
+  }
+}
+
+const lost = (error: unknown) => (isConnectionLoss(error) ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } }) : error);

@@ -1,0 +1,31 @@
+import 'reflect-metadata';
+import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
+import { ApiToken } from '../../../entities/api-token.ts';
+import { Dataset } from '../../../entities/dataset.ts';
+import { Datasource } from '../../../entities/datasource.ts';
+import { Generation } from '../../../entities/generation.ts';
+import { Operation } from '../../../entities/operation.ts';
+import { SavedQuery } from '../../../entities/saved-query.ts';
+import { Session } from '../../../entities/session.ts';
+import { TeamMember } from '../../../entities/team-member.ts';
+import { Team } from '../../../entities/team.ts';
+import { Tenant } from '../../../entities/tenant.ts';
+import { User } from '../../../entities/user.ts';
+
+/** Every stored type. */
+export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation];
+
+/** What MikroORM is told wherever it is used: entities, schema, names. */
+export const ormOptions = (more: Partial<Options>): Options => ({
+  entities: ENTITIES,
+  metadataProvider: ReflectMetadataProvider,
+  namingStrategy: UnderscoreNamingStrategy,
+  extensions: [Migrator],
+  schema: 'dws',
+  forceUtcTimezone: true,
+  ...more,
+} as Options);
+
+export { MikroORM };

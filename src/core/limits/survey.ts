@@ -1,0 +1,119 @@
+import { getNamedType, getNullableType, isCompositeType, isInterfaceType, isListType, isObjectType, Kind, SchemaMetaFieldDef, TypeMetaFieldDef, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import { graphqlLimit } from '../errors.ts';
+import { lengthOf, USUAL_LENGTH, type Cost, type Part, type Times } from './cost.ts';
+
+export const MAX_DEPTH = 15;
+export const MAX_INTROSPECTION_DEPTH = 18;
+export const MAX_ALIASES = 50;
+export const MAX_ROOT_FIELDS = 30;
+
+/** What is known of a selection set, its fragments included. */
+interface Findings {
+  /** Fields below one another, this level included. */
+  depth: number;
+  /** The same below `__schema` and `__type`. */
+  introspectionDepth: number;
+  /** Fields of this level, as often as they are written. */
+  fields: number;
+  /** Aliases of this level, by the field they stand for. */
+  aliases: Map<string, Set<string>>;
+  cost: Cost;
+}
+
+interface Surveyed {
+  schema: GraphQLSchema;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** What a limit given as a variable is when the request does not say. */
+  defaults: ReadonlyMap<string, number>;
+  /** Each fragment is looked at once; null while it is, so that cycles, which validation refuses, end here. */
+  known: Map<string, Findings | null>;
+}
+
+/** Throws `GRAPHQL_LIMIT` when an operation is too deep or too broad, whatever its variables are; answers what it costs. */
+export function survey(document: DocumentNode, schema: GraphQLSchema, operation: OperationDefinitionNode): Cost {
+  const fragments = new Map(document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [])));
+  const defaults = new Map(operation.variableDefinitions?.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [])));
+  const { depth, introspectionDepth, fields, cost } = explore(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined, 1, { schema, fragments, defaults, known: new Map() });
+  if (depth > MAX_DEPTH) throw tooDeep(MAX_DEPTH);
+  if (introspectionDepth > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
+  if (fields > MAX_ROOT_FIELDS) throw graphqlLimit(`The operation has more than ${MAX_ROOT_FIELDS} root fields`);
+  return cost;
+}
+
+const tooDeep = (most: number) => graphqlLimit(`The operation is deeper than ${most} levels`);
+
+function explore(set: SelectionSetNode, type: GraphQLNamedType | undefined, level: number, surveyed: Surveyed): Findings {
+  // Deeper than anything is allowed to be; going on could exhaust the stack.
+  if (level > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
+  const found: Findings = { depth: 0, introspectionDepth: 0, fields: 0, aliases: new Map(), cost: [] };
+  for (const node of set.selections) {
+    if (node.kind === Kind.FIELD) exploreField(node, type, level, surveyed, found);
+    else if (node.kind === Kind.FRAGMENT_SPREAD) merge(found, exploreFragment(node.name.value, surveyed));
+    else merge(found, explore(node.selectionSet, typeOf(node.typeCondition?.name.value, surveyed) ?? type, level, surveyed));
+  }
+  return found;
+}
+
+function exploreFragment(name: string, surveyed: Surveyed): Findings | null {
+  const known = surveyed.known.get(name);
+  const fragment = surveyed.fragments.get(name);
+  if (known !== undefined || !fragment) return known ?? null;
+  surveyed.known.set(name, null);
+  const found = explore(fragment.selectionSet, typeOf(fragment.typeCondition.name.value, surveyed), 1, surveyed);
+  surveyed.known.set(name, found);
+  return found;
+}
+
+const typeOf = (name: string | undefined, { schema }: Surveyed): GraphQLNamedType | undefined => (name === undefined ? undefined : schema.getType(name));
+
+function exploreField(node: FieldNode, parent: GraphQLNamedType | undefined, level: number, surveyed: Surveyed, found: Findings): void {
+  const name = node.name.value;
+  found.fields++;
+  if (node.alias) addAliases(found, name, [node.alias.value]);
+  const field = fieldOf(parent, name);
+  const type = field && getNamedType(field.type);
+  const below = node.selectionSet && explore(node.selectionSet, type, level + 1, surveyed);
+  const depth = 1 + Math.max(below?.depth ?? 0, below?.introspectionDepth ?? 0);
+  if (name.startsWith('__')) found.introspectionDepth = Math.max(found.introspectionDepth, depth);
+  else found.depth = Math.max(found.depth, depth);
+  if (field && below && isCompositeType(type)) found.cost.push(partOf(node, field, below.cost, surveyed));
+}
+
+function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField<unknown, unknown> | undefined {
+  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+}
+
+function partOf(node: FieldNode, field: GraphQLField<unknown, unknown>, below: Cost, surveyed: Surveyed): Part {
+  const limit = limitOf(node, field, surveyed);
+  if (!isListType(getNullableType(field.type))) return { times: 1, below, length: limit ?? USUAL_LENGTH, isOpen: false };
+  return { times: limit ?? 1, below, length: USUAL_LENGTH, isOpen: limit === undefined };
+}
+
+/** The `limit` that a field is given; undefined when it takes none. */
+function limitOf(node: FieldNode, field: GraphQLField<unknown, unknown>, { defaults }: Surveyed): Times | undefined {
+  const argument = field.args.find(({ name }) => name === 'limit');
+  if (!argument) return undefined;
+  const given = node.arguments?.find(({ name }) => name.value === 'limit')?.value;
+  const usual = lengthOf(argument.defaultValue);
+  if (!given) return usual;
+  if (given.kind === Kind.VARIABLE) return { variable: given.name.value, otherwise: defaults.get(given.name.value) ?? usual };
+  return lengthOf(given.kind === Kind.INT ? Number(given.value) : undefined);
+}
+
+function merge(found: Findings, more: Findings | null): void {
+  if (!more) return;
+  found.depth = Math.max(found.depth, more.depth);
+  found.introspectionDepth = Math.max(found.introspectionDepth, more.introspectionDepth);
+  found.fields += more.fields;
+  for (const [field, aliases] of more.aliases) addAliases(found, field, aliases);
+  found.cost.push(more.cost);
+}
+
+function addAliases({ aliases }: Findings, field: string, more: Iterable<string>): void {
+  const all = aliases.get(field) ?? new Set<string>();
+  aliases.set(field, all);
+  for (const alias of more) all.add(alias);
+  if (all.size > MAX_ALIASES) throw graphqlLimit(`The operation has more than ${MAX_ALIASES} aliases of the field "${field}"`);
+}
