@@ -1,0 +1,104 @@
+import { coerceInputValue, getNullableType, GraphQLBoolean, GraphQLFloat, GraphQLInt, isEnumType, isInputObjectType, isListType, isNonNullType, type GraphQLEnumType, type GraphQLInputType } from 'graphql';
+import type { Complaint } from '../src/core/errors.ts';
+import { wordsOf } from './enums.ts';
+
+/** Reads one value of the path or query string as its argument's type wants it. Throws `Unreadable`. */
+export type TextReader = (text: string) => unknown;
+/** Rewrites a JSON value for GraphQL: REST's words of enums become their names. Undefined where a type holds no enum. */
+export type JsonReader = (value: unknown) => unknown;
+
+/** A text that does not fit its argument; the message goes behind the argument's name. */
+export class Unreadable extends Error {}
+
+const namesOf = (type: GraphQLEnumType): Map<string, string> => new Map([...wordsOf(type)].map(([name, word]) => [String(word), String(name)]));
+
+function fail(expectation: string): never {
+  throw new Unreadable(expectation);
+}
+
+function jsonText(text: string): unknown {
+  try { return JSON.parse(text); } catch { return fail('is not well-formed JSON'); }
+}
+
+function enumReader(type: GraphQLEnumType): TextReader {
+  const names = namesOf(type);
+  return (text) => names.get(text) ?? fail(`must be one of ${[...names.keys()].join(', ')}`);
+}
+
+/** Compiles the reader of one argument's type. */
+export function textReader(type: GraphQLInputType): TextReader {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) {
+    const item = textReader(nullable.ofType as GraphQLInputType);
+    return (text) => (text === '' ? [] : text.split(',').map(item));
+  }
+  if (nullable === GraphQLInt) return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : fail('must be an integer'));
+  if (nullable === GraphQLFloat) return (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : fail('must be a number'));
+  if (nullable === GraphQLBoolean) return (text) => (text === 'true' ? true : text === 'false' ? false : fail('must be true or false'));
+  if (isEnumType(nullable)) return enumReader(nullable);
+  if (isInputObjectType(nullable)) return jsonText;
+  // A scalar of JSON takes criteria as well as plain words, e.g. `filter={"amount":{"$gte":100}}` or a saved filter's id.
+  if (/json/i.test((nullable as { name: string }).name)) return (text) => (/^\s*[[{]/.test(text) ? jsonText(text) : text);
+  return (text) => text;
+}
+
+/** Compiles the reader of values given more than once, `?tag=a&tag=b`. */
+export function repeatedReader(type: GraphQLInputType): (texts: readonly string[]) => unknown {
+  const nullable = getNullableType(type);
+  if (!isListType(nullable)) return () => fail('is given more than once');
+  const item = textReader(nullable.ofType as GraphQLInputType);
+  return (texts) => texts.map(item);
+}
+
+/** Compiles the reader of one argument's JSON. Types that hold themselves are met again through `seen`. */
+export function jsonReader(type: GraphQLInputType, seen = new Map<GraphQLInputType, JsonReader | undefined>()): JsonReader | undefined {
+  const nullable = getNullableType(type);
+  if (seen.has(nullable)) return (value) => seen.get(nullable)?.(value) ?? value;
+  if (isListType(nullable)) {
+    const item = jsonReader(nullable.ofType as GraphQLInputType, seen);
+    return item && ((value) => (Array.isArray(value) ? value.map(item) : item(value)));
+  }
+  if (isEnumType(nullable)) {
+    const names = namesOf(nullable);
+    // What is no word of the enum stays as it is, in a form that GraphQL refuses and `complaints` explains.
+    return (value) => (value === null || value === undefined ? value : (names.get(String(value)) ?? { word: value }));
+  }
+  if (!isInputObjectType(nullable)) return undefined;
+  seen.set(nullable, undefined);
+  const readers = Object.values(nullable.getFields()).flatMap((field) => { const reader = jsonReader(field.type, seen); return reader ? [[field.name, reader] as const] : []; });
+  const own = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const copy: Record<string, unknown> = { ...value };
+    for (const [name, reader] of readers) if (copy[name] !== undefined) copy[name] = reader(copy[name]);
+    return copy;
+  };
+  const reader = readers.length > 0 ? own : undefined;
+  seen.set(nullable, reader);
+  return reader;
+}
+
+const MOST_COMPLAINTS = 20;
+
+/** Explains why values do not fit their types, in REST's words: called only after GraphQL refused them, so that good requests are checked once. */
+export function complaints(values: readonly { key: string | undefined; type: GraphQLInputType; value: unknown }[]): Complaint[] {
+  const found: Complaint[] = [];
+  for (const { key, type, value } of values) {
+    const path = key === undefined ? [] : [key];
+    if (value === undefined && isNonNullType(type)) found.push({ path, message: `"${key ?? 'body'}" is required`, code: 'required' });
+    if (value === undefined || found.length >= MOST_COMPLAINTS) continue;
+    coerceInputValue(value, type, (inner, invalid, error) => {
+      if (found.length < MOST_COMPLAINTS) found.push(complaint([...path, ...inner], invalid, error.message));
+    });
+  }
+  return found;
+}
+
+function complaint(path: (string | number)[], invalid: unknown, message: string): Complaint {
+  const missing = /^Field "(\w+)" of required type/.exec(message)?.[1];
+  if (missing !== undefined) return { path: [...path, missing], message: `"${missing}" is required`, code: 'required' };
+  const unknown = /^Field "([^"]+)" is not defined/.exec(message)?.[1];
+  if (unknown !== undefined) return { path: [...path, unknown], message: `Unknown key "${unknown}"`, code: 'unknown' };
+  const at = path.join('.');
+  if (message.startsWith('Enum "') && typeof invalid === 'object') return { path, message: `"${at}" cannot be ${JSON.stringify((invalid as { word: unknown }).word)}`, code: 'invalid' };
+  return { path, message: at === '' ? message : `"${at}": ${message}`, code: 'invalid' };
+}

@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify';
+import { badInput, fault } from '../src/core/errors.ts';
+
+/** JSON past this is 413 (contract 4). */
+export const MAX_JSON_BYTES = 10 * 1024 * 1024;
+/** Deeper JSON is refused: whatever walks it later may recurse. */
+const MAX_DEPTH = 256;
+
+const unsupportedCharset = fault(415, 'UNSUPPORTED_MEDIA_TYPE', (charset: string) => `JSON comes in UTF-8, not in ${charset}`);
+
+/** Whether brackets nest deeper than allowed. Text that cannot is not looked at. */
+function tooDeep(text: string): boolean {
+  if (text.length < MAX_DEPTH * 2) return false;
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === 92) index += 1;
+      else if (code === 34) quoted = false;
+    } else if (code === 34) quoted = true;
+    else if (code === 91 || code === 123) { if ((depth += 1) > MAX_DEPTH) return true; }
+    else if (code === 93 || code === 125) depth -= 1;
+  }
+  return false;
+}
+
+/** Parses a body; an empty one is none. Throws 400. */
+export function parseJson(text: string): unknown {
+  if (text === '') return undefined;
+  if (tooDeep(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+  let body: unknown;
+  try {
+    body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch (error) {
+    throw badInput(`The body is not well-formed JSON: ${(error as Error).message}`);
+  }
+  if (text.includes('__proto__') && /"__proto__"\s*:/.test(text)) throw badInput('The body may not contain the key "__proto__"');
+  return body;
+}
+
+/** Makes JSON (also `application/hal+json` and its like) the only body that a scope reads; anything else is 415. */
+export function readOnlyJson(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i, { parseAs: 'string', bodyLimit: MAX_JSON_BYTES }, (request, text, done) => {
+    const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+    try {
+      if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw unsupportedCharset(charset);
+      done(null, parseJson(text as string));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+/** Leaves every body unread: `request.body` is its stream. */
+export function readNothing(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+}

@@ -1,0 +1,136 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { badInput, fault } from '../src/core/errors.ts';
+import { MAX_JSON_BYTES, readNothing, readOnlyJson } from './body-parser.ts';
+import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
+import type { Answer, BridgeContext, Call } from './call.ts';
+import { errorAnswer } from './faults.ts';
+import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } from './negotiation.ts';
+import type { Row } from './route.ts';
+import { sofaCarrier, type Carry } from './sofa.ts';
+
+const methodNotAllowed = fault(405, 'METHOD_NOT_ALLOWED', (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`);
+const notAcceptable = fault(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
+const noRoute = fault(404, 'NOT_FOUND', (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`);
+
+export interface RestOptions extends BridgeOptions {
+  schema: GraphQLSchema;
+  rows: readonly Row[];
+  /** Makes the context of GraphQL's resolvers. It runs before the request is looked at, so it is the place to refuse a caller: `endpoint.public` says whether anybody may call. */
+  contextFor(request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): object | Promise<object>;
+}
+
+/** Mounts the whole table under `/api`. Slips in the table are thrown here, before anything listens. */
+export function registerRest(app: FastifyInstance, options: RestOptions): Endpoint[] {
+  const endpoints = compileRows(options.schema, options.rows, options);
+  const carry = sofaCarrier(endpoints);
+  const scope = (wanted: (consumes: string) => boolean, prepare: (scope: FastifyInstance) => void) => app.register(async (api) => {
+    prepare(api);
+    api.setErrorHandler(sendError);
+    for (const endpoint of endpoints) if (wanted(endpoint.row.options.consumes ?? 'json')) mount(api, endpoint, options, carry);
+  }, { prefix: '/api' });
+  void scope((consumes) => consumes === 'json', readOnlyJson);
+  void scope((consumes) => consumes === 'multipart', () => undefined);
+  void scope((consumes) => consumes === 'bytes', (api) => { readNothing(api); api.setNotFoundHandler(otherwise(endpoints)); });
+  return endpoints;
+}
+
+function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, carry: Carry): void {
+  const { row } = endpoint;
+  const rest = /:(\w+)\*$/.exec(row.path)?.[1];
+  const url = rest === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
+  const call = caller(endpoint, options, rest);
+  const handler = row.options.handler ? adapter(endpoint, call) : row.plain ? plainly(endpoint, call, carry) : bridged(endpoint, call);
+  api.route({ method: row.method, url, handler, bodyLimit: MAX_JSON_BYTES, exposeHeadRoute: row.method === 'GET' && row.options.produces !== 'text/event-stream' });
+}
+
+type Caller = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
+
+/** What the bridge needs of a request, with its context. */
+function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | undefined): Caller {
+  const changes = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
+  return async (request, reply) => {
+    const made = contextFor(request, reply, endpoint);
+    const context = made instanceof Promise ? await made : made;
+    const { url, headers, query, body } = request;
+    const ifMatch = changes ? allowedVersions(headers['if-match']) : undefined;
+    if (ifMatch) (context as BridgeContext).ifMatch = ifMatch;
+    checkEncoding(url);
+    const params = request.params as Record<string, string>;
+    return {
+      context, url, body, query: query as Call['query'], respondAsync: prefersAsync(headers['prefer']),
+      params: rest === undefined ? params : { ...params, [rest]: params['*']! },
+    };
+  };
+}
+
+/** The parser of query strings keeps what it cannot decode; a client should hear of it. */
+function checkEncoding(url: string): void {
+  const question = url.indexOf('?');
+  if (question < 0 || !url.includes('%', question)) return;
+  try { decodeURIComponent(url.slice(question)); } catch { throw badInput('The query string is not well-formed percent-encoding'); }
+}
+
+function acceptable(request: FastifyRequest): string {
+  const type = contentType(request.headers.accept);
+  if (type === undefined) throw notAcceptable();
+  return type;
+}
+
+const bridged = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => async (request, reply) => {
+  const type = acceptable(request);
+  return send(await endpoint.run(await call(request, reply)), type, request, reply);
+};
+
+const plainly = (endpoint: Endpoint, call: Caller, carry: Carry): RouteHandlerMethod => async (request, reply) => {
+  const type = acceptable(request);
+  const { status, text } = await carry(endpoint, await call(request, reply));
+  reply.code(status).header('content-type', type);
+  return text;
+};
+
+const adapter = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => async (request, reply) => {
+  const made = await call(request, reply);
+  const { status, handler } = endpoint.row.options;
+  if (typeof status === 'number') reply.code(status);
+  const answer = await handler!({ ...made, request, reply, run: (args = {}) => endpoint.run(made, args), subscribe: (args = {}) => endpoint.follow(made, args) });
+  return answer === undefined ? reply : answer;
+};
+
+/** Sends an answer: a record with its ETag, or 304 when the client has it; no body for a 204. */
+function send({ status, body, headers, version, single }: Answer, type: string, request: FastifyRequest, reply: FastifyReply): FastifyReply | string {
+  if (headers) reply.headers(headers);
+  if (status !== 200) reply.code(status);
+  if (body === undefined) return reply.send();
+  const text = JSON.stringify(body);
+  if (single && status === 200 && request.method !== 'POST') {
+    const tag = entityTag(version, text);
+    reply.header('etag', tag);
+    if (request.method !== 'PUT' && alreadyHas(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  }
+  reply.header('content-type', type);
+  return text;
+}
+
+/** The one place where an error becomes an answer; exceptions of ours are logged with their stack. */
+export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const { status, headers, body } = errorAnswer(error, request.id);
+  if (body.code === 'INTERNAL') request.log.error({ err: (error as { originalError?: Error }).originalError ?? error }, 'request failed');
+  reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
+  void reply.send(JSON.stringify(body));
+}
+
+/** What no route of ours took: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path, else 404. */
+function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
+  const known = endpoints.map(({ row }) => ({ method: row.method, path: pattern(row.path) }));
+  return (request, reply) => {
+    const path = request.url.split('?')[0]!;
+    const methods = new Set(known.filter((route) => route.path.test(path)).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+    if (methods.size === 0) throw noRoute({ method: request.method, path });
+    reply.header('allow', [...methods, 'OPTIONS'].join(', '));
+    if (request.method !== 'OPTIONS') throw methodNotAllowed({ method: request.method, path });
+    void reply.code(204).send();
+  };
+}
+
+const pattern = (path: string): RegExp => new RegExp(`^/api${path.replace(/[.]/g, '\\.').replace(/:\w+\*$/, '.*').replace(/:\w+/g, '[^/]+')}$`);

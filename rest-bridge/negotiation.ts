@@ -1,0 +1,56 @@
+/** What a client may ask for in its headers: formats, waiting, versions. */
+import { hash } from 'node:crypto';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const HAL_TYPE = 'application/hal+json; charset=utf-8';
+
+interface Range { type: string; quality: number }
+
+function rangesOf(accept: string): Range[] {
+  return accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+  });
+}
+
+function chosen(accept: string): string | undefined {
+  const ranges = rangesOf(accept);
+  const quality = (...types: string[]) => types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
+  const json = quality('application/json', 'application/*', '*/*');
+  const hal = ranges.some((range) => range.type === 'application/hal+json') ? quality('application/hal+json') : 0;
+  if (hal > 0 && hal >= json) return HAL_TYPE;
+  return json > 0 || quality('application/hal+json', 'application/*', '*/*') > 0 ? JSON_TYPE : undefined;
+}
+
+const answered = new Map<string, string | undefined>();
+const MOST_HEADERS_KEPT = 200;
+
+/** The content type to answer with, JSON unless HAL is asked for; undefined when neither is acceptable. */
+export function contentType(accept: string | undefined): string | undefined {
+  if (accept === undefined || accept === '*/*') return JSON_TYPE;
+  if (answered.has(accept)) return answered.get(accept);
+  const type = accept.trim() === '' ? JSON_TYPE : chosen(accept);
+  if (answered.size < MOST_HEADERS_KEPT) answered.set(accept, type);
+  return type;
+}
+
+/** Whether `Prefer` asks not to wait. */
+export const prefersAsync = (prefer: string | string[] | undefined): boolean =>
+  prefer !== undefined && String(prefer).split(',').some((preference) => preference.split(';')[0]!.trim().toLowerCase() === 'respond-async');
+
+/** Versions that `If-Match` allows, weak or not; undefined when any will do. A tag of ours that names no version matches nothing. */
+export function allowedVersions(ifMatch: string | undefined): readonly number[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  return ifMatch.split(',').flatMap((tag) => { const version = /^\s*(?:W\/)?"(\d+)(?:-[^"]*)?"\s*$/.exec(tag)?.[1]; return version === undefined ? [] : [Number(version)]; });
+}
+
+/** The weak tag of a record: its version, where it has one, and a hash of what this caller sees. */
+export function entityTag(version: number | undefined, text: string): string {
+  const digest = hash('sha1', text, 'base64url').slice(0, 16);
+  return version === undefined ? `W/"${digest}"` : `W/"${version}-${digest}"`;
+}
+
+/** Whether `If-None-Match` holds the tag. */
+export const alreadyHas = (ifNoneMatch: string | undefined, tag: string): boolean =>
+  ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === tag.slice(2)));
