@@ -1,0 +1,88 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Aggregation, AggregateResult, IndexedField } from '../../../core/dataset-index.ts';
+import { badInput } from '../../../core/errors.ts';
+import type { FieldType } from '../../../core/fields.ts';
+import { bucket } from './buckets.ts';
+import { comparable } from './criteria-sql.ts';
+import type { Scope } from './scope.ts';
+import type { Serving } from './serving.ts';
+import { jsonForm } from './value-forms.ts';
+
+/** A column of the answer. */
+interface Output {
+  name: string;
+  type: FieldType;
+  /** SQL over the rows. */
+  value: string;
+  /** SQL of the value's JSON form, and of what sorts it, over the groups. */
+  form: string;
+  order: string;
+}
+
+/** Groups, with measures of each. Groups without a sort come in the order of their values, missing ones last. */
+export async function aggregateRows(serving: Serving, scope: Scope, aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult> {
+  const groups = aggregation.groupBy.map((group, i) => groupOutput(scope, group, `g${i}`));
+  const measures = aggregation.measures.map((measure, i) => measureOutput(scope, measure, `m${i}`));
+  const outputs = [...groups, ...measures];
+  const order = orderOf(aggregation.sort, outputs, groups);
+  return serving.query(scope.files, signal, async (ask, aliases) => {
+    const values: DuckDBValue[] = [];
+    const select = [...groups.map(({ value }, i) => `${value} AS g${i}`), ...measures.map(({ value }, i) => `${value} AS m${i}`)];
+    const grouped = `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}${groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : ''}`;
+    const found = await ask(`WITH grouped AS MATERIALIZED (${grouped})
+      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped) FROM grouped ${order} LIMIT ${aggregation.limit}`, values);
+    const total = Number(found[0]?.[1] ?? 0);
+    return {
+      columns: outputs.map(({ name, type }) => ({ name, label: name, type })),
+      rows: JSON.parse(`[${found.map(([row]) => row).join(',')}]`) as unknown[][],
+      total, truncated: total > found.length,
+    };
+  });
+}
+
+function groupOutput(scope: Scope, { field: name, interval, timezone }: Aggregation['groupBy'][number], alias: string): Output {
+  const field = scope.field(name);
+  if (field.type === 'json') throw badInput(`The field "${name}" is of type json and cannot be grouped`);
+  const value = interval ? bucket(field.type, field.column, interval, timezone) : field.column;
+  return { name, type: field.type, value, form: jsonForm(field, alias), order: comparable(field, alias) };
+}
+
+function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measures'][number], alias: string): Output {
+  const output = (type: FieldType, value: string) => ({ name: as, type, value, form: alias, order: alias });
+  if (name === undefined) {
+    if (fn !== 'count') throw badInput(`The measure "${as}" needs a field`);
+    return output('integer', 'count(*)');
+  }
+  const field = scope.field(name);
+  switch (fn) {
+    case 'count': return output('integer', `count(${field.column})`);
+    case 'countDistinct': return output('integer', `count(DISTINCT ${field.column})`);
+    case 'min':
+    case 'max': return { ...output(field.type, extreme(fn, field, as)), form: jsonForm(field, alias), order: comparable(field, alias) };
+    case 'sum':
+    case 'avg': return output(fn === 'sum' && field.type === 'integer' && !field.format ? 'integer' : 'number', `${fn}(${numbers(field, as)})`);
+  }
+}
+
+/** Flagged numbers are added up as doubles. */
+export function numbers(field: IndexedField, measure: string): string {
+  if (field.type !== 'integer' && field.type !== 'number') throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
+  return field.format ? comparable(field, field.column) : field.column;
+}
+
+/** The least or greatest value in the order of comparisons. */
+export function extreme(fn: 'min' | 'max', field: IndexedField, measure: string): string {
+  if (field.type === 'json') throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
+  return field.format === 'decimal' ? `arg_${fn}(${field.column}, ${comparable(field, field.column)})` : `${fn}(${field.column})`;
+}
+
+/** Ties are broken by the groups, so that the order is total. */
+function orderOf(sort: Aggregation['sort'], outputs: Output[], groups: Output[]): string {
+  const wanted = sort.map(({ column, descending }) => {
+    const output = outputs.find(({ name }) => name === column);
+    if (!output) throw badInput(`Unknown column "${column}" in sort`);
+    return `${output.order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
+  });
+  const keys = [...wanted, ...groups.map(({ order }) => `${order} ASC NULLS LAST`)];
+  return keys.length > 0 ? `ORDER BY ${keys.join(', ')}` : '';
+}

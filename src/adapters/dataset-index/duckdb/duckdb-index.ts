@@ -1,0 +1,117 @@
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { AggregateResult, Aggregation, DatasetIndex, FieldProfile, Generation, GenerationId, LoadPlan, Page, Row, RowSearch, Search } from '../../../core/dataset-index.ts';
+import type { Column } from '../../../core/fields.ts';
+import type { Segment } from '../../../core/row-source.ts';
+import { aggregateRows } from './aggregate.ts';
+import { cloneFolder, dropFolder, folder, listFolders } from './generation-files.ts';
+import { loadGeneration } from './load.ts';
+import { profileRows } from './profile.ts';
+import { scanRows } from './scan.ts';
+import { openScope } from './scope.ts';
+import type { Scope } from './scope.ts';
+import { searchRows } from './search.ts';
+import { Serving } from './serving.ts';
+import { WordsSidecar } from './words-sidecar.ts';
+
+/** Where the embedded index lives and what it may take. */
+export interface DuckdbSettings {
+  /** The folder of the generations; it is made if it does not exist. */
+  dir: string;
+  /** DuckDB's memory for answering queries, e.g. `256MB`, which is the default. */
+  memoryLimit?: string;
+  /** DuckDB's memory for a load, `256MB` by default. */
+  loadMemoryLimit?: string;
+  /** Threads that answer queries; by default one for each core, at most four. */
+  threads?: number;
+  /** For sorts that do not fit the memory; by default a folder among the system's temporary ones. */
+  temp?: string;
+}
+
+/** The embedded index: DuckDB, one immutable folder of files per generation. */
+export class DuckdbIndex implements DatasetIndex {
+  readonly #dir: string;
+  readonly #settings: DuckdbSettings;
+  #opened?: Promise<{ serving: Serving; sidecar: WordsSidecar }>;
+
+  constructor(settings: DuckdbSettings) {
+    this.#dir = resolve(settings.dir);
+    this.#settings = settings;
+  }
+
+  async load(id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation> {
+    await mkdir(this.#dir, { recursive: true });
+    return loadGeneration(this.#dir, this.#settings.loadMemoryLimit ?? '256MB', id, columns, segments, plan);
+  }
+
+  async clone(generation: Generation, id: GenerationId): Promise<Generation> {
+    await cloneFolder(this.#dir, generation.id, id);
+    return { ...generation, id };
+  }
+
+  async drop(id: GenerationId): Promise<void> {
+    if (this.#opened) await (await this.#opened).serving.forget(folder(this.#dir, id));
+    await dropFolder(this.#dir, id);
+  }
+
+  async search(search: RowSearch, signal: AbortSignal): Promise<Page> {
+    const { serving, scope } = await this.#scope(search, signal);
+    return searchRows(serving, scope, search, signal);
+  }
+
+  async aggregate(aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult> {
+    const { serving, scope } = await this.#scope(aggregation, signal);
+    return aggregateRows(serving, scope, aggregation, signal);
+  }
+
+  async profile(search: Search, fields: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+    const { serving, scope } = await this.#scope(search, signal);
+    return profileRows(serving, scope, fields, signal);
+  }
+
+  async* scan(search: Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>, signal: AbortSignal): AsyncIterable<Row[]> {
+    const { serving, scope } = await this.#scope(search, signal);
+    yield* scanRows(serving, scope, search, signal);
+  }
+
+  /** Builds the words that a `q` over all string and text fields looks at, so that the first one need not wait. Call it after publishing. */
+  async prepareWords(generation: Generation, signal: AbortSignal): Promise<void> {
+    const { sidecar } = await this.#open();
+    await sidecar.file(generation, generation.fields.filter(({ type }) => type === 'string' || type === 'text'), signal);
+  }
+
+  async generations(): Promise<{ id: GenerationId; complete: boolean }[]> {
+    await mkdir(this.#dir, { recursive: true });
+    return listFolders(this.#dir);
+  }
+
+  async ping(): Promise<void> {
+    await (await this.#open()).serving.ping();
+  }
+
+  async close(): Promise<void> {
+    if (this.#opened) (await this.#opened).serving.close();
+    this.#opened = undefined;
+  }
+
+  async #scope(search: Search, signal: AbortSignal): Promise<{ serving: Serving; scope: Scope }> {
+    signal.throwIfAborted();
+    const { serving, sidecar } = await this.#open();
+    return { serving, scope: await openScope(this.#dir, sidecar, search, signal) };
+  }
+
+  /** A process that only loads never opens what answers queries. */
+  #open(): Promise<{ serving: Serving; sidecar: WordsSidecar }> {
+    const { memoryLimit = '256MB', threads = Math.min(availableParallelism(), 4), temp = join(tmpdir(), `dws-duckdb-${process.pid}`) } = this.#settings;
+    if (this.#opened) return this.#opened;
+    const opened = Serving.open(this.#dir, { memoryLimit, threads, temp }).then((serving) => ({ serving, sidecar: new WordsSidecar(this.#dir, serving) }));
+    // A folder that could not be read may be readable the next time.
+    opened.catch(() => { this.#opened = undefined; });
+    this.#opened = opened;
+    return opened;
+  }
+}
+
+/** Opens the embedded index. Nothing is read before it is asked. */
+export const openDuckdbIndex = (settings: DuckdbSettings): DuckdbIndex => new DuckdbIndex(settings);

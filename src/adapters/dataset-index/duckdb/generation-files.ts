@@ -1,0 +1,83 @@
+import { copyFile, constants, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { GenerationId } from '../../../core/dataset-index.ts';
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const LOADING = '.loading';
+
+/** A path as a literal: some statements take no other expression. */
+export const quotePath = (path: string) => `'${path.replaceAll("'", "''")}'`;
+
+/** Where the rows of a finished generation are. */
+export const rowsFile = (dir: string, id: GenerationId) => join(folder(dir, id), 'rows.duckdb');
+
+/** The folder of a finished generation. Only ids make paths, so nothing leads out of `dir`. */
+export function folder(dir: string, id: GenerationId): string {
+  if (!ID.test(id)) throw new Error(`Not the id of a generation: ${id}`);
+  return join(dir, id);
+}
+
+/** The folder that holds everything of a generation in the making. */
+export const loadingFolder = (dir: string, id: GenerationId) => `${folder(dir, id)}${LOADING}`;
+
+/** An empty folder to make a generation in; an earlier attempt's remains are removed. */
+export async function beginFolder(dir: string, id: GenerationId): Promise<string> {
+  const loading = loadingFolder(dir, id);
+  await rm(loading, { recursive: true, force: true });
+  await mkdir(loading, { recursive: true });
+  return loading;
+}
+
+/** Makes a loaded folder the generation, in one step that survives a crash: files are on the disk before their folder gets its name. What is no index file (segments, temporary files) goes. */
+export async function publishFolder(dir: string, id: GenerationId): Promise<void> {
+  const loading = loadingFolder(dir, id);
+  for (const name of await readdir(loading)) {
+    if (name.endsWith('.duckdb')) await sync(join(loading, name));
+    else await rm(join(loading, name), { recursive: true });
+  }
+  await sync(loading);
+  await rename(loading, folder(dir, id));
+  await sync(dir);
+}
+
+/**
+ * The same rows under another id, at no cost: hard links. The file system counts the references, so there is no count of ours that a crash could spoil,
+ * and dropping either generation is one unlink. Where links are not possible the file is copied, copy-on-write if the file system can.
+ */
+export async function cloneFolder(dir: string, from: GenerationId, to: GenerationId): Promise<void> {
+  const loading = await beginFolder(dir, to);
+  for (const name of (await readdir(folder(dir, from))).filter((file) => file.endsWith('.duckdb'))) {
+    const source = join(folder(dir, from), name);
+    await link(source, join(loading, name)).catch(() => copyFile(source, join(loading, name), constants.COPYFILE_FICLONE));
+  }
+  await publishFolder(dir, to);
+}
+
+/** Removes a generation, finished or not. It stops being complete first, so that a crash leaves nothing that looks whole. */
+export async function dropFolder(dir: string, id: GenerationId): Promise<void> {
+  const loading = loadingFolder(dir, id);
+  await rm(loading, { recursive: true, force: true });
+  await rename(folder(dir, id), loading).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rm(loading, { recursive: true, force: true });
+}
+
+/** Every generation in `dir`. */
+export async function listFolders(dir: string): Promise<{ id: GenerationId; complete: boolean }[]> {
+  const names = await readdir(dir);
+  return names.flatMap((name) => {
+    const complete = !name.endsWith(LOADING);
+    const id = complete ? name : name.slice(0, -LOADING.length);
+    return ID.test(id) ? [{ id, complete }] : [];
+  });
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,76 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { FieldProfile, IndexedField } from '../../../core/dataset-index.ts';
+import type { FieldType } from '../../../core/fields.ts';
+import { extreme } from './aggregate.ts';
+import { comparable } from './criteria-sql.ts';
+import { histogram } from './histogram.ts';
+import type { Scope } from './scope.ts';
+import type { Ask, Serving } from './serving.ts';
+import { jsonForm } from './value-forms.ts';
+
+/** Past so many, distinct values are estimated. */
+const EXACT_DISTINCT = 10_000;
+const TOP = 10;
+
+const ORDERED: FieldType[] = ['integer', 'number', 'date', 'datetime'];
+const NUMERIC: FieldType[] = ['integer', 'number'];
+const COUNTED: FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime'];
+
+/** Statistics of the fields over the matching rows. Fields are looked at one by one: their columns are read alone. */
+export async function profileRows(serving: Serving, scope: Scope, names: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+  const fields = names.map((name) => scope.field(name));
+  return serving.query(scope.files, signal, async (ask, aliases) => {
+    const values: DuckDBValue[] = [];
+    const from = `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
+    const rows: Rows = (select, rest = '') => ask(`SELECT ${select} FROM ${from} ${rest}`, values);
+    const [[total] = []] = await rows('count(*)');
+    const profiles: FieldProfile[] = [];
+    for (const field of fields) profiles.push(await profile(field, Number(total), rows));
+    return { total: Number(total), fields: profiles };
+  });
+}
+
+/** Selects over the matching rows; `rest` follows the condition. */
+export type Rows = (select: string, rest?: string) => ReturnType<Ask>;
+
+async function profile(field: IndexedField, total: number, rows: Rows): Promise<FieldProfile> {
+  const { name, type, column } = field;
+  const [counts] = await rows(`count(${column}), approx_count_distinct(${column})`);
+  const count = Number(counts![0]);
+  const approximate = Number(counts![1]) > EXACT_DISTINCT;
+  const distinct = approximate ? Number(counts![1]) : Number((await rows(`count(DISTINCT ${column})`))[0]![0]);
+  return {
+    name, type, count, missing: total - count, distinct: Math.min(distinct, count), approximate,
+    ...await extent(field, rows), ...await spread(field, rows),
+    top: await top(field, rows),
+    histogram: ORDERED.includes(type) && count > 0 ? await histogram(field, rows) : [],
+  };
+}
+
+async function extent(field: IndexedField, rows: Rows): Promise<Pick<FieldProfile, 'min' | 'max'>> {
+  if (!ORDERED.includes(field.type)) return { min: null, max: null };
+  const [row] = await rows(`CAST(json_array(${jsonForm(field, extreme('min', field, 'min'))}, ${jsonForm(field, extreme('max', field, 'max'))}) AS VARCHAR)`);
+  const [min, max] = JSON.parse(String(row![0])) as unknown[];
+  return { min, max };
+}
+
+async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfile, 'avg' | 'stdDev'>> {
+  if (!NUMERIC.includes(field.type)) return { avg: null, stdDev: null };
+  const double = `CAST(${comparable(field, field.column)} AS DOUBLE)`;
+  const [row] = await rows(`avg(${double}), stddev_pop(${double})`);
+  return { avg: numberOf(row![0]!), stdDev: numberOf(row![1]!) };
+}
+
+const numberOf = (value: DuckDBValue): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+
+/** The most frequent values, the lesser first among equals. */
+async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']> {
+  if (!COUNTED.includes(field.type)) return [];
+  const { column } = field;
+  const found = await rows(`CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`,
+    `AND ${column} IS NOT NULL GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)} LIMIT ${TOP}`);
+  return found.map(([json]) => {
+    const [value, count] = JSON.parse(String(json)) as [unknown, number];
+    return { value, count };
+  });
+}

@@ -1,0 +1,94 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Page, Row, RowSearch } from '../../../core/dataset-index.ts';
+import { afterPosition, encodeCursor, invalidCursor, orderBy, positionRow, positionSql } from './cursor.ts';
+import type { SortKey } from './cursor.ts';
+import type { Scope } from './scope.ts';
+import type { Ask, Serving } from './serving.ts';
+import { quoteText } from './sql-values.ts';
+import { jsonForm } from './value-forms.ts';
+
+/** A page of rows in their JSON forms. */
+export async function searchRows(serving: Serving, scope: Scope, search: RowSearch, signal: AbortSignal): Promise<Page> {
+  const keys = sortKeys(scope, search.sort);
+  const object = rowObject(scope, search.fields);
+  const after = positionRow(search);
+  return serving.query(scope.files, signal, async (ask, aliases) => {
+    const values: DuckDBValue[] = [];
+    const from = await pageOf({ ask, aliases, scope, search, keys, after }, values);
+    const found = await ask(`SELECT number, ${object} FROM (${from})`, values);
+    const more = found.length > search.limit;
+    if (more) found.pop();
+    const next = more ? encodeCursor({ generation: search.generation.id, row: Number(found.at(-1)![0]) }) : null;
+    const page: Page = { rows: parseRows(found.map(([, json]) => json!)), next };
+    if (search.total) page.total = await total(ask, aliases, scope, search, found.length, more);
+    return page;
+  });
+}
+
+/** Rows printed by DuckDB as JSON objects, parsed at once. */
+export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
+
+/** SQL of a row's JSON text. The names are the source's own, so they are written as literals. */
+export function rowObject(scope: Scope, names: string[]): string {
+  const members = names.map((name) => {
+    const field = scope.field(name);
+    return `${quoteText(name)}, ${jsonForm(field, field.column)}`;
+  });
+  return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
+}
+
+export const sortKeys = (scope: Scope, sort: RowSearch['sort']): SortKey[] =>
+  sort.map(({ field, descending }) => ({ field: scope.field(field), descending }));
+
+interface PageQuestion {
+  ask: Ask;
+  aliases: string[];
+  scope: Scope;
+  search: RowSearch;
+  keys: SortKey[];
+  after: number | undefined;
+}
+
+/** The statement of the page's rows and one more, which tells whether there is a next page. */
+async function pageOf({ ask, aliases, scope, search, keys, after }: PageQuestion, values: DuckDBValue[]): Promise<string> {
+  const table = scope.table(aliases);
+  const columns = [...new Set(search.fields.map((name) => scope.field(name).column))];
+  const select = ['rowid AS number', ...columns].join(', ');
+  const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
+  const conditions = [];
+  if (after !== undefined) conditions.push(await afterRow({ ask, aliases, scope, search, keys, after }, values));
+  if (keys.length === 0 && search.words.length > 0 && isAll(search)) {
+    // Row numbers are the order: the words' own rows can be cut to the page before the rows are looked at.
+    const rows = [scope.wordRows(aliases, values), ...conditions].join(' AND ');
+    return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
+  }
+  conditions.unshift(scope.where(aliases, values));
+  // A scan of one table keeps its order; sorting by the row number would read all columns of all rows first.
+  const order = keys.length === 0 && search.words.length === 0 ? '' : `ORDER BY ${orderBy(keys)}`;
+  return `SELECT ${select} FROM ${table} WHERE ${conditions.join(' AND ')} ${order} ${window}`;
+}
+
+async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, values: DuckDBValue[]): Promise<string> {
+  const own: DuckDBValue[] = [];
+  const where = scope.where(aliases, own);
+  const [position] = await ask(positionSql(keys, scope.table(aliases), after!, where), own);
+  if (!position) throw invalidCursor();
+  return afterPosition(keys, after!, position, values);
+}
+
+async function total(ask: Ask, aliases: string[], scope: Scope, search: RowSearch, found: number, more: boolean): Promise<number> {
+  if (scope.everything) return search.generation.records;
+  const isFirst = search.start === 0 && search.after === undefined;
+  return isFirst && !more ? found : countRows(ask, aliases, scope, search);
+}
+
+/** How many rows match. */
+export async function countRows(ask: Ask, aliases: string[], scope: Scope, search: Pick<RowSearch, 'where' | 'words' | 'generation'>): Promise<number> {
+  if (scope.everything) return search.generation.records;
+  const values: DuckDBValue[] = [];
+  const from = search.words.length > 0 && isAll(search) ? `(${scope.wordRows(aliases, values)})` : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
+  const [row] = await ask(`SELECT count(*) FROM ${from}`, values);
+  return Number(row![0]);
+}
+
+const isAll = ({ where }: Pick<RowSearch, 'where'>) => where.kind === 'and' && where.nodes.length === 0;

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { DatasetIndex } from '../../src/core/dataset-index.ts';
+import { aggregatingContract } from './aggregating.ts';
+import { exactnessContract } from './exactness.ts';
+import { fidelityContract } from './fidelity.ts';
+import { lifecycleContract } from './lifecycle.ts';
+import { loadingContract } from './loading.ts';
+import { profilingContract } from './profiling.ts';
+import { readingContract } from './reading.ts';
+import { wordsContract } from './words.ts';
+
+/** What every index of dataset rows promises. Each adapter's test runs it on a real index of its own. */
+export function datasetIndexContract(name: string, open: () => Promise<DatasetIndex>): void {
+  describe(name, () => {
+    let opened: DatasetIndex;
+    beforeAll(async () => { opened = await open(); });
+    afterAll(() => opened.close());
+    const index = () => opened;
+    describe('values', () => fidelityContract(index));
+    describe('exact numbers', () => exactnessContract(index));
+    describe('reading', () => readingContract(index));
+    describe('words', () => wordsContract(index));
+    describe('aggregating', () => aggregatingContract(index));
+    describe('profiling', () => profilingContract(index));
+    describe('loading', () => loadingContract(index));
+    describe('generations', () => lifecycleContract(index));
+  });
+}

@@ -1,0 +1,124 @@
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cursorGeneration } from '../../src/adapters/dataset-index/duckdb/cursor.ts';
+import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
+import type { DuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
+import { folder, loadingFolder, rowsFile } from '../../src/adapters/dataset-index/duckdb/generation-files.ts';
+import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
+import type { Generation } from '../../src/core/dataset-index.ts';
+import { newId } from '../../src/core/id.ts';
+import type { Segment } from '../../src/core/row-source.ts';
+import { datasetIndexContract } from './contract.ts';
+import { aggregate, collect, column, everything, loadTexts, NEVER, plan, search } from './made.ts';
+
+let dir: string;
+let segments: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dws-duckdb-'));
+  segments = join(dir, 'segments');
+  await mkdir(segments);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+datasetIndexContract('DuckDB', async () => openDuckdbIndex({ dir: join(dir, 'index') }));
+
+describe('DuckDB in its folder', () => {
+  let index: DuckdbIndex;
+  let wide: Generation;
+  const home = () => join(dir, 'own');
+  const COLUMNS = [column('n', 'integer'), column('x', 'string')];
+  beforeAll(async () => {
+    index = openDuckdbIndex({ dir: home(), threads: 2 });
+    async function* batches() { for (let at = 0; at < 300_000; at += 10_000) yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `row ${at + i} ${'x'.repeat(60)}`]); }
+    wide = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan());
+  });
+  afterAll(() => index.close());
+  const slow = (signal: AbortSignal) => index.aggregate({ ...everything(wide), groupBy: [{ field: 'x' }], measures: [{ fn: 'countDistinct', field: 'n', as: 'n' }], sort: [{ column: 'n', descending: true }], limit: 1 }, signal);
+
+  test('rows of several segments keep their order, and the temporary segments are deleted', async () => {
+    const { rows } = await search(index, wide, { start: 250_000, limit: 2 });
+    expect(rows.map(({ n }) => n)).toEqual([250_000, 250_001]);
+    expect((await collect(index.scan({ ...everything(wide), fields: ['n'], sort: [] }, NEVER))).flat().every(({ n }, i) => n === i)).toBe(true);
+    expect(await readdir(segments)).toEqual([]);
+    expect((await stat(rowsFile(home(), wide.id))).size).toBe(wide.size);
+  });
+
+  test('a segment that is not temporary stays, and a row lost on the way is noticed', async () => {
+    const path = join(segments, 'kept.csv');
+    await writeFile(path, 'a\n\nb\n');
+    async function* kept(rows: number): AsyncGenerator<Segment> { yield { path, rows, bytes: 5, longestRow: 2, temporary: false }; }
+    await expect(index.load(newId(), [column('x', 'string')], kept(3), plan())).rejects.toMatchObject({ message: 'The source sent 3 rows, but 2 arrived' });
+    expect(await readdir(segments)).toEqual(['kept.csv']);
+    expect(await index.load(newId(), [column('x', 'string')], kept(2), plan())).toMatchObject({ records: 2 });
+    await rm(path);
+  });
+
+  test('an aborted statement is interrupted, running or waiting, and keeps no place', async () => {
+    const stop = new AbortController();
+    const running = Array.from({ length: 12 }, () => slow(stop.signal));
+    setTimeout(() => stop.abort(new Error('enough')), 5);
+    expect(await Promise.allSettled(running)).toEqual(Array.from({ length: 12 }, () => ({ status: 'rejected', reason: new Error('enough') })));
+    expect((await search(index, wide, { limit: 1, fields: ['n'] })).rows).toEqual([{ n: 0 }]);
+  });
+
+  test('more questions than can wait are refused', async () => {
+    const stop = new AbortController();
+    const asked = Array.from({ length: 80 }, () => slow(stop.signal));
+    const refused = await Promise.race(asked.map((one) => one.catch((error: unknown) => error)));
+    expect(refused).toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'Retry-After': '1' } });
+    stop.abort(new Error('enough'));
+    const reasons = (await Promise.allSettled(asked)).map((one) => (one.status === 'rejected' ? (one.reason as Error).message : ''));
+    expect(reasons.filter((reason) => reason === 'enough')).toHaveLength(68);
+    expect((await aggregate(index, wide, { measures: [{ fn: 'count', as: 'n' }] })).rows).toEqual([[300_000]]);
+  });
+
+  test('an aborted load is interrupted within a segment', async () => {
+    const stop = new AbortController();
+    async function* batches() { for (;;) yield Array.from({ length: 10_000 }, (_, i) => [String(i), 'x'.repeat(60)]); }
+    const loading = index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan({ signal: stop.signal, progress: () => stop.abort(new Error('cancelled')) }));
+    await expect(loading).rejects.toThrow('cancelled');
+    expect((await index.generations()).filter(({ complete }) => !complete)).toEqual([]);
+  });
+
+  test('what a killed process left is listed as incomplete, is not read, and can be dropped', async () => {
+    const id = newId();
+    await mkdir(loadingFolder(home(), id));
+    await writeFile(join(loadingFolder(home(), id), 'rows.duckdb'), '');
+    expect(await index.generations()).toContainEqual({ id, complete: false });
+    await expect(search(index, { ...wide, id })).rejects.toMatchObject({ status: 410 });
+    await index.drop(id);
+    expect((await index.generations()).map((one) => one.id)).not.toContain(id);
+    await expect(index.drop('../../etc')).rejects.toThrow('Not the id of a generation');
+  });
+
+  test('a clone shares the bytes, words included; half-written words are not taken along', async () => {
+    await index.prepareWords(wide, NEVER);
+    await writeFile(join(folder(home(), wide.id), 'words.duckdb.x.building'), 'half');
+    const clone = await index.clone(wide, newId());
+    const names = await readdir(folder(home(), clone.id));
+    expect(names.filter((name) => name.startsWith('words'))).toHaveLength(1);
+    for (const name of names) expect((await stat(join(folder(home(), clone.id), name))).ino).toBe((await stat(join(folder(home(), wide.id), name))).ino);
+    expect((await search(index, clone, { words: ['299999'], fields: ['n'] })).rows).toEqual([{ n: 299_999 }]);
+  });
+
+  test('a cursor names its generation', async () => {
+    const { next } = await search(index, wide, { limit: 1 });
+    expect(cursorGeneration(next!)).toBe(wide.id);
+    expect(() => cursorGeneration('nonsense')).toThrow('The cursor in `after` is not valid');
+  });
+
+  test('a forged cursor tells nothing of a row that its search does not find', async () => {
+    const where = { kind: 'compare' as const, field: { name: 'n', label: 'n', type: 'integer' as const }, op: 'lt' as const, value: 10 };
+    const forged = Buffer.from(JSON.stringify([wide.id, 20])).toString('base64url');
+    await expect(search(index, wide, { where, after: forged, sort: [{ field: 'x', descending: false }] })).rejects.toMatchObject({ status: 400 });
+  });
+
+  test('two indexes on one folder read the same generations', async () => {
+    const other = openDuckdbIndex({ dir: home() });
+    const generation = await loadTexts(other, COLUMNS, [['1', 'a']]);
+    expect((await search(index, generation)).rows).toEqual((await search(other, generation)).rows);
+    await other.close();
+  });
+});
