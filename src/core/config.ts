@@ -55,3 +55,8 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
   }
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
 }
+
+const HARMLESS = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+
+/** What a process that we start may know of our environment: nothing that holds a secret. */
+export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(env).filter(([name]) => HARMLESS.includes(name)));

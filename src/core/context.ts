@@ -8,10 +8,12 @@ export interface RequestFacts {
   id: string;
   address: string;
   userAgent: string | null;
-  /** Aborted when the client hangs up. */
+  /** Aborted when the client hangs up, its credential ends, or the service stops. */
   signal: AbortSignal;
+  /** It came with the session's cookie and does not show that it is of the same origin: it must not change anything (contract 2). */
+  foreign?: boolean;
   /** Sets or clears the session cookie of the answer; does nothing where there is none to set. */
-  setSession(value: string | null, expiresAt: Date | null): void;
+  setSession(value: string | null): void;
 }
 
 /** What every resolver and service gets first. Public root fields may meet a null viewer, all others never do. */

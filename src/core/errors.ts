@@ -40,6 +40,8 @@ export const wrongCredentials = fault(401, 'UNAUTHENTICATED', () => 'Invalid use
 export const forbidden = fault(403, 'FORBIDDEN', (d: { permission: string }) => `You lack the permission ${d.permission}`);
 export const refused = fault(403, 'FORBIDDEN', (message: string) => message);
 export const notFound = fault(404, 'NOT_FOUND', (d: { what: string; id: string }) => `There is no ${d.what} ${d.id}`);
+export const noRoute = fault(404, 'NOT_FOUND', (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`);
+export const methodNotAllowed = fault(405, 'METHOD_NOT_ALLOWED', (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`);
 export const slugTaken = fault(409, 'CONFLICT', (d: { slug: string }) => `The slug "${d.slug}" is already in use`);
 export const conflict = fault(409, 'CONFLICT', (message: string) => message);
 export const cancelled = fault(409, 'CANCELLED', () => 'The operation was cancelled');

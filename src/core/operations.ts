@@ -1,5 +1,5 @@
-/** Names of the long operations; a service starts one by its name, a handler in src/operations carries it out. */
-export const OPERATIONS = ['dataset.refresh'] as const;
+/** Names of the long operations; a service starts one by its name, a handler in src/operations carries it out (`dataset.run` runs in the called process). */
+export const OPERATIONS = ['dataset.refresh', 'dataset.run'] as const;
 export type OperationName = (typeof OPERATIONS)[number];
 
 /** States of an operation and of job runs (contract 6). */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Statement, SqlRow } from '../../core/database.ts';
-import { isConnectionLoss } from './connection-loss.ts';
+import { isConnectionLoss } from '../../core/connection-loss.ts';
 import { unavailable } from '../../core/errors.ts';
 
 /** Counts and sizes stay below 2^53, so a bigint is a number to us. */
@@ -12,21 +12,34 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const tenantOf = new WeakMap<pg.PoolClient, string>();
 const currentTenant = new AsyncLocalStorage<string>();
 
+/** A statement of ours takes no longer than this; a server that went silent is given up a little later. Milliseconds. */
+const STATEMENT_TIMEOUT = 60_000;
+
+/** A pool whose connections take the role and bound every statement. */
+export function openPool(url: string, role: 'dws_app' | 'dws_system', max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url, max, application_name: role === 'dws_app' ? 'dws' : 'dws system', connectionTimeoutMillis: 10_000, query_timeout: STATEMENT_TIMEOUT + 5000, keepAlive: true,
+    options: `-c role=${role} -c statement_timeout=${STATEMENT_TIMEOUT} -c idle_in_transaction_session_timeout=${STATEMENT_TIMEOUT}`,
+  });
+  // A connection that the server drops, idle or not, is replaced at the next use; without a listener it would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
 /**
  * The pool through which tenants' rows are read and written. `acquire` is the only way to a connection, so none can be used without a tenant;
  * forced row-level security stands behind it (architecture, "Tenants").
  */
 export class TenantPool {
-  readonly pool: pg.Pool;
+  readonly #pool: pg.Pool;
 
   constructor(url: string, size: number) {
-    this.pool = new pg.Pool({ connectionString: url, max: size, options: '-c role=dws_app', connectionTimeoutMillis: 10_000, application_name: 'dws' });
-    // An idle connection that the server drops is replaced at the next use; without a listener it would end the process.
-    this.pool.on('error', () => {});
+    this.#pool = openPool(url, 'dws_app', size);
   }
 
   async acquire(tenantId: string): Promise<pg.PoolClient> {
-    const client = await connect(this.pool);
+    const client = await connect(this.#pool);
     if (tenantOf.get(client) === tenantId) return client;
     try {
       tenantOf.delete(client);
@@ -62,7 +75,7 @@ export class TenantPool {
   }
 
   close(): Promise<void> {
-    return this.pool.end();
+    return this.#pool.end();
   }
 }
 
@@ -88,4 +101,5 @@ export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, sta
   }
 }
 
-const lost = (error: unknown) => (isConnectionLoss(error) ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } }) : error);
+/** 503 where Postgres is away; any other error as it is. */
+export const lost = (error: unknown): unknown => (isConnectionLoss(error) ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } }) : error);

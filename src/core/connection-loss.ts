@@ -5,5 +5,5 @@ export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = String((error as { code?: unknown }).code ?? '');
   return NETWORK.has(code) || /^(08|57P0[1-3])/.test(code)
-    || /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|the database system is/.test(error.message);
+    || /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|the database system is/.test(error.message);
 }

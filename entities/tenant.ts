@@ -1,0 +1,15 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { newId } from '../src/core/id.ts';
+
+/** A customer of the service. Every row belongs to one; nobody sees another's (contract 2). */
+@Entity()
+export class Tenant {
+  @PrimaryKey({ type: 'uuid' })
+  id: string = newId();
+
+  @Property({ type: 'text' })
+  slug!: string;
+
+  @Property({ type: 'timestamptz' })
+  createdAt: Date = new Date();
+}

@@ -1,0 +1,39 @@
+import pg from 'pg';
+import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
+import { Foundation } from '../migrations/m001-foundation.ts';
+import { checkRoles, ensureRoles } from './roles.ts';
+
+/** Every migration, in order. */
+export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }];
+
+/** Any number will do, as long as every process takes the same. */
+const MIGRATION_LOCK = 4_711_001;
+
+/**
+ * Brings the database at `url` up to date: roles, schema `dws`, every migration in a transaction of its own, one process at a time.
+ * Answers the names of the migrations that ran.
+ */
+export async function migrate(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'dws migrate', connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    await client.query(`set lock_timeout = '10min'`);
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query('create schema if not exists dws');
+    await ensureRoles(client);
+    const orm = await MikroORM.init(ormOptions({
+      clientUrl: url,
+      pool: { min: 0, max: 1 },
+      migrations: { migrationsList: MIGRATIONS, tableName: 'dws.migration', transactional: true, allOrNothing: false, snapshot: false, silent: true },
+    }));
+    try {
+      const ran = await orm.migrator.up();
+      await checkRoles(client);
+      return ran.map(({ name }) => name);
+    } finally {
+      await orm.close(true);
+    }
+  } finally {
+    await client.end();
+  }
+}
