@@ -1,0 +1,67 @@
+import type { LastRefresh } from '../../entities/dataset.ts';
+import type { Generation } from '../core/dataset-index.ts';
+import { notFound, tooLarge } from '../core/errors.ts';
+import type { Field } from '../core/fields.ts';
+import type { Transaction } from '../core/platform.ts';
+import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset-fields.ts';
+import type { Claim } from '../services/operation-work.ts';
+
+/** Answer of a refresh (specification, "Dataset run, refresh, benchmark"). Durations in milliseconds, fields are counted. */
+export interface DatasetRefreshResult extends FieldChanges {
+  id: string;
+  records: number;
+  previousRecordCount: number;
+  duration: number;
+  dataUpdatedAt: string;
+  success: true;
+}
+
+interface Published extends Record<string, unknown> {
+  fields: Field[];
+  records: number;
+  generationId: string | null;
+}
+
+/** Switches the dataset's readers to a finished generation, in the transaction that records the refresh as succeeded. The former one is kept for cursors and exports. */
+export async function publishGeneration(tx: Transaction, { tenantId, startedAt }: Claim, datasetId: string, generation: Generation, quota: number): Promise<DatasetRefreshResult> {
+  const [before] = await tx.query<Published>({
+    text: `select fields, records, generation_id as "generationId" from dws.dataset where tenant_id = $1 and id = $2 for update`, values: [tenantId, datasetId],
+  });
+  if (!before) throw notFound({ what: 'dataset', id: datasetId });
+  if (quota > 0) await checkQuota(tx, tenantId, datasetId, generation.size, quota);
+
+  const fields = fieldsOf(before.fields, generation);
+  const at = new Date();
+  const duration = at.getTime() - startedAt.getTime();
+  const last: LastRefresh = { at: at.toISOString(), success: true, duration, error: null };
+  await tx.query({
+    text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, $4, $5, $6)`,
+    values: [generation.id, tenantId, datasetId, JSON.stringify(generation.fields), generation.records, generation.size],
+  });
+  await tx.query({ text: `update dws.generation set replaced_at = now() where tenant_id = $1 and id = $2`, values: [tenantId, before.generationId] });
+  await tx.query({
+    text: `update dws.dataset set generation_id = $3, fields = $4, records = $5, size = $6, data_updated_at = $7, last_refresh = $8, updated_at = $7, version = version + 1
+      where tenant_id = $1 and id = $2`,
+    values: [tenantId, datasetId, generation.id, JSON.stringify(fields), generation.records, generation.size, at, JSON.stringify(last)],
+  });
+  return {
+    id: datasetId, records: generation.records, previousRecordCount: before.records, duration, ...countedChanges(before.fields, fields), dataUpdatedAt: at.toISOString(), success: true,
+  };
+}
+
+/** The fields of the generation with the labels people gave; the format is the generation's alone. */
+function fieldsOf(before: Field[], generation: Generation): Field[] {
+  return mergedFields(before, generation.fields).map(({ format: _former, ...field }, i) => {
+    const { format } = generation.fields[i]!;
+    return format ? { ...field, format } : field;
+  });
+}
+
+/** The tenant's current rows with the new in place of the old; past the quota the refresh fails and says so (contract 1). */
+async function checkQuota(tx: Transaction, tenantId: string, datasetId: string, size: number, quota: number): Promise<void> {
+  const [others] = await tx.query<{ size: number }>({
+    text: `select coalesce(sum(size), 0)::bigint as size from dws.dataset where tenant_id = $1 and id <> $2`, values: [tenantId, datasetId],
+  });
+  const total = others!.size + size;
+  if (total > quota) throw tooLarge(`The datasets would take ${total} bytes; the quota is ${quota}`);
+}

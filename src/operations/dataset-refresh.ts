@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { LastRefresh } from '../../entities/dataset.ts';
+import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import type { Query } from '../core/database.ts';
+import { notFound, upstreamFailed } from '../core/errors.ts';
+import type { Field } from '../core/fields.ts';
+import type { FlowStep } from '../core/flow/flow.ts';
+import { newId } from '../core/id.ts';
+import type { OperationFailure } from '../core/operations.ts';
+import type { Platform, Transaction } from '../core/platform.ts';
+import type { BoundQuery } from '../core/row-source.ts';
+import { readSource } from '../services/datasource-connection.ts';
+import type { Claim } from '../services/operation-work.ts';
+import { publishGeneration } from './dataset-publish.ts';
+import type { Handler, Job } from './handler.ts';
+import type { LoadJob } from './load-job.ts';
+import { startLoad } from './load-process.ts';
+
+/** Input of `dataset.refresh`: the effective query and flags, as they were when it was asked for. */
+export interface DatasetRefreshInput {
+  datasetId: string;
+  datasourceId: string;
+  /** Text with `{{name}}` placeholders. */
+  query: string;
+  parameters: BoundQuery['parameters'];
+  syncFields: boolean;
+  updateTypeMapping: boolean;
+  /** Concerns a search engine's own refresh during the load; the embedded index has none. */
+  disableRefreshInterval: boolean;
+}
+
+/** Replaces a dataset's rows by those of its query. Readers see the old ones until the new are complete. */
+export const datasetRefresh = (databaseUrl: string): Handler => ({
+  takeover: true,
+  async run(job, platform) {
+    const input = job.input as unknown as DatasetRefreshInput;
+    const loadJob = await prepare(databaseUrl, platform, job, input);
+    const late = new AbortController();
+    const { REFRESH_TIMEOUT_MS: longest, TENANT_QUOTA_BYTES: quota } = platform.config;
+    const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
+    const load = startLoad(loadJob, AbortSignal.any([job.signal, late.signal]), (rows) => job.progress({ current: rows }));
+    try {
+      const generation = await load.generation;
+      job.progress({ current: generation.records, ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }) });
+      return { publish: (tx) => publishGeneration(tx, job, input.datasetId, generation, quota), release: load.release };
+    } catch (error) {
+      await load.release();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  },
+  failed: noteFailure,
+});
+
+/** Gathers what the loader needs. The dataset's fields matter only once it has some. */
+async function prepare(databaseUrl: string, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<LoadJob> {
+  const [dataset] = await platform.database.query<{ fields: Field[]; flow: FlowStep[]; loaded: boolean }>(job.tenantId, {
+    text: `select fields, flow, generation_id is not null as loaded from dws.dataset where tenant_id = $1 and id = $2`, values: [job.tenantId, input.datasetId],
+  });
+  if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
+  const query: Query = (statement) => platform.database.query(job.tenantId, statement);
+  const datasource = await readSource({ query }, job.tenantId, input.datasourceId);
+  if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
+  const secrets = datasource.secrets ? JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string> : {};
+  const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
+  return {
+    databaseUrl, indexDir: join(platform.config.DATA_DIR, 'datasets'), ownDatabase: await ownDatabase(platform),
+    generationId: newId(),
+    source: { type: datasource.type, config: datasource.config, secrets },
+    query: { text: input.query, parameters: input.parameters, timeout },
+    plan: {
+      flow: dataset.flow, maxRows,
+      ...(dataset.loaded && !input.syncFields && { keepFields: dataset.fields }),
+      ...(dataset.loaded && !input.updateTypeMapping && { keepTypes: dataset.fields }),
+    },
+  };
+}
+
+/** The service's own database, which no datasource may be; null where it cannot be told. */
+async function ownDatabase(platform: Platform): Promise<DatabaseIdentity | null> {
+  const [own] = await platform.system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL }).catch(() => []);
+  return own ?? null;
+}
+
+/** A failed refresh leaves everything as it was, and says why. */
+async function noteFailure(claim: Claim, failure: OperationFailure, tx: Transaction): Promise<void> {
+  const at = new Date();
+  const last: LastRefresh = { at: at.toISOString(), success: false, duration: at.getTime() - claim.startedAt.getTime(), error: failure.message };
+  await tx.query({ text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`, values: [claim.tenantId, claim.resourceId, JSON.stringify(last)] });
+}

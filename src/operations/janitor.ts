@@ -1,0 +1,40 @@
+import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
+import type { GenerationId } from '../core/dataset-index.ts';
+import { isUuid } from '../core/id.ts';
+import type { Platform } from '../core/platform.ts';
+
+/** Ages in milliseconds. */
+export interface SweepOptions {
+  replacedAge: number;
+  orphanAge: number;
+}
+
+/** Drops what the index holds for nobody: generations replaced long enough ago, and those, finished or half made, that no row names and no loader holds. */
+export async function sweepGenerations(platform: Platform, { replacedAge, orphanAge }: SweepOptions): Promise<void> {
+  await platform.system.query({
+    text: `update dws.generation g set replaced_at = now() where replaced_at is null and not exists (select from dws.dataset d where d.generation_id = g.id)`,
+  });
+  await platform.system.query({ text: `delete from dws.generation where replaced_at < now() - $1 * interval '1 ms'`, values: [replacedAge] });
+
+  const present = await platform.index.generations();
+  const named = new Set((await platform.system.query<{ id: GenerationId }>({ text: `select id from dws.generation where id = any($1::uuid[])`, values: [present.map(({ id }) => id).filter(isUuid)] })).map(({ id }) => id));
+  for (const { id } of present) {
+    if (named.has(id) || !isUuid(id) || Date.now() - bornAt(id) < orphanAge) continue;
+    await dropOrphan(platform, id).catch((error) => platform.log.warn({ err: error, generation: id }, 'An orphaned generation could not be dropped'));
+  }
+}
+
+/** Drops one generation under its lock. Whoever made it may have published it since we looked, so the row is looked for once more. */
+function dropOrphan(platform: Platform, id: GenerationId): Promise<void> {
+  return platform.system.transaction(async (query) => {
+    const [lock] = await query<{ mine: boolean }>({ text: `select pg_try_advisory_xact_lock(${GENERATION_LOCK}) as mine`, values: [id] });
+    if (!lock?.mine) return;
+    const [row] = await query({ text: `select from dws.generation where id = $1`, values: [id] });
+    if (row) return;
+    await platform.index.drop(id);
+    platform.log.info({ generation: id }, 'An orphaned generation was dropped');
+  });
+}
+
+/** The time in a UUID of version 7, in milliseconds. */
+const bornAt = (id: GenerationId): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

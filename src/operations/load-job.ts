@@ -1,0 +1,29 @@
+import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import type { Generation, GenerationId, LoadPlan } from '../core/dataset-index.ts';
+import type { OperationFailure } from '../core/operations.ts';
+import type { BoundQuery } from '../core/row-source.ts';
+
+/** One load: rows of a query become a generation. It holds secrets, so it travels over the IPC channel only, never as an argument or in the environment. */
+export interface LoadJob {
+  /** Where the loader holds the lock of its generation. */
+  databaseUrl: string;
+  /** Folder of the embedded index. */
+  indexDir: string;
+  /** The database that no datasource may be. */
+  ownDatabase: DatabaseIdentity | null;
+  generationId: GenerationId;
+  source: { type: string; config: Record<string, unknown>; secrets: Record<string, string> };
+  query: BoundQuery;
+  plan: Omit<LoadPlan, 'progress' | 'signal'>;
+}
+
+/** What the parent says. After `done` the generation is published, or never will be. */
+export type ToLoader = { kind: 'load'; job: LoadJob } | { kind: 'abort' } | { kind: 'done' };
+
+/** What the loader says. `interrupted` is no fault of the work. */
+export type FromLoader =
+  | { kind: 'progress'; rows: number }
+  | { kind: 'loaded'; generation: Generation }
+  | { kind: 'failed'; failure: OperationFailure }
+  | { kind: 'broken'; message: string }
+  | { kind: 'interrupted'; why: string };

@@ -1,0 +1,70 @@
+/**
+ * The loader: a process of its own that reads one query's rows into one generation (architecture, "Refresh"). It is plain Node without decorators, so that
+ * it runs from the sources as well. It ends when its parent's channel closes, and holds the lock of its generation until then.
+ */
+import { mkdir } from 'node:fs/promises';
+import pg from 'pg';
+import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
+import { openDuckdbIndex } from '../adapters/dataset-index/duckdb/duckdb-index.ts';
+import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
+import { createDrivers } from '../adapters/drivers/driver-registry.ts';
+import type { Generation } from '../core/dataset-index.ts';
+import { Fault } from '../core/errors.ts';
+import type { Segment, SourceConnection } from '../core/row-source.ts';
+import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
+
+const stop = new AbortController();
+const interrupted = (why: string) => () => stop.abort(new Interruption(why));
+
+class Interruption extends Error {}
+
+const tell = (message: FromLoader): void => { process.send?.(message); };
+
+async function load(job: LoadJob): Promise<Generation> {
+  const lock = await lockGeneration(job);
+  lock.on('error', interrupted('The connection that holds the lock was lost'));
+  const index = openDuckdbIndex({ dir: job.indexDir });
+  const source = createDrivers({ ownDatabase: job.ownDatabase }).driverOf(job.source.type).connect(job.source.config, job.source.secrets);
+  try {
+    const columns = await source.describe(job.query, stop.signal);
+    const plan = { ...job.plan, signal: stop.signal, progress: (rows: number) => tell({ kind: 'progress', rows }) };
+    return await index.load(job.generationId, columns, segments(job, source), plan);
+  } finally {
+    await source.close();
+    await index.close();
+  }
+}
+
+/** Segments lie in the generation's own folder, which the index makes first; whatever becomes of them, they go with it. */
+async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator<Segment> {
+  const dir = loadingFolder(job.indexDir, job.generationId);
+  await mkdir(dir, { recursive: true });
+  yield* source.segments(job.query, dir, stop.signal);
+}
+
+/** While this connection lives the janitor spares the generation. */
+async function lockGeneration(job: LoadJob): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: job.databaseUrl, application_name: 'dws loader', keepAlive: true });
+  try {
+    await client.connect();
+    await client.query(`select pg_advisory_lock(${GENERATION_LOCK})`, [job.generationId]);
+  } catch (error) {
+    throw new Interruption(`The generation could not be locked: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return client;
+}
+
+function failure(error: unknown): FromLoader {
+  const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
+  if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
+  if (reason instanceof Fault) return { kind: 'failed', failure: { statusCode: reason.status, code: reason.code, message: reason.message } };
+  return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
+}
+
+process.on('disconnect', () => process.exit());
+process.on('SIGTERM', interrupted('The loader was told to end'));
+process.on('message', (message: ToLoader) => {
+  if (message.kind === 'abort') interrupted('The load was stopped')();
+  if (message.kind === 'done') process.exit();
+  if (message.kind === 'load') load(message.job).then((generation) => tell({ kind: 'loaded', generation }), (error: unknown) => tell(failure(error)));
+});

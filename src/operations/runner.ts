@@ -1,0 +1,98 @@
+import { setTimeout } from 'node:timers/promises';
+import { isConnectionLoss } from '../core/connection-loss.ts';
+import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
+import { cancelled, Fault } from '../core/errors.ts';
+import type { QueuedWork } from '../core/operations.ts';
+import type { Platform } from '../core/platform.ts';
+import { hold, type Hold } from '../services/operation-hold.ts';
+import { claim as claimWork, failureOf, finish, holdStill, Superseded, type Claim } from '../services/operation-work.ts';
+import { Interrupted, type Handlers, type Prepared } from './handler.ts';
+import { record, restart } from './settle.ts';
+
+/** Times in milliseconds. */
+export interface RunnerOptions {
+  heartbeat: number;
+  /** How long a shutdown waits for what runs before it hands it back. */
+  patience: number;
+}
+
+/** Does long operations in this process. */
+export interface Runner {
+  /** Stops taking work, waits for what runs, hands back what does not end in time. */
+  stop(): Promise<void>;
+}
+
+/** Takes work from the queue: at most `WORKER_CONCURRENCY` at once, at most half of it for one tenant. */
+export async function startRunner(platform: Platform, queue: PgBossQueue, handlers: Handlers, options: RunnerOptions): Promise<Runner> {
+  const running = new Map<Promise<void>, Hold>();
+  let stopping = false;
+
+  const work = async (queued: QueuedWork) => {
+    if (stopping) return platform.database.transaction(queued.tenantId, (tx) => queue.send(queued, tx));
+    const claim = await claimWork(platform, queued);
+    if (!claim) return;
+    const held = hold(platform, claim, options.heartbeat);
+    const done = carryOut(platform, handlers, claim, held).finally(() => running.delete(done));
+    running.set(done, held);
+    await done;
+  };
+
+  const concurrency = platform.config.WORKER_CONCURRENCY;
+  // Work that could not even be begun waits on; the reconciler queues it again.
+  const attend = (queued: QueuedWork) => work(queued).catch((error: unknown) => platform.log.warn({ err: error, id: queued.workId }, 'An operation could not be begun'));
+  await queue.work(attend, { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) });
+
+  return {
+    async stop() {
+      stopping = true;
+      queue.stopWork();
+      await Promise.race([Promise.all(running.keys()), setTimeout(options.patience, undefined, { ref: false })]);
+      for (const held of running.values()) held.abort(new Interrupted('The worker shuts down'));
+      await Promise.all(running.keys());
+    },
+  };
+}
+
+/** One attempt, from its claim to its record. It never throws: what cannot be recorded now is found by the reconciler. */
+async function carryOut(platform: Platform, handlers: Handlers, claim: Claim, held: Hold): Promise<void> {
+  const log = platform.log.child({ operation: claim.operation, id: claim.workId, attempt: claim.attempt });
+  let prepared: Prepared | undefined;
+  try {
+    const handler = handlers[claim.operation];
+    if (!handler) throw new Error(`No handler is registered for ${claim.operation}`);
+    prepared = await handler.run({ ...claim, signal: held.signal, progress: held.progress }, platform);
+    await held.release();
+    await publish(platform, claim, prepared);
+    log.info({ duration: Date.now() - claim.startedAt.getTime() }, 'An operation succeeded');
+  } catch (error) {
+    await held.release();
+    const reason = held.signal.aborted ? held.signal.reason : error;
+    await settle(platform, handlers, claim, reason, log).catch((failure) => log.error({ err: failure }, 'The end of an operation could not be recorded'));
+  } finally {
+    await prepared?.release?.();
+  }
+}
+
+/** Publishes and records the success in one transaction, if the attempt is still the current one. */
+async function publish(platform: Platform, claim: Claim, prepared: Prepared): Promise<void> {
+  await platform.database.transaction(claim.tenantId, async (tx) => {
+    const standing = await holdStill(tx, claim);
+    if (standing === 'lost') throw new Superseded();
+    if (standing === 'cancelled') throw cancelled();
+    await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx) });
+  });
+}
+
+async function settle(platform: Platform, handlers: Handlers, claim: Claim, reason: unknown, log: Platform['log']): Promise<void> {
+  if (reason instanceof Superseded) return log.warn('An operation was taken over by another attempt');
+  if (reason instanceof Fault && reason.code === 'CANCELLED') return record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
+  if (reason instanceof Interrupted || isOurDatabaseAway(reason)) {
+    log.warn({ err: reason }, 'An operation was interrupted');
+    return restart(platform, handlers, claim);
+  }
+  if (reason instanceof Fault) log.info({ code: reason.code }, 'An operation failed');
+  else log.error({ err: reason }, 'An operation failed');
+  return record(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
+}
+
+const isOurDatabaseAway = (error: unknown): boolean => isConnectionLoss(error) || (error instanceof Fault && error.status === 503 && isConnectionLoss(error.cause));

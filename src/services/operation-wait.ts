@@ -1,0 +1,18 @@
+import type { Context } from '../core/context.ts';
+import { cancelled, Fault, type ErrorCode } from '../core/errors.ts';
+import { isFinal } from '../core/operations.ts';
+import { events } from './operation-events.ts';
+import type { OperationRecord } from './operation-record.ts';
+
+/**
+ * Waits for an operation of the caller and answers its finished record. A failure is thrown as it happened: same status, code and message; 409 `CANCELLED`
+ * when it was cancelled. A caller who hangs up stops waiting and nothing else.
+ */
+export async function wait({ platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>, id: string): Promise<OperationRecord> {
+  let last: OperationRecord | undefined;
+  for await (const record of events(platform, viewer, id, request.signal)) last = record;
+  if (!last || !isFinal(last.status)) throw request.signal.reason;
+  if (last.status === 'cancelled') throw cancelled();
+  if (last.status === 'failed') throw new Fault(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
+  return last;
+}

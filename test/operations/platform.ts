@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
+import { Listener } from '../../src/adapters/database/listener.ts';
+import { SystemPool } from '../../src/adapters/database/system.ts';
+import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
+import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
+import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
+import { secretBox } from '../../src/adapters/secrets/secret-box.ts';
+import { readConfig } from '../../src/core/config.ts';
+import { CHANNELS } from '../../src/core/operations.ts';
+import type { Platform } from '../../src/core/platform.ts';
+import type { Handlers } from '../../src/operations/handler.ts';
+import { startReconciler, type ReconcilerOptions } from '../../src/operations/reconciler.ts';
+import { startRunner, type RunnerOptions } from '../../src/operations/runner.ts';
+
+export interface TestPlatform {
+  platform: Platform;
+  queue: PgBossQueue;
+  close(): Promise<void>;
+}
+
+/** What a process of the service opens at its start, as far as operations need it. */
+export async function openTestPlatform(url: string, dataDir: string): Promise<TestPlatform> {
+  const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir });
+  const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
+  const database = await openTenantDatabase(url, 6);
+  const system = new SystemPool(url);
+  const notifications = new Listener(url, Object.values(CHANNELS));
+  await notifications.start();
+  const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
+  const index = openDuckdbIndex({ dir: join(dataDir, 'datasets') });
+  const { drivers } = createDrivers({ ownDatabase: null });
+  const platform: Platform = {
+    config, log, database, queue, index, drivers, notifications, secrets: secretBox('a secret of the tests'), publicUrl: 'http://localhost',
+    system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
+  };
+  return {
+    platform, queue,
+    async close() {
+      await queue.close();
+      await notifications.close();
+      await index.close();
+      await system.close();
+      await database.close();
+    },
+  };
+}
+
+/** The rhythm of impatient workers, in milliseconds. */
+export const QUICK: RunnerOptions & ReconcilerOptions = { heartbeat: 300, patience: 300, interval: 300, silence: 1500, retention: 7 * 86_400_000, replacedAge: 600_000, orphanAge: 0 };
+
+/** A worker of that rhythm, on an open platform. */
+export async function startQuickWorker({ platform, queue }: Pick<TestPlatform, 'platform' | 'queue'>, handlers: Handlers): Promise<{ stop(): Promise<void> }> {
+  const runner = await startRunner(platform, queue, handlers, QUICK);
+  const reconciler = startReconciler(platform, handlers, QUICK);
+  return {
+    async stop() {
+      await reconciler.stop();
+      await runner.stop();
+    },
+  };
+}
