@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
+import type { Field as DatasetFieldShape } from '../src/core/fields.ts';
 import type { ParameterDefinition } from '../src/core/parameters.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
@@ -19,4 +20,8 @@ export class SavedQuery extends OwnedRow {
 
   @Field(() => [QueryParameter], { description: 'Its parameters.' }) @Property({ type: 'json' })
   params: ParameterDefinition[] = [];
+
+  /** What the query answers with, as the source described it when the query was saved; empty when it could not say. */
+  @Property({ type: 'json' })
+  fields: DatasetFieldShape[] = [];
 }

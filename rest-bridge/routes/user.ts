@@ -1,0 +1,52 @@
+import { collection, resource, value, type Presenter } from '../present.ts';
+import { create, del, get, plain, put, type Json } from '../route.ts';
+import { membership } from './team.ts';
+
+interface User { username: string; superuser: boolean }
+
+export const FIELDS = `id username domain displayName givenName familyName middleName email enabled superuser timezone settings locked lockedAt loginAttempts
+  passwordSetAt passwordExpiresAt createdAt updatedAt`;
+const links = ({ username }: User) => ({ self: `/users/${encodeURIComponent(username)}`, 'svc:membership': `/users/${encodeURIComponent(username)}/memberships` });
+
+const PRIVATE = ['settings', 'locked', 'lockedAt', 'loginAttempts', 'passwordSetAt', 'passwordExpiresAt'];
+
+/** Without `users:view`, others' records lack what GraphQL answers null for (contract 9). `locked` is null then and only then. */
+function withoutPrivate<T extends Json>(record: T): T {
+  if (record['locked'] === null) for (const name of PRIVATE) delete record[name];
+  return record;
+}
+
+const lacking = (presenter: Presenter): Presenter => ({
+  on(type, field, within) {
+    const whole = presenter.on(type, field, within);
+    const present: typeof whole.present = (answer, asked) => {
+      const printed = whole.present(answer, asked) as Json | Json[];
+      return Array.isArray(printed) ? printed.map(withoutPrivate) : withoutPrivate(printed);
+    };
+    return { ...whole, present };
+  },
+});
+
+export const user = lacking(resource<User>(FIELDS, links, { identity: ['superuser'] }));
+const created = resource<User>('username displayName enabled createdAt', links);
+const superuser = value('username superuser');
+const permissions = value('', (list) => ({ permissions: list }));
+
+export default [
+  get('/users', 'users', collection('user', user)),
+  { ...plain('GET', '/users-list', 'usersList'), presenter: lacking(value(FIELDS)) },
+  create('/users', 'createUser', created),
+  get('/users/:username', 'user', user),
+  put('/users/:username', 'updateUser', user),
+  del('/users/:username', 'deleteUser', undefined, { query: ['transferTo'] }),
+  get('/me', 'me', user),
+  put('/me', 'updateMe', user, { identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE.slice(1), 'enabled'] }),
+  put('/me/password', 'changePassword'),
+  put('/users/:username/theme', 'setTheme', user),
+  get('/users/:username/memberships', 'user.memberships', collection('membership', membership)),
+  get('/users/:username/global-permissions', 'user.globalPermissions', permissions),
+  put('/users/:username/global-permissions', 'setGlobalPermissions', permissions),
+  get('/users/:username/superuser', 'user.superuserState', superuser),
+  put('/users/:username/superuser', 'setSuperuser', superuser),
+  del('/users/:username/superuser', 'setSuperuser', undefined, { fixed: { superuser: false } }),
+];

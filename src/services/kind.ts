@@ -1,0 +1,85 @@
+import type { EntityClass } from '@mikro-orm/core';
+import type { Context } from '../core/context.ts';
+import { assignPresent, checkOptionalText, checkText } from '../core/check.ts';
+import { forbidden, notFound, refused, slugTaken } from '../core/errors.ts';
+import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/permissions.ts';
+import type { Transaction } from '../core/platform.ts';
+import { slugOf } from '../core/slug.ts';
+import type { OwnedRow } from '../../entities/owned-row.ts';
+import { checkSlug, freeSlug, levelOf, load, principalOf } from './rights.ts';
+
+/** Declares a kind that people own: everything that all kinds have in common works from this. */
+export interface KindOf<T extends OwnedRow> {
+  entity: EntityClass<T>;
+  /** The word before the colon of its permissions. */
+  kind: Kind;
+  /** What errors call it. */
+  what: string;
+  table: string;
+}
+
+/** The input that all kinds share. */
+export interface OwnedInput {
+  name?: string | null;
+  slug?: string | null;
+  description?: string | null;
+  ownerId?: string | null;
+  folderId?: string | null;
+}
+
+/** A new row of the kind with its common fields checked and filled; `rest` are the fields of its own. */
+export async function createOwned<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, input: OwnedInput, rest: Partial<T>): Promise<T> {
+  const { tenantId, userId } = ctx.viewer;
+  const name = checkText(input.name, 'name');
+  const ownerId = input.ownerId ? await principalOf(tx, tenantId, input.ownerId) : `user:${userId}`;
+  checkNewOwner(ctx, ownerId);
+  const slug = input.slug ? await takeSlug(tx, tenantId, kind.table, input.slug) : await freeSlug(tx, tenantId, kind.table, slugOf(name));
+  checkFolder(input.folderId);
+
+  const common: Partial<OwnedRow> = { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description'), ownerId, folderId: null };
+  const row = tx.em.create(kind.entity, { ...rest, ...common } as never, { partial: true }) as T;
+  tx.em.persist(row);
+  return row;
+}
+
+/** Changes the common fields that the input names; what it does not name stays. */
+export async function updateOwned<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, row: T, input: OwnedInput): Promise<T> {
+  const { slug, ownerId, folderId, name, description } = input;
+  assignPresent<OwnedRow>(row, {
+    name: name === undefined ? undefined : checkText(name, 'name'),
+    description: description === undefined ? undefined : checkOptionalText(description, 'description'),
+  }, ['description']);
+  if (slug != null && slug !== row.slug) row.slug = await takeSlug(tx, ctx.viewer.tenantId, kind.table, slug);
+  if (folderId !== undefined && folderId !== (row.folderId ?? null)) {
+    checkFolder(folderId);
+    row.folderId = folderId;
+  }
+  if (ownerId != null) await changeOwner(ctx, tx, kind, row, ownerId);
+  return row;
+}
+
+/** Gives a row to another principal: needs `changeOwner` on it, and `memberPlus` in a team that gets it (contract 4). */
+export async function changeOwner<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, row: T, given: string): Promise<void> {
+  const ownerId = await principalOf(tx, ctx.viewer.tenantId, given);
+  if (ownerId === row.ownerId) return;
+  const permission = `${kind.kind}:changeOwner` as ResourcePermission;
+  if (!levelAllows(levelOf(ctx.viewer, row.ownerId), permission)) throw forbidden({ permission });
+  checkNewOwner(ctx, ownerId);
+  row.ownerId = ownerId;
+}
+
+function checkNewOwner(ctx: Context, ownerId: string): void {
+  if (ownerId.startsWith('team:') && levelOf(ctx.viewer, ownerId) < LEVEL.edit) throw refused(`Handing something to a team needs the role memberPlus there`);
+}
+
+async function takeSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
+  if (await freeSlug(tx, tenantId, table, checkSlug(slug)) !== slug) throw slugTaken({ slug });
+  return slug;
+}
+
+/** Folders come with their own slice; until a tenant has one, none can be named. */
+function checkFolder(folderId: string | null | undefined): void {
+  if (folderId) throw notFound({ what: 'folder', id: folderId });
+}
+
+export { load };

@@ -1,0 +1,9 @@
+import { Dataset } from '../../entities/dataset.ts';
+import { Datasource } from '../../entities/datasource.ts';
+import { SavedQuery } from '../../entities/saved-query.ts';
+import type { KindOf } from './kind.ts';
+
+/** The kinds that people own: one declaration each. */
+export const DATASOURCE: KindOf<Datasource> = { entity: Datasource, kind: 'datasource', what: 'datasource', table: 'datasource' };
+export const SAVED_QUERY: KindOf<SavedQuery> = { entity: SavedQuery, kind: 'query', what: 'query', table: 'saved_query' };
+export const DATASET: KindOf<Dataset> = { entity: Dataset, kind: 'dataset', what: 'dataset', table: 'dataset' };

@@ -1,0 +1,73 @@
+import type { Context } from '../core/context.ts';
+import { badInput, forbidden, notFound, preconditionFailed } from '../core/errors.ts';
+import { isUuid } from '../core/id.ts';
+import { LEVEL, LEVEL_OF_ROLE, levelAllows, type Level, type ResourcePermission } from '../core/permissions.ts';
+import type { Transaction } from '../core/platform.ts';
+import { isSlug } from '../core/slug.ts';
+import type { Viewer } from '../core/viewer.ts';
+import type { OwnedRow } from '../../entities/owned-row.ts';
+import type { KindOf } from './kind.ts';
+
+/** The viewer's level on what a principal owns: superusers and owners above all, members by their role (contract 3). */
+export function levelOf(viewer: Viewer, ownerId: string): Level {
+  if (viewer.superuser || ownerId === `user:${viewer.userId}`) return LEVEL.owner;
+  const role = ownerId.startsWith('team:') ? viewer.teamRoles[ownerId.slice(5)] : undefined;
+  return role ? LEVEL_OF_ROLE[role] : LEVEL.none;
+}
+
+/** The rows of a kind with owners that the viewer may read, as a where-clause; null for all of the tenant. */
+export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null =>
+  viewer.superuser ? null : { sql: 'owner_id = any(?)', params: [viewer.principals] };
+
+/**
+ * Loads a row for a change, locked until the transaction ends. 404 when the viewer may not read it, 403 naming the permission when it may not do that,
+ * 412 when `If-Match` speaks of another version.
+ */
+export async function load<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, id: string, permission: ResourcePermission): Promise<T> {
+  const [found] = await tx.query<{ id: string }>({ text: `select id from dws.${kind.table} where tenant_id = $1 and ${keyColumn(ctx.viewer, id).sql} for update`, values: [ctx.viewer.tenantId, keyColumn(ctx.viewer, id).value] });
+  const row = found && await tx.em.findOne<OwnedRow>(kind.entity, { id: found.id });
+  const level = row ? levelOf(ctx.viewer, row.ownerId) : LEVEL.none;
+  if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });
+  if (!levelAllows(level, permission)) throw forbidden({ permission });
+  checkVersion(ctx, kind.what, row.version);
+  return row as T;
+}
+
+/** 412 when the caller demanded another version. */
+export function checkVersion(ctx: Context, what: string, version: number): void {
+  if (ctx.ifMatch && !ctx.ifMatch.includes(version)) throw preconditionFailed({ what });
+}
+
+/** Every kind with a slug is found by id, slug or natural id (contract 4). */
+function keyColumn(viewer: Viewer, id: string): { sql: string; value: string } {
+  if (isUuid(id)) return { sql: 'id = $2', value: id };
+  const natural = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
+  return { sql: 'slug = $2', value: natural };
+}
+
+/** The canonical principal behind `user:<id>`, `team:<id>`, a bare user id or a username (contract 3); 404 naming it when there is none. */
+export async function principalOf(tx: Transaction, tenantId: string, given: string): Promise<string> {
+  const isTeam = given.startsWith('team:');
+  const word = given.replace(/^(user|team):/, '');
+  const bySlug = isTeam ? 'slug = $2' : 'lower(username) = lower($2)';
+  const [found] = await tx.query<{ id: string }>({
+    text: `select id from dws.${isTeam ? 'team' : 'app_user'} where tenant_id = $1 and ${isUuid(word) ? 'id = $2' : bySlug}`, values: [tenantId, word],
+  });
+  if (!found) throw notFound({ what: isTeam ? 'team' : 'user', id: given });
+  return `${isTeam ? 'team' : 'user'}:${found.id}`;
+}
+
+/** A slug nobody of the kind has: the one asked for, or one made of the name with `-2`, `-3`, … */
+export async function freeSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
+  // Two who take a slug of the same kind at once wait for each other, so that neither meets the unique index.
+  await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`slug:${tenantId}:${table}`] });
+  const taken = await tx.query<{ slug: string }>({ text: `select slug from dws.${table} where tenant_id = $1 and (slug = $2 or slug like $2 || '-%')`, values: [tenantId, wanted] });
+  const slugs = new Set(taken.map(({ slug }) => slug));
+  if (!slugs.has(wanted)) return wanted;
+  for (let n = 2; ; n++) if (!slugs.has(`${wanted}-${n}`)) return `${wanted}-${n}`;
+}
+
+export function checkSlug(slug: string): string {
+  if (!isSlug(slug)) throw badInput(`slug must match ^[a-z0-9][a-z0-9-]*$, have at most 100 characters and not be shaped like a UUID`);
+  return slug;
+}
