@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { badInput, fault } from '../src/core/errors.ts';
+import { badInput, fault, methodNotAllowed, noRoute } from '../src/core/errors.ts';
 import { MAX_JSON_BYTES, readNothing, readOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { Answer, BridgeContext, Call } from './call.ts';
@@ -9,13 +9,13 @@ import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } fro
 import type { Row } from './route.ts';
 import { sofaCarrier, type Carry } from './sofa.ts';
 
-const methodNotAllowed = fault(405, 'METHOD_NOT_ALLOWED', (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`);
 const notAcceptable = fault(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
-const noRoute = fault(404, 'NOT_FOUND', (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`);
 
 export interface RestOptions extends BridgeOptions {
   schema: GraphQLSchema;
   rows: readonly Row[];
+  /** Prepares the part of the server that has the rows which consume forms. */
+  readForms?(api: FastifyInstance): void;
   /** Makes the context of GraphQL's resolvers. It runs before the request is looked at, so it is the place to refuse a caller: `endpoint.public` says whether anybody may call. */
   contextFor(request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): object | Promise<object>;
 }
@@ -30,7 +30,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
     for (const endpoint of endpoints) if (wanted(endpoint.row.options.consumes ?? 'json')) mount(api, endpoint, options, carry);
   }, { prefix: '/api' });
   void scope((consumes) => consumes === 'json', readOnlyJson);
-  void scope((consumes) => consumes === 'multipart', () => undefined);
+  void scope((consumes) => consumes === 'multipart', (api) => options.readForms?.(api));
   void scope((consumes) => consumes === 'bytes', (api) => { readNothing(api); api.setNotFoundHandler(otherwise(endpoints)); });
   return endpoints;
 }
@@ -115,7 +115,7 @@ function send({ status, body, headers, version, single }: Answer, type: string, 
 /** The one place where an error becomes an answer; exceptions of ours are logged with their stack. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorAnswer(error, request.id);
-  if (body.code === 'INTERNAL') request.log.error({ err: (error as { originalError?: Error }).originalError ?? error }, 'request failed');
+  if (body.code === 'INTERNAL') request.log.error({ requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error }, 'request failed');
   reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
   void reply.send(JSON.stringify(body));
 }

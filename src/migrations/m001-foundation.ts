@@ -37,7 +37,7 @@ export class Foundation extends Migration {
 
     this.addSql(`create table dws.datasource (${owned}, type text not null, config jsonb not null default '{}', secrets text, embedded boolean not null default false);`);
     this.addSql(`create table dws.saved_query (${owned}, datasource_id uuid not null references dws.datasource, language text not null default 'sql',
-      query text not null, params jsonb not null default '[]');`);
+      query text not null, params jsonb not null default '[]', fields jsonb not null default '[]');`);
     this.addSql(`create index saved_query_datasource on dws.saved_query (datasource_id);`);
     this.addSql(`create table dws.dataset (${owned}, datasource_id uuid references dws.datasource, query_id uuid references dws.saved_query, query text,
       params jsonb not null default '[]', flow jsonb not null default '[]', fields jsonb not null default '[]', settings jsonb not null default '{}',

@@ -1,0 +1,25 @@
+import { Readable } from 'node:stream';
+import type { AdapterCall } from './call.ts';
+
+interface Chunk { text: string; filename: string; contentType: string }
+
+/**
+ * Streams a subscription of file pieces as one file to save. The next piece is asked for when the client has taken the last ones, and a client that
+ * leaves ends the subscription. What is wrong before the first piece is answered as an error; later the connection breaks, for the status is out.
+ */
+export async function exportStream({ subscribe, reply }: AdapterCall): Promise<Readable> {
+  const pieces = (await subscribe()) as AsyncIterableIterator<Chunk>;
+  const first = await pieces.next();
+  const { filename, contentType } = first.value as Chunk;
+  void reply.header('content-type', contentType).header('content-disposition', `attachment; filename="${filename}"`).header('x-content-type-options', 'nosniff');
+  return Readable.from(texts(first.value as Chunk, pieces), { objectMode: false });
+}
+
+async function* texts(first: Chunk, rest: AsyncIterableIterator<Chunk>): AsyncGenerator<string> {
+  try {
+    if (first.text) yield first.text;
+    for await (const { text } of rest) if (text) yield text;
+  } finally {
+    await rest.return?.();
+  }
+}

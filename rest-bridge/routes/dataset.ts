@@ -1,0 +1,41 @@
+import { exportStream } from '../export-stream.ts';
+import { operation } from '../operation.ts';
+import { collection, resource, value } from '../present.ts';
+import { get, kind, post, type Json } from '../route.ts';
+
+interface Dataset { id: string; parentId: string | null; datasourceId: string | null }
+
+const dataset = resource<Dataset>(
+  `id tenant slug naturalId name description datasourceId queryId query params { name label dataType defaultValue required description } flow settings fieldSecurityEnabled
+  fields { name label type format description } records size sizeFormatted esIndex lastRefresh { at success duration error } dataUpdatedAt
+  parentId isDraft isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId createdAt updatedAt
+  permissions { read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }`,
+  ({ id, parentId, datasourceId }) => ({
+    self: `/datasets/${id}`, 'svc:data': `/datasets/${id}/data`, 'svc:permissions': `/datasets/${id}/permissions`,
+    'svc:datasource': datasourceId ? `/datasources/${datasourceId}` : undefined, 'svc:parent': parentId ? `/datasets/${parentId}` : undefined,
+  }));
+
+const FIELDS = 'fields { name label type format }';
+const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
+const refreshed = operation(value('id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success'));
+
+/** An answer's fields can be sent back: of each only what people say about it is read. */
+const labelsOnly = (body: Json): Json => (Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(labelOf) } : body);
+const labelOf = (field: unknown): unknown => {
+  if (typeof field !== 'object' || field === null) return field;
+  const { type: _type, format: _format, ...label } = field as Json;
+  return label;
+};
+
+export default [
+  ...kind('datasets', 'dataset', dataset, { rows: { create: { map: labelsOnly }, update: { map: labelsOnly } } }),
+  post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
+  post('/datasets/:id/_refresh', 'refreshDataset', refreshed),
+  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshed),
+  post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
+  get('/datasets/:id/data', 'dataset.data', rows),
+  post('/datasets/:id/_search', 'dataset.data', rows),
+  get('/datasets/:id/discover', 'dataset.discover', value('total fields { name type count missing distinct approximate min max avg stdDev top { value count } histogram { from to count } }')),
+  post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
+  get('/datasets/:id/export', 'Subscription.datasetExport', value('text filename contentType'), { handler: exportStream, produces: 'text/csv' }),
+];

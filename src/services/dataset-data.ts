@@ -1,0 +1,138 @@
+import { invalid } from '../core/check.ts';
+import type { Context } from '../core/context.ts';
+import { and } from '../core/criteria/build.ts';
+import { parseCriteria } from '../core/criteria/parse.ts';
+import type { CriteriaNode } from '../core/criteria/tree.ts';
+import type { FieldProfile, Generation, Row, RowSearch, Search } from '../core/dataset-index.ts';
+import { badInput, notFound } from '../core/errors.ts';
+import type { Field } from '../core/fields.ts';
+import { isUuid } from '../core/id.ts';
+import { normaliseWords } from '../core/words.ts';
+import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
+
+/** Rows past this are reached by `after`. */
+const DEEPEST = 10_000;
+const DEFAULT_LIMIT = 100;
+
+/** Which rows, in which order, with which fields. */
+export interface RowQuery {
+  /** Criteria as an object or as JSON text beginning with `{`; any other text is the id of a saved filter. */
+  filter?: unknown;
+  q?: string | null;
+  /** Fields, separated by commas; `-` before one descends. */
+  sort?: string | null;
+  fields?: string[] | null;
+}
+
+export interface PageQuery extends RowQuery {
+  limit?: number | null;
+  start?: number | null;
+  /** An earlier page's `next`. */
+  after?: string | null;
+}
+
+/** A part of a dataset's rows. */
+export interface RowPage {
+  items: Row[];
+  /** The fields of the items, in their order. */
+  fields: Field[];
+  start: number;
+  count: number;
+  next: string | null;
+  /** Counts all matching rows. */
+  countAll(): Promise<number>;
+}
+
+/** A part of the rows that the viewer sees. 400 for what does not fit the fields or the limits, 410 for a cursor into rows that are gone. */
+export async function search(ctx: Context, dataset: ViewedDataset, query: PageQuery): Promise<RowPage> {
+  const { limit, start } = pageOf(query);
+  const cursor = query.after ? readCursor(query.after) : null;
+  const view = await viewOf(ctx, dataset, cursor?.generationId);
+  const { fields, ...rows } = rowsOf(view, query);
+  if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
+
+  const wanted = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
+  const page = await ctx.platform.index.search({ ...wanted, limit, start, ...(cursor && { after: cursor.after }), total: false }, ctx.request.signal);
+  return {
+    items: page.rows, fields, start, count: page.rows.length, next: page.next && writeCursor(view.generation, page.next),
+    countAll: async () => (await ctx.platform.index.search({ ...wanted, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal)).total!,
+  };
+}
+
+/** Statistics of fields over the matching rows; of all visible fields unless some are named. */
+export async function discover(ctx: Context, dataset: ViewedDataset, { fields, filter }: Pick<RowQuery, 'fields' | 'filter'>): Promise<{ total: number; fields: FieldProfile[] }> {
+  const view = await viewOf(ctx, dataset);
+  const names = chosenFields(view, fields).map(({ name }) => name);
+  const where = whereOf(view, filter);
+  if (!view.generation) return { total: 0, fields: [] };
+  return ctx.platform.index.profile({ generation: view.generation, where, words: [], wordFields: [] }, names, ctx.request.signal);
+}
+
+/** The part of a search that says which rows, checked against what the viewer sees. */
+export const matching = (view: DatasetView, { filter, q }: Pick<RowQuery, 'filter' | 'q'>): Omit<Search, 'generation'> => ({
+  where: whereOf(view, filter),
+  words: q ? normaliseWords(q) : [],
+  wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
+});
+
+/** The same with order and fields. */
+export const rowsOf = (view: DatasetView, query: RowQuery): Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] } =>
+  ({ ...matching(view, query), fields: chosenFields(view, query.fields), sort: sortOf(view, query.sort) });
+
+function whereOf(view: DatasetView, filter: unknown): CriteriaNode {
+  if (filter === undefined || filter === null || filter === '') return view.where;
+  if (typeof filter === 'string' && !filter.trimStart().startsWith('{')) throw notFound({ what: 'filter', id: filter });
+  const criteria = parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
+  // Before the first refresh no field exists, so that any condition names an unknown one.
+  return and([view.where, criteria]);
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('filter', 'is not well-formed JSON');
+  }
+}
+
+function chosenFields(view: DatasetView, names: readonly string[] | null | undefined): Field[] {
+  if (!names?.length) return view.fields;
+  return [...new Set(names)].map((name) => visibleField(view, name));
+}
+
+/** A field by its name; one that is hidden from the viewer does not exist. */
+export function visibleField(view: DatasetView, name: string): Field {
+  const field = view.fields.find((candidate) => candidate.name === name);
+  if (!field) throw badInput(`Unknown field ${JSON.stringify(name.slice(0, 100))}`);
+  return field;
+}
+
+function sortOf(view: DatasetView, sort: string | null | undefined): RowSearch['sort'] {
+  const words = sort?.split(',').map((word) => word.trim()).filter(Boolean) ?? [];
+  return words.map((word) => {
+    // A field may be called `-x` itself.
+    const descending = word.startsWith('-') && !view.fields.some(({ name }) => name === word);
+    const { name, type } = visibleField(view, descending ? word.slice(1) : word);
+    if (type === 'json') throw invalid('sort', `names ${JSON.stringify(name)}, which is of type json and has no order`);
+    return { field: name, descending };
+  });
+}
+
+function pageOf({ limit: askedLimit, start: askedStart, after }: PageQuery): { limit: number; start: number } {
+  const limit = askedLimit ?? DEFAULT_LIMIT;
+  const start = askedStart ?? 0;
+  if (!Number.isInteger(limit) || limit < 1 || limit > DEEPEST) throw invalid('limit', `must be a whole number from 1 to ${DEEPEST}`);
+  if (!Number.isInteger(start) || start < 0) throw invalid('start', 'must be a whole number from 0');
+  if (after && start > 0) throw invalid('start', 'cannot be used together with after');
+  if (start + limit > DEEPEST) throw invalid('start', `plus limit must not pass ${DEEPEST}; use after to read on`);
+  return { limit, start };
+}
+
+/** A cursor names its generation, so that a page goes on in the rows it began in. What follows is the index's own. */
+const writeCursor = ({ id }: Generation, after: string): string => `${id}.${after}`;
+
+function readCursor(cursor: string): { generationId: string; after: string } {
+  const [generationId = '', ...rest] = cursor.split('.');
+  if (!isUuid(generationId) || rest.length === 0) throw invalid('after', 'is not a cursor of ours');
+  return { generationId, after: rest.join('.') };
+}

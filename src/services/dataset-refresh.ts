@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { Dataset } from '../../entities/dataset.ts';
+import type { Context } from '../core/context.ts';
+import { refused } from '../core/errors.ts';
+import { bindParameters } from '../core/parameters.ts';
+import type { Transaction } from '../core/platform.ts';
+import { runnableQuery } from './dataset-query.ts';
+import { DATASET } from './kinds.ts';
+import type { OperationRecord } from './operation-record.ts';
+import { wait as waitFor } from './operation-wait.ts';
+import * as operations from './operation.ts';
+import { load } from './rights.ts';
+
+export interface RefreshOptions {
+  progress?: string | number | null;
+  /** Overrides of the parameters' defaults. */
+  params?: Record<string, unknown> | null;
+  syncFields?: boolean | null;
+  updateTypeMapping?: boolean | null;
+  disableRefreshInterval?: boolean | null;
+}
+
+/** Replaces a dataset's rows by those of its query, on its owner's right to the datasource. Answers the operation, finished when `wait` says so. */
+export async function refresh(ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> {
+  const operationId = await ctx.transaction(async (tx) => begin(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options));
+  return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
+}
+
+/** The same for the service itself: superusers and workers only, whatever the owner may read. */
+export async function refreshInternal(ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> {
+  const operationId = await ctx.transaction(async (tx) => {
+    const dataset = await load(ctx, tx, DATASET, id, 'dataset:refresh');
+    if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
+    return begin(ctx, tx, dataset, options, false);
+  });
+  return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
+}
+
+/** Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. */
+export async function begin(ctx: Context, tx: Transaction, dataset: Dataset, options: RefreshOptions, checkOwner = true): Promise<string> {
+  const { datasourceId, query, params } = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
+  const input = {
+    datasetId: dataset.id, datasourceId, query, parameters: bindParameters(params, options.params ?? {}),
+    syncFields: options.syncFields ?? true, updateTypeMapping: options.updateTypeMapping ?? true, disableRefreshInterval: options.disableRefreshInterval ?? true,
+  };
+  return operations.start(ctx, tx, {
+    operation: 'dataset.refresh', resource: { kind: 'dataset', id: dataset.id }, input, progress: options.progress ?? null, unit: 'rows',
+    lane: `dataset:${dataset.id}`, fingerprint: createHash('sha256').update(JSON.stringify([input, dataset.flow])).digest('base64url'),
+  });
+}

@@ -1,0 +1,68 @@
+import type { Dataset } from '../../entities/dataset.ts';
+import { invalid } from '../core/check.ts';
+import type { Context } from '../core/context.ts';
+import { Fault, forbidden } from '../core/errors.ts';
+import { parseFlow } from '../core/flow/parse.ts';
+import { levelAllows } from '../core/permissions.ts';
+import { labelled, type FieldLabel } from './dataset-fields.ts';
+import { changedSource, newSource, type QueryInput } from './dataset-query.ts';
+import { begin } from './dataset-refresh.ts';
+import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
+import { DATASET } from './kinds.ts';
+import { wait } from './operation-wait.ts';
+import { levelOf, load } from './rights.ts';
+
+export interface DatasetInput extends OwnedInput, QueryInput {
+  /** Steps as clients send them; checked here. */
+  flow?: unknown[] | null;
+  settings?: Record<string, unknown> | null;
+  fieldSecurityEnabled?: boolean | null;
+  fields?: FieldLabel[] | null;
+}
+
+/**
+ * Makes a dataset; with `refresh` its rows are loaded before the answer. A refresh that cannot begin makes no dataset, one that fails leaves it without
+ * rows and its `lastRefresh` says why. Answers the id.
+ */
+export async function create(ctx: Context, { refresh, fields, ...input }: DatasetInput & { refresh?: boolean | null }): Promise<string> {
+  if (fields?.length && !refresh) throw invalid('fields', 'can be labelled once the dataset has rows: refresh it first');
+  const { queryId, datasourceId, query, params, flow, settings, fieldSecurityEnabled, ...common } = input;
+  const made = await ctx.transaction(async (tx) => {
+    const source = await newSource(ctx, tx, { queryId, datasourceId, query, params });
+    const rest: Partial<Dataset> = { ...source, flow: parseFlow(flow ?? []), settings: settings ?? {}, fieldSecurityEnabled: fieldSecurityEnabled ?? false };
+    const dataset = await createOwned(ctx, tx, DATASET, common, rest);
+    return { id: dataset.id, operationId: refresh ? await begin(ctx, tx, dataset, {}) : null };
+  });
+  if (made.operationId) await wait(ctx, made.operationId).catch((error) => { if (!(error instanceof Fault)) throw error; });
+  if (fields?.length) await update(ctx, made.id, { fields });
+  return made.id;
+}
+
+/** Changes a dataset; its rows stay as they are until a refresh. Answers the id. */
+export async function update(ctx: Context, id: string, input: DatasetInput): Promise<string> {
+  const { queryId, datasourceId, query, params, flow, settings, fieldSecurityEnabled, fields, ...common } = input;
+  return ctx.transaction(async (tx) => {
+    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
+    const source = await changedSource(ctx, tx, dataset, { queryId, datasourceId, query, params });
+    if (source) Object.assign(dataset, source);
+    if (flow !== undefined) dataset.flow = parseFlow(flow ?? []);
+    if (settings !== undefined) dataset.settings = settings ?? {};
+    if (fields) dataset.fields = labelled(dataset.fields, fields);
+    if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled) secureFields(ctx, dataset, fieldSecurityEnabled);
+    await updateOwned(ctx, tx, DATASET, dataset, common);
+    return dataset.id;
+  });
+}
+
+/** Lifting field security shows fields to those they were hidden from, so it takes who may share. */
+function secureFields({ viewer }: Context, dataset: Dataset, enabled: boolean): void {
+  if (!levelAllows(levelOf(viewer, dataset.ownerId), 'dataset:share')) throw forbidden({ permission: 'dataset:share' });
+  dataset.fieldSecurityEnabled = enabled;
+}
+
+/** Deletes a dataset with its snapshots and drafts. Their rows are dropped by the janitor, once no export reads them. */
+export async function remove(ctx: Context, id: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    tx.em.remove(await load(ctx, tx, DATASET, id, 'dataset:delete'));
+  });
+}
