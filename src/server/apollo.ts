@@ -1,0 +1,90 @@
+import { ApolloServer, type ApolloServerOptionsWithGateway, type ApolloServerPlugin, type HTTPGraphQLHead } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginInlineTraceDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { BREAK, GraphQLError, visit, type DocumentNode, type GraphQLSchema } from 'graphql';
+import type { PublicContext } from '../core/context.ts';
+import { unauthenticated } from '../core/errors.ts';
+import { faultOf } from '../core/faults.ts';
+import { checkLimits, MAX_TOKENS } from '../core/limits/limits.ts';
+import type { Platform } from '../core/platform.ts';
+import { makeExecutor } from './executor.ts';
+import { formatError } from './failure.ts';
+import { checkOrigin } from './request.ts';
+
+const STATUS_OF_ALL = new Set([401, 429]);
+
+/**
+ * What is ours of every request, in one plugin because each costs a promise a hook: the origin of changes and limits before anything runs, with the cost echoed; without
+ * `PUBLIC_SCHEMA`, who asks for the schema must be somebody; errors logged; HTTP statuses.
+ */
+const rules = (schema: GraphQLSchema, publicSchema: boolean): ApolloServerPlugin<PublicContext> => ({
+  async requestDidStart() {
+    let cost = 0;
+    return {
+      async didResolveOperation({ document, request, operation, operationName, contextValue }) {
+        if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
+        cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
+        if (!publicSchema && !contextValue.viewer && asksForSchema(document)) throw unauthenticated();
+      },
+      async didEncounterErrors({ errors, contextValue }) {
+        for (const error of errors) logUnexpected(error, contextValue);
+      },
+      async willSendResponse({ response, errors }) {
+        const ran = response.body.kind !== 'single' || response.body.singleResult.data !== undefined;
+        if (errors?.length) setStatus(response.http, errors, ran);
+        if (response.body.kind === 'single' && cost > 0) response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
+      },
+    };
+  },
+});
+
+/** HTTP statuses of GraphQL: 401 without valid credentials, 429, that of its fault for what never ran (400 for limits), otherwise 200 with errors (contract 4). */
+function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
+  const faults = errors.map((error) => faultOf(error));
+  const decisive = faults.find((fault) => fault && (!ran || STATUS_OF_ALL.has(fault.status)));
+  if (decisive) http.status = decisive.status;
+  if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
+  for (const fault of faults) for (const [name, value] of Object.entries(fault?.headers ?? {})) http.headers.set(name, value);
+}
+
+/** Whether a document names `__schema` or `__type` anywhere, fragments included. */
+function asksForSchema(document: DocumentNode): boolean {
+  let asks = false;
+  visit(document, { Field: ({ name }) => ((asks = name.value === '__schema' || name.value === '__type') ? BREAK : undefined) });
+  return asks;
+}
+
+/** Unexpected errors go to the log with all they have; clients are told only that there was one. */
+function logUnexpected(error: GraphQLError, { platform, request }: PublicContext): void {
+  if (faultOf(error) || !(error instanceof GraphQLError) || !error.originalError) return;
+  platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'A resolver failed');
+}
+
+/** Apollo takes an executor of somebody else's only from a gateway: this one has our schema and nothing behind it. */
+function gatewayOf(schema: GraphQLSchema): ApolloServerOptionsWithGateway<PublicContext>['gateway'] {
+  const run = makeExecutor(schema);
+  return {
+    onSchemaLoadOrUpdate(loaded) {
+      loaded({ apiSchema: schema, coreSupergraphSdl: '' });
+      return () => undefined;
+    },
+    load: async () => ({ executor: async ({ document, operationName, request, context }) => run({ document, operationName, variables: request.variables, context }) }),
+    stop: async () => undefined,
+  };
+}
+
+/**
+ * Apollo, for Fastify's port. Introspection is for everybody with `PUBLIC_SCHEMA`, otherwise for callers with credentials. The pages are ours:
+ * Apollo's own would load another site.
+ */
+export function makeApollo(schema: GraphQLSchema, { config, log }: Pick<Platform, 'config' | 'log'>): ApolloServer<PublicContext> {
+  return new ApolloServer<PublicContext>({
+    gateway: gatewayOf(schema),
+    introspection: true,
+    formatError,
+    includeStacktraceInErrorResponses: false,
+    parseOptions: { maxTokens: MAX_TOKENS },
+    stopOnTerminationSignals: false,
+    logger: log,
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginLandingPageDisabled(), rules(schema, config.PUBLIC_SCHEMA)],
+  });
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { seedDemoSource, type DemoSource } from '../adapters/demo-source/demo-source.ts';
+import type { Context } from '../core/context.ts';
+import type { Platform } from '../core/platform.ts';
+import { viewerContext } from '../services/context.ts';
+import * as datasets from '../services/dataset.ts';
+import { refresh } from '../services/dataset-refresh.ts';
+import * as datasources from '../services/datasource.ts';
+import { firstSuperuser } from '../services/operator.ts';
+import * as savedQueries from '../services/saved-query.ts';
+import { DEMO_DATASETS, demoQueries } from './demo-content.ts';
+
+const SLUG = 'demo-shop';
+
+/** Set once all of the demo was made; what people delete afterwards stays deleted. */
+const DONE = 'demo';
+
+/**
+ * Demo content of tenant `default`, in the name of its first superuser (contract 1, `SEED_DEMO`): a datasource on a shop of our own, saved queries and
+ * datasets with rows. Made once; a start that was cut short is completed by the next. Never throws: `say` tells what went wrong.
+ */
+export async function seedDemo(platform: Platform, adminUrl: string, say: (line: string) => void): Promise<void> {
+  try {
+    const viewer = await firstSuperuser(platform.system, 'default');
+    if (!viewer) return;
+    const request = { id: 'demo', address: '127.0.0.1', userAgent: null, signal: new AbortController().signal, setSession: () => undefined };
+    const ctx = viewerContext(platform, request, viewer);
+    const [done] = await platform.system.query({ text: `select value from dws.setting where name = $1`, values: [DONE] });
+    const known = await findDatasource(ctx);
+    if (known) await keepReachable(ctx, adminUrl, known);
+    if (done) return;
+
+    say('Making the demo shop ...');
+    const datasourceId = known?.id ?? await createDatasource(ctx, adminUrl);
+    await createContent(ctx, datasourceId, say);
+    await platform.system.query({ text: `insert into dws.setting (name, value) values ($1, 'done') on conflict (name) do nothing`, values: [DONE] });
+    say('The demo is ready.');
+  } catch (error) {
+    say(`The demo was not completed: ${(error as Error).message}`);
+    platform.log.warn({ err: error }, 'The demo was not completed');
+  }
+}
+
+interface Known extends Record<string, unknown> { id: string; config: Record<string, unknown>; secrets: string | null }
+
+async function findDatasource(ctx: Context): Promise<Known | undefined> {
+  const [found] = await ctx.query<Known>({
+    text: `select id, config, secrets from dws.datasource where tenant_id = $1 and slug = $2 and type = 'postgres' and config ->> 'database' = 'demo_shop'`, values: [ctx.viewer.tenantId, SLUG],
+  });
+  return found;
+}
+
+const configOf = ({ host, port, database, user }: DemoSource) => ({ host, port, database, user });
+
+async function createDatasource(ctx: Context, adminUrl: string): Promise<string> {
+  const source = await seedDemoSource(adminUrl, randomBytes(24).toString('base64url'));
+  const description = 'Orders, customers and products of a made-up shop, in the embedded Postgres; its login can only read.';
+  return datasources.create(ctx, { type: 'postgres', name: 'Demo shop', slug: SLUG, description, config: configOf(source), secrets: { password: source.password } });
+}
+
+/** The embedded Postgres may have another port today, and its reader must have the password that the datasource keeps. */
+async function keepReachable(ctx: Context, adminUrl: string, { id, config, secrets }: Known): Promise<void> {
+  if (!secrets) return;
+  const { password } = JSON.parse(ctx.platform.secrets.open(secrets)) as { password: string };
+  const { host, port } = await seedDemoSource(adminUrl, password);
+  if (config['host'] !== host || config['port'] !== port) await datasources.update(ctx, id, { config: { ...config, host, port }, secrets: { password } });
+}
+
+async function createContent(ctx: Context, datasourceId: string, say: (line: string) => void): Promise<void> {
+  const queryIds = new Map<string, string>();
+  for (const query of demoQueries(new Date())) {
+    queryIds.set(query.slug, await findBySlug(ctx, 'saved_query', query.slug) ?? await savedQueries.create(ctx, { ...query, datasourceId }));
+  }
+  for (const { follows, query, ...common } of DEMO_DATASETS) {
+    const source = follows ? { queryId: queryIds.get(follows)! } : { datasourceId, query };
+    const id = await findBySlug(ctx, 'dataset', common.slug) ?? await datasets.create(ctx, { ...common, ...source });
+    const [{ records } = { records: 0 }] = await ctx.query<{ records: number }>({ text: `select records from dws.dataset where tenant_id = $1 and id = $2 and generation_id is not null`, values: [ctx.viewer.tenantId, id] });
+    if (records > 0) continue;
+    const { result } = await refresh(ctx, id, {}, true);
+    say(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
+  }
+}
+
+async function findBySlug(ctx: Context, table: 'saved_query' | 'dataset', slug: string): Promise<string | undefined> {
+  const [found] = await ctx.query<{ id: string }>({ text: `select id from dws.${table} where tenant_id = $1 and slug = $2`, values: [ctx.viewer.tenantId, slug] });
+  return found?.id;
+}

@@ -1,0 +1,96 @@
+import compress from '@fastify/compress';
+import cookie from '@fastify/cookie';
+import cors from '@fastify/cors';
+import multipart from '@fastify/multipart';
+import websocket from '@fastify/websocket';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { randomUUID } from 'node:crypto';
+import { unauthenticated } from '../core/errors.ts';
+import type { Platform } from '../core/platform.ts';
+import { permissionOf, rootTypes } from '../../resolvers/guard.ts';
+import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
+import { Authenticator } from '../services/authenticator.ts';
+import { makeApollo } from './apollo.ts';
+import { graphqlRoutes } from './graphql.ts';
+import { healthRoutes } from './health.ts';
+import { otherwise } from './no-route.ts';
+import { pageRoutes } from './pages.ts';
+import { RateLimiter } from './rate-limit.ts';
+import { contextMaker } from './request-context.ts';
+import { RequestLog } from './request-log.ts';
+import { checkOrigin } from './request.ts';
+import { ROWS } from './routes.ts';
+import { sendSecurityHeaders } from './security-headers.ts';
+
+/** A request must have arrived after five minutes, its head after one; quiet connections end sooner. Milliseconds. */
+const REQUEST_TIMEOUT = 300_000;
+const KEEP_ALIVE = 72_000;
+
+/** The one port: GraphQL, REST, WebSocket, pages (contract 1). */
+export async function makeHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
+  const app = await bareServer(platform);
+  await healthRoutes(app, { platform });
+
+  const authenticator = new Authenticator(platform);
+  const limiter = new RateLimiter(platform);
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort());
+  app.addHook('onClose', async () => limiter.close());
+  const makeContext = contextMaker({ platform, authenticator, limiter, closing: closing.signal });
+
+  const apollo = makeApollo(schema, platform);
+  await apollo.start();
+  app.addHook('onClose', () => apollo.stop());
+  await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, makeContext });
+  const endpoints = registerRest(app, {
+    schema, rows: ROWS,
+    readForms: (api) => void api.register(multipart, { limits: { fileSize: platform.config.MAX_UPLOAD_BYTES || Number.MAX_SAFE_INTEGER, files: 1, fields: 20 } }),
+    permissionOf: permissionNames(schema),
+    contextFor: async (request, reply, endpoint) => {
+      const context = await makeContext(request, reply);
+      if (!context.viewer && !endpoint.public) throw unauthenticated();
+      if (endpoint.row.method !== 'GET') checkOrigin(context.request);
+      return context;
+    },
+  });
+  await app.register(pageRoutes, { schema, endpoints, platform, makeContext });
+  app.setNotFoundHandler(otherwise(app));
+  return app;
+}
+
+/** Fastify with what holds for every route: headers, cookies, compression, limits, the form of errors. */
+async function bareServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new RequestLog(),
+    // A logger of its own costs a request 4 % of a read; our lines name the request instead.
+    childLoggerFactory: (logger) => logger,
+    genReqId: ({ headers }) => (/^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID()),
+    trustProxy: config.TRUST_PROXY.length ? config.TRUST_PROXY : false,
+    frameworkErrors: sendError,
+    routerOptions: { maxParamLength: 500 },
+    bodyLimit: 10 * 1024 * 1024,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE,
+    forceCloseConnections: 'idle',
+  }) as unknown as FastifyInstance;
+
+  await app.register(cookie);
+  // Without other origins there is nothing to say about them.
+  if (config.CORS_ORIGINS.length > 0) await app.register(cors, {
+    origin: config.CORS_ORIGINS, credentials: true, strictPreflight: false, maxAge: 600, methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+  });
+  sendSecurityHeaders(app, publicUrl.startsWith('https'));
+  await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
+  await app.register(websocket, { options: { maxPayload: 1024 * 1024 } });
+  app.setErrorHandler(sendError);
+  return app;
+}
+
+/** Permissions of root fields (`Query.me`), as `@Can` wrote them down. */
+function permissionNames(schema: GraphQLSchema): (field: string) => string | undefined {
+  const names = new Map<string, string | undefined>(rootTypes(schema).flatMap(([, type]) => Object.values(type!.getFields()).map((field) => [`${type!.name}.${field.name}`, permissionOf(field)] as const)));
+  return (field) => names.get(field);
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
+import { type Config } from '../core/config.ts';
+import { bootstrap } from '../services/bootstrap.ts';
+import { seedDemo } from './demo.ts';
+import { makeHttpServer } from './http.ts';
+import { makeLogger } from './logger.ts';
+import { migrate } from './migrate.ts';
+import { openPlatform } from './platform.ts';
+import { makeSchema } from './schema.ts';
+import { startWorker } from './worker.ts';
+import { workerServer } from './worker-server.ts';
+
+/** A running process of the service. */
+export interface Running {
+  /** Where it listens. */
+  url: string;
+  /** Stops taking work, finishes or hands back what runs, lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** Everything that `npm start` promises: Postgres, migrations, first superuser, demo, HTTP and workers as `ROLE` says. */
+export async function serve(config: Config): Promise<Running> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => { for (const close of closers.reverse().splice(0)) await close(); };
+  const log = makeLogger(config.LOG_LEVEL);
+  // Rows that silently went elsewhere than asked would be looked for in vain.
+  if (config.ELASTICSEARCH_URL) throw new Error('ELASTICSEARCH_URL is set, but this version keeps rows in the embedded index alone; unset it');
+  try {
+    const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
+    if (embedded) closers.push(() => embedded.close());
+    const databaseUrl = config.DATABASE_URL ?? embedded!.url;
+    await migrate(databaseUrl);
+
+    const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
+    const publicUrl = (config.PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, '');
+    const { platform, queue, close } = await openPlatform(config, databaseUrl, log, publicUrl);
+    closers.push(close);
+    const password = await bootstrap(platform.system, { username: config.ADMIN_USERNAME, password: config.ADMIN_PASSWORD });
+
+    const app: FastifyInstance = config.ROLE === 'worker' ? await workerServer(platform) : await makeHttpServer(platform, await makeSchema());
+    await app.listen({ host: config.HOST, port: config.PORT });
+    closers.push(() => app.close());
+    if (config.ROLE !== 'web') {
+      const worker = await startWorker(platform, queue, databaseUrl);
+      closers.push(() => worker.stop());
+    }
+    const { port } = app.server.address() as AddressInfo;
+    const url = `http://${host}:${port}`;
+    announce(config, url, password);
+    if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all') await seedDemo(platform, embedded.url, console.log);
+    else if (config.SEED_DEMO) console.log('SEED_DEMO needs the embedded Postgres and ROLE=all; no demo was made.');
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Prints address and, the first time, the password; neither goes to the log. */
+function announce(config: Config, url: string, password: string | null): void {
+  console.log(`\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs`);
+  if (password) console.log(`\n  Username ${config.ADMIN_USERNAME}   Password ${password}   (shown this once)`);
+  console.log('');
+}

@@ -1,0 +1,13 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Platform } from '../core/platform.ts';
+import { sendError } from '../../rest-bridge/fastify.ts';
+import { healthRoutes } from './health.ts';
+import { RequestLog } from './request-log.ts';
+
+/** The port of a process that only works: `/healthz`, `/readyz` and `/metrics` (contract 1, `ROLE`). */
+export async function workerServer(platform: Platform): Promise<FastifyInstance> {
+  const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;
+  app.setErrorHandler(sendError);
+  await healthRoutes(app, { platform });
+  return app;
+}

@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+
+/** An answer as a test looks at it: the body parsed where it is JSON, otherwise its text. */
+export interface Answer<T = any> { // oxlint-disable-line no-explicit-any -- tests look into answers by name; their assertions are the type check
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+/** Somebody who speaks to the service in both tongues. */
+export class Client {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly id: string;
+  readonly username: string;
+
+  constructor(url: string, headers: Record<string, string> = {}, { id = '', username = '' } = {}) {
+    this.url = url;
+    this.headers = headers;
+    this.id = id;
+    this.username = username;
+  }
+
+  /** The same person with further headers. */
+  with(headers: Record<string, string>): Client {
+    return new Client(this.url, { ...this.headers, ...headers }, this);
+  }
+
+  async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const raw = typeof body === 'string' || body instanceof FormData;
+    const response = await fetch(this.url + path, {
+      method, headers: { ...(body !== undefined && !raw && { 'content-type': 'application/json' }), ...this.headers, ...headers },
+      ...(body !== undefined && { body: raw ? body as string : JSON.stringify(body) }), redirect: 'manual',
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') && text !== '';
+    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+  }
+
+  get(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('GET', `/api${path}`, undefined, headers);
+  }
+
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('POST', `/api${path}`, body, headers);
+  }
+
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('PUT', `/api${path}`, body, headers);
+  }
+
+  delete(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.request('DELETE', `/api${path}`, undefined, headers);
+  }
+
+  /** Creates by POST and answers the record; anything but success fails the test. */
+  async creates(path: string, body: unknown): Promise<Answer['body']> {
+    const answer = await this.post(path, body);
+    expect(answer, `POST ${path}`).toMatchObject({ status: expect.toSatisfy((status: number) => status === 200 || status === 201) });
+    return answer.body;
+  }
+
+  /** Runs a GraphQL document; answers `{status, data, errors, extensions}`. */
+  async gql(query: string, variables?: Record<string, unknown>): Promise<{ status: number; headers: Headers; data: Answer['body']; errors: Answer['body']; extensions: Answer['body'] }> {
+    const { status, headers, body } = await this.request('POST', '/graphql', { query, variables });
+    return { status, headers, ...body };
+  }
+
+  /** The data of a GraphQL document; errors fail the test. */
+  async data(query: string, variables?: Record<string, unknown>): Promise<Answer['body']> {
+    const { data, errors } = await this.gql(query, variables);
+    expect(errors, query).toBeUndefined();
+    return data;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Client } from '../client.ts';
+
+/** A kind that routes are about: where it is made, and of what. A new kind of resource adds itself here and is then tested on every route it has. */
+export interface Fixture {
+  /** Makes one that `admin` owns, or that the team owns when `ownerId` is given; answers the value of the path's parameter. */
+  make(admin: Client, name: string, ownerId?: string): Promise<string>;
+}
+
+/** By the first segment of the path. */
+export const FIXTURES: Record<string, Fixture> = {
+  users: { make: async (admin, name) => (await admin.creates('/users', { username: name.replaceAll(' ', '-'), password: 'correct horse battery', enabled: true })).username },
+  teams: { make: async (admin, name) => (await admin.creates('/teams', { name })).id },
+  datasources: {
+    make: async (admin, name, ownerId) => (await admin.creates('/datasources', { name, ownerId, type: 'postgres', config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' }, secrets: { password: 'p' } })).id,
+  },
+  queries: {
+    make: async (admin, name, ownerId) => {
+      const datasourceId = await FIXTURES['datasources']!.make(admin, `${name} source`, ownerId);
+      return (await admin.creates('/queries', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
+    },
+  },
+  datasets: {
+    make: async (admin, name, ownerId) => {
+      const datasourceId = await FIXTURES['datasources']!.make(admin, `${name} source`, ownerId);
+      return (await admin.creates('/datasets', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
+    },
+  },
+};
+
+/** Kinds that everybody in the tenant may read: to the reader they exist. */
+export const READABLE_BY_ALL = new Set(['users', 'teams']);

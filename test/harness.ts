@@ -1,0 +1,31 @@
+import { test as base } from 'vitest';
+import type { Client } from './client.ts';
+import { startService, type Service } from './service.ts';
+
+/** The people of a test file: each test file has a service and a database of its own, made when it first needs them. */
+export interface World {
+  service: Service;
+  /** Superuser of tenant `default`. */
+  admin: Client;
+  /** Ordinary users of tenant `default`. */
+  ann: Client;
+  bob: Client;
+  /** Superuser of another tenant. */
+  stranger: Client;
+  /** Nobody: no credentials. */
+  anonymous: Client;
+}
+
+export const test = base.extend<World>({
+  // eslint wants a pattern here: vitest reads a fixture's needs from it.
+  service: [async ({}, use) => { // oxlint-disable-line no-empty-pattern
+    const service = await startService();
+    await use(service);
+    await service.close();
+  }, { scope: 'file' }],
+  admin: [async ({ service }, use) => use(await service.user('admin', { superuser: true })), { scope: 'file' }],
+  ann: [async ({ service }, use) => use(await service.user('ann')), { scope: 'file' }],
+  bob: [async ({ service }, use) => use(await service.user('bob')), { scope: 'file' }],
+  stranger: [async ({ service }, use) => use(await service.user('stranger', { tenant: 'other', superuser: true })), { scope: 'file' }],
+  anonymous: [async ({ service }, use) => use(new (await import('./client.ts')).Client(service.url)), { scope: 'file' }],
+});
