@@ -11,7 +11,7 @@ import type { QuerySource } from '../src/services/dataset-query.ts';
 import { updates } from '../src/services/dataset-updates.ts';
 import { visibleFields } from '../src/services/dataset-view.ts';
 import * as datasets from '../src/services/dataset.ts';
-import { levelOf } from '../src/services/rights.ts';
+import { levelOf, ofOwner } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { DatasetField } from './dataset-field.ts';
 import { CreateDatasetInput, UpdateDatasetInput } from './dataset-input.ts';
@@ -45,18 +45,18 @@ export class DatasetResolver {
   }
 
   @Can('authenticated') @Query(() => DatasetPage, { description: 'The datasets that the caller may read, without drafts and snapshots.' })
-  datasets(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Dataset, page, info, { sql: 'not is_draft and not is_snapshot', params: [] });
+  async datasets(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.page(Dataset, await ofOwner(ctx, page), info, { sql: 'not is_draft and not is_snapshot', params: [] });
   }
 
   @Can('datasets:create') @Mutation(() => Dataset, { description: 'Makes a dataset. It has no rows until its first refresh, which `refresh` asks for at once.' })
   async createDataset(@Ctx() ctx: Context, @Arg('input', { description: 'The new dataset.' }) input: CreateDatasetInput, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(Dataset, await datasets.create(ctx, input), info);
+    return ctx.read.written(Dataset, await datasets.create(ctx, input), info);
   }
 
   @Can('dataset:write') @Mutation(() => Dataset, { description: 'Changes a dataset. Its rows stay as they are until a refresh.' })
   async updateDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Arg('input', { description: 'What changes.' }) input: UpdateDatasetInput, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(Dataset, await datasets.update(ctx, id, input), info);
+    return ctx.read.written(Dataset, await datasets.update(ctx, id, input), info);
   }
 
   @Can('dataset:delete') @Mutation(() => ID, { description: 'Deletes a dataset with its rows, snapshots and drafts; answers its id as given.' })

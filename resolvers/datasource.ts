@@ -7,7 +7,7 @@ import { Needs } from '../src/core/read/model.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import * as probes from '../src/services/datasource-probe.ts';
 import * as datasources from '../src/services/datasource.ts';
-import { levelOf } from '../src/services/rights.ts';
+import { levelOf, ofOwner } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { AdHocQueryInput, ConnectionTest, CreateDatasourceInput, DatasourceDriver, DatasourceSchema, UpdateDatasourceInput } from './datasource-types.ts';
 import { Can } from './guard.ts';
@@ -32,18 +32,18 @@ export class DatasourceResolver {
   }
 
   @Can('authenticated') @Query(() => DatasourcePage, { description: 'The datasources that the caller may read.' })
-  datasources(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Datasource, page, info);
+  async datasources(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.page(Datasource, await ofOwner(ctx, page), info);
   }
 
   @Can('datasources:create') @Mutation(() => Datasource, { description: 'Makes a datasource. The connection is not tried.' })
   async createDatasource(@Ctx() ctx: Context, @Arg('input', { description: 'The new datasource.' }) input: CreateDatasourceInput, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(Datasource, await datasources.create(ctx, input), info);
+    return ctx.read.written(Datasource, await datasources.create(ctx, input), info);
   }
 
   @Can('datasource:write') @Mutation(() => Datasource, { description: 'Changes a datasource.' })
   async updateDatasource(@Ctx() ctx: Context, @Key('datasource') id: string, @Arg('input', { description: 'What changes.' }) input: UpdateDatasourceInput, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(Datasource, await datasources.update(ctx, id, input), info);
+    return ctx.read.written(Datasource, await datasources.update(ctx, id, input), info);
   }
 
   @Can('datasource:delete') @Mutation(() => ID, { description: 'Deletes a datasource that nothing uses; answers its id as given.' })

@@ -5,6 +5,7 @@ import { SavedQuery } from '../entities/saved-query.ts';
 import type { Context } from '../src/core/context.ts';
 import { Needs } from '../src/core/read/model.ts';
 import { JsonObject } from '../src/core/scalars.ts';
+import { ofOwner } from '../src/services/rights.ts';
 import * as queries from '../src/services/saved-query.ts';
 import { Key } from './arguments.ts';
 import { DatasetField } from './dataset-field.ts';
@@ -55,18 +56,18 @@ export class SavedQueryResolver {
   }
 
   @Can('authenticated') @Query(() => SavedQueryPage, { description: 'The saved queries that the caller may read.' })
-  savedQueries(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(SavedQuery, page, info);
+  async savedQueries(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.page(SavedQuery, await ofOwner(ctx, page), info);
   }
 
   @Can('queries:create') @Mutation(() => SavedQuery, { description: 'Saves a query. It is checked for placeholders, not run.' })
   async createSavedQuery(@Ctx() ctx: Context, @Arg('input', { description: 'The new query.' }) input: CreateSavedQueryInput, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(SavedQuery, await queries.create(ctx, input), info);
+    return ctx.read.written(SavedQuery, await queries.create(ctx, input), info);
   }
 
   @Can('query:write') @Mutation(() => SavedQuery, { description: 'Changes a saved query; datasets that follow it change with it at their next refresh.' })
   async updateSavedQuery(@Ctx() ctx: Context, @Key('query') id: string, @Arg('input', { description: 'What changes.' }) input: UpdateSavedQueryInput, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(SavedQuery, await queries.update(ctx, id, input), info);
+    return ctx.read.written(SavedQuery, await queries.update(ctx, id, input), info);
   }
 
   @Can('query:delete') @Mutation(() => ID, { description: 'Deletes a saved query that no dataset follows; answers its id as given.' })

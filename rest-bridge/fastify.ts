@@ -116,6 +116,8 @@ function send({ status, body, headers, version, single }: Answer, type: string, 
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorAnswer(error, request.id);
   if (body.code === 'INTERNAL') request.log.error({ requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error }, 'request failed');
+  // A stream that broke before its first byte left has said what it would be.
+  for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
   reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
   void reply.send(JSON.stringify(body));
 }

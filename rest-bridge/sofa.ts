@@ -9,7 +9,7 @@ import { errorAnswer } from './faults.ts';
 export type Carry = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
 /** What travels through sofa-api with one request. The row is ours to choose: fastify has routed already. */
-interface Carried { endpoint: Endpoint; call: Call; failure?: unknown }
+interface Carried { endpoint: Endpoint; call: Call; outcome: { failure?: unknown } }
 type SofaConfig = Parameters<typeof useSofa>[0];
 
 /** sofa-api would select everything below a field by itself; the row's own document selects, so for sofa each answer is one leaf. */
@@ -36,7 +36,8 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
     try {
       return { data: { [rootField(document)]: (await carried.endpoint.run(carried.call)).body } };
     } catch (error) {
-      carried.failure = error;
+      // sofa-api copies the context; what it holds by reference stays ours.
+      carried.outcome.failure = error;
       throw error;
     }
   };
@@ -49,9 +50,9 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
     errorHandler: ([error]) => { const { status, body } = errorAnswer(error, ''); return Response.json(body, { status }) as ReturnType<NonNullable<SofaConfig['errorHandler']>>; },
   });
   return async (endpoint, call) => {
-    const carried: Carried = { endpoint, call };
+    const carried: Carried = { endpoint, call, outcome: {} };
     const response = await router.fetch(`http://sofa${call.url}`, { method: endpoint.row.method }, carried);
-    if ('failure' in carried) throw carried.failure;
+    if ('failure' in carried.outcome) throw carried.outcome.failure;
     return { status: response.status, text: await response.text() };
   };
 }

@@ -192,6 +192,41 @@ create table dws.login_attempt (
 CREATE INDEX login_attempt_key ON dws.login_attempt USING btree (key, at);
 grant delete, insert, select, update on dws.login_attempt to dws_system;
 
+create table dws.mail (
+  attempts integer not null default 0,
+  claimed_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  error text,
+  expires_at timestamp with time zone,
+  id uuid not null,
+  next_attempt_at timestamp with time zone not null default now(),
+  recipient text not null,
+  sealed_html text,
+  sealed_text text not null,
+  sent_at timestamp with time zone,
+  status text not null default 'queued'::text,
+  subject text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid,
+  version integer not null default 1
+);
+alter table dws.mail enable row level security;
+alter table dws.mail force row level security;
+alter table dws.mail add constraint mail_pkey PRIMARY KEY (id);
+alter table dws.mail add constraint mail_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text])));
+alter table dws.mail add constraint mail_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.mail add constraint mail_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+CREATE INDEX mail_created ON dws.mail USING btree (created_at);
+CREATE INDEX mail_of_tenant ON dws.mail USING btree (tenant_id, created_at, id);
+CREATE INDEX mail_queued ON dws.mail USING btree (next_attempt_at, id) WHERE (status = 'queued'::text);
+CREATE INDEX mail_user ON dws.mail USING btree (user_id);
+create policy system on dws.mail for all to dws_system using (true) with check (true);
+create policy tenant on dws.mail for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER tell_mail AFTER INSERT ON dws.mail FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_mail', 'id');
+grant delete, insert, select, update on dws.mail to dws_app;
+grant delete, insert, select, update on dws.mail to dws_system;
+
 create table dws.operation (
   attempt integer not null default 0,
   cancelled_at timestamp with time zone,
@@ -238,6 +273,30 @@ CREATE TRIGGER tell_operation AFTER INSERT OR UPDATE ON dws.operation FOR EACH R
 grant delete, insert, select, update on dws.operation to dws_app;
 grant delete, insert, select, update on dws.operation to dws_system;
 
+create table dws.password_reset (
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  id uuid not null,
+  tenant_id uuid not null,
+  token_hash text not null,
+  updated_at timestamp with time zone not null default now(),
+  used_at timestamp with time zone,
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.password_reset enable row level security;
+alter table dws.password_reset force row level security;
+alter table dws.password_reset add constraint password_reset_pkey PRIMARY KEY (id);
+alter table dws.password_reset add constraint password_reset_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.password_reset add constraint password_reset_token_hash_key UNIQUE (token_hash);
+alter table dws.password_reset add constraint password_reset_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX password_reset_expires ON dws.password_reset USING btree (expires_at);
+CREATE INDEX password_reset_user ON dws.password_reset USING btree (user_id);
+create policy system on dws.password_reset for all to dws_system using (true) with check (true);
+create policy tenant on dws.password_reset for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.password_reset to dws_app;
+grant delete, insert, select, update on dws.password_reset to dws_system;
+
 create unlogged table dws.rate_count (
   at timestamp with time zone not null,
   caller text not null,
@@ -250,6 +309,7 @@ create table dws.saved_query (
   created_at timestamp with time zone not null default now(),
   datasource_id uuid not null,
   description text,
+  fields jsonb not null default '[]'::jsonb,
   folder_id uuid,
   id uuid not null,
   language text not null default 'sql'::text,

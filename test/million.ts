@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect } from 'vitest';
 import type { Client } from './client.ts';
 import { createDatabase } from './postgres.ts';
@@ -14,6 +15,9 @@ export const MILLION = `select n, r.name as region, r.rate * n as amount, now() 
 /** What a dataset of `MILLION` shows while the regions are named like this. */
 export const millionOf = (name: (region: string) => string): Shown => REGIONS.map((region): [string, number] => [name(region), 1_000_000 / REGIONS.length]).toSorted();
 
+/** Four rows that wait at the gate of their source. */
+export const GATED = `select r.name as region from region r, lateral (select pg_advisory_lock_shared(1) where r.id >= 0) gate`;
+
 /** A dataset of `query`, with a source of its own whose regions can be renamed: what a later refresh brings differs in every row. */
 export async function makeMillion(maker: Client, query = MILLION) {
   const source = await createDatabase('template0');
@@ -25,6 +29,15 @@ export async function makeMillion(maker: Client, query = MILLION) {
   return {
     id: id as string,
     sql: (text: string) => runSql(source.url, text),
+    /** Keeps queries with `GATED` waiting until the answered function is called. */
+    async closeGate(): Promise<() => Promise<void>> {
+      const gate = new pg.Client({ connectionString: source.url });
+      await gate.connect();
+      await gate.query('select pg_advisory_lock(1)');
+      return () => gate.end();
+    },
+    /** Statements of refreshes that the source is at. */
+    running: () => runSql(source.url, `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state = 'active'`),
     drop: source.drop,
   };
 }

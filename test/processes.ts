@@ -17,11 +17,9 @@ export interface ServiceProcess {
   printed(): string;
   /** Sends the signal and answers how it ended: its exit code, or the signal that killed it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+  /** Closes the channel to it, as the kernel does when its starter is killed; answers how it ended. */
+  abandon(): Promise<number | NodeJS.Signals>;
 }
-
-const alive = new Set<ChildProcess>();
-// Whatever becomes of a test, nothing of it goes on running.
-process.on('exit', () => { for (const child of alive) child.kill('SIGKILL'); });
 
 /** Starts `dws serve` on a free port with these variables; answers once it is ready. Throws what it printed when it ends instead. */
 export async function startProcess(variables: Record<string, string>): Promise<ServiceProcess> {
@@ -32,6 +30,10 @@ export async function startProcess(variables: Record<string, string>): Promise<S
     url, printed, pid: child.pid!,
     end(signal) {
       child.kill(signal);
+      return ended;
+    },
+    abandon() {
+      child.disconnect();
       return ended;
     },
   };
@@ -45,15 +47,15 @@ export async function runProcess(variables: Record<string, string>): Promise<{ c
 
 function run(variables: Record<string, string>) {
   const child = spawn(process.execPath, [builtMain(), 'serve'], {
-    env: { ...childEnvironment(), HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', SEED_DEMO: 'false', RATE_LIMIT_API: '0', RATE_LIMIT_LOGIN: '0', ...variables }, stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...childEnvironment(), HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', SEED_DEMO: 'false', RATE_LIMIT_API: '0', RATE_LIMIT_LOGIN: '0', ...variables },
+    // As behind `npm start`, it ends when whoever started it is killed: nothing outlives the tests.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  alive.add(child);
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; });
-  const ended = once(child, 'close').then(([code, signal]: (number | NodeJS.Signals | null)[]) => {
-    alive.delete(child);
-    return (code ?? signal)!;
-  });
+  for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; });
+  // Its `close` event never comes once we have closed the channel.
+  const ended = Promise.all([once(child, 'exit'), once(child.stdout!, 'close'), once(child.stderr!, 'close')])
+    .then(([[code, signal]]) => (code ?? signal) as number | NodeJS.Signals);
   return { child, ended, printed: () => text };
 }
 

@@ -51,7 +51,7 @@ const root = viewer({ superuser: true });
 /** The `info` that the resolver of the first root field gets. */
 function infoOf(source: string, variableValues = {}): Info {
   let info: GraphQLResolveInfo | undefined;
-  execute({ schema, document: parse(source), variableValues, fieldResolver: (_source, _args, _context, given) => void (info ??= given) });
+  void execute({ schema, document: parse(source), variableValues, fieldResolver: (_source, _args, _context, given) => void (info ??= given) });
   return info!;
 }
 
@@ -105,7 +105,7 @@ describe('look-ahead', () => {
   test('looks at a parsed document once', () => {
     const document = parse('{ job { name owner { name } } }');
     const infos: GraphQLResolveInfo[] = [];
-    for (let i = 0; i < 2; i++) execute({ schema, document, fieldResolver: (_s, _a, _c, info) => void infos.push(info) });
+    for (let i = 0; i < 2; i++) void execute({ schema, document, fieldResolver: (_s, _a, _c, info) => void infos.push(info) });
     expect(lookAhead(infos[0]!, job)).toBe(lookAhead(infos[1]!, job));
   });
 

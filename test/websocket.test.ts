@@ -121,8 +121,9 @@ describe('a socket', () => {
     const answers: Message[] = [];
     for (let n = 0; n < 12; n++) answers.push(await socket.ask('{ me { username } }'));
     expect(answers[0]).toMatchObject({ type: 'next' });
-    expect(answers.at(-1)).toMatchObject({ type: 'error', payload: [{ message: 'Too many requests', extensions: { code: 'RATE_LIMITED', status: 429 } }] });
-    expect(await user.get('/me')).toMatchObject({ status: 429 });
+    // Somewhere among twelve a minute may begin, so at least one of them is the sixth of its minute.
+    const refused = { type: 'error', id: '1', payload: [{ message: 'Too many requests', extensions: { code: 'RATE_LIMITED', status: 429 } }] };
+    expect(answers).toContainEqual(refused);
     socket.ws.close();
     await service.close();
   });
@@ -138,7 +139,7 @@ describe('a subscription', () => {
     expect(await socket.next()).toEqual({ id: 's', type: 'next', payload: { data: { progress: { id, status: 'RUNNING' } } } });
     for (const other of [bob, stranger]) {
       const theirs = await connect(other);
-      expect(await theirs.ask(progress(id))).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] });
+      expect(await theirs.ask(progress(id))).toMatchObject({ payload: { errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] } });
       theirs.ws.close();
     }
     await service.platform.system.query({ text: `update dws.operation set status = 'failed', finished_at = now(), sequence = sequence + 1 where id = $1`, values: [id] });

@@ -16,6 +16,7 @@ process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 
 const LOCK = '.cache/prepare.lock';
 const MAIN = 'dist/src/server/main.js';
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const major = (version) => Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined);
 
@@ -121,10 +122,12 @@ function isAlive(pid) {
   }
 }
 
-/** Runs a program in our place: signals go to it, its end is ours. */
+/** Runs a program in our place: signals go to it, its end is ours. It ends with us when we are killed, for its channel closes, and we with npm when that is. */
 function become(node, args) {
-  const child = spawn(node, args, { stdio: 'inherit' });
+  const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal));
+  const npm = process.env.npm_lifecycle_event === 'start' ? process.ppid : undefined;
+  if (npm) setInterval(() => { if (process.ppid !== npm) process.exit(1); }, 200).unref();
   child.on('exit', (code, signal) => {
     if (!signal) process.exit(code);
     process.removeAllListeners(signal);
@@ -146,7 +149,7 @@ function test(node, args) {
     const { status, signal } = spawnSync(node, [program, ...options], { stdio: 'inherit' });
     if (status !== 0) giveUp(`npm test stopped at: ${name}${signal ? ` (${signal})` : ''}`, status ?? 1);
   }
-  if (!process.env.CI) console.log('\nNOT TESTED HERE: Elasticsearch, OpenSearch, MariaDB and the browser. They are tested where CI is set, as .ci/run does.');
+  if (!process.env.CI && !BROWSERS.some((file) => existsSync(file))) console.log('\nNOT TESTED HERE: the pages in a browser, for there is no Chromium. .ci/run installs one.');
 }
 
 const [command, ...args] = process.argv.slice(2);

@@ -25,7 +25,7 @@ const variables = z.object({
   TRUST_PROXY: list,
   CORS_ORIGINS: list,
   SMTP_URL: address('smtp', 'smtps'),
-  MAIL_FROM: z.string().optional(),
+  MAIL_FROM: z.string().regex(/^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be an address, like Data Workspace <workspace@example.com>').optional(),
   QUERY_TIMEOUT_MS: count(60_000, 1),
   REFRESH_TIMEOUT_MS: count(3_600_000, 1),
   MAX_UPLOAD_BYTES: count(100_000_000),

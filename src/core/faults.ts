@@ -30,6 +30,8 @@ function ofDatabase(error: Error): Fault | undefined {
   if (isConnectionLoss(error)) return unavailable('The database does not answer', { headers: { 'retry-after': '2' } });
   const { code } = error as { code?: unknown };
   if (code === '22021' || code === '22P05') return badInput('A text must not hold the character U+0000');
+  // Our JSON is always well-formed but for a lone surrogate within a text, which JSON.stringify escapes and Postgres refuses.
+  if (code === '22P02' && error.message.startsWith('invalid input syntax for type json')) return badInput('A text must be well-formed Unicode');
   if (code === '57014' || code === '55P03' || code === '40P01') return unavailable('The database was too busy to answer in time', { cause: error, headers: { 'retry-after': '2' } });
   return undefined;
 }

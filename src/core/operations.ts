@@ -15,7 +15,7 @@ export interface OperationFailure {
 }
 
 /** Channels of NOTIFY. Payloads are ids only. */
-export const CHANNELS = { operation: 'dws_operation', cancel: 'dws_cancel', dataset: 'dws_dataset', credential: 'dws_credential' } as const;
+export const CHANNELS = { operation: 'dws_operation', cancel: 'dws_cancel', dataset: 'dws_dataset', credential: 'dws_credential', mail: 'dws_mail' } as const;
 
 /** What the queue carries: ids only. Operations that joined one another share a piece of work; `workId` is the id of the first of them. */
 export interface QueuedWork {

@@ -9,7 +9,7 @@ import { newId } from '../core/id.ts';
 import type { OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { BoundQuery } from '../core/row-source.ts';
-import { readSource } from '../services/datasource-connection.ts';
+import { readSource, runFailure } from '../services/datasource-connection.ts';
 import type { Claim } from '../services/operation-work.ts';
 import { publishGeneration } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
@@ -45,7 +45,7 @@ export const datasetRefresh = (databaseUrl: string): Handler => ({
       return { publish: (tx) => publishGeneration(tx, job, input.datasetId, generation, quota), release: load.release };
     } catch (error) {
       await load.release();
-      throw error;
+      throw runFailure(error);
     } finally {
       clearTimeout(timer);
     }

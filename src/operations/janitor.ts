@@ -1,5 +1,6 @@
 import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
 import type { GenerationId } from '../core/dataset-index.ts';
+import type { Query } from '../core/database.ts';
 import { isUuid } from '../core/id.ts';
 import type { Platform } from '../core/platform.ts';
 
@@ -22,6 +23,12 @@ export async function sweepGenerations(platform: Platform, { replacedAge, orphan
     if (named.has(id) || !isUuid(id) || Date.now() - bornAt(id) < orphanAge) continue;
     await dropOrphan(platform, id).catch((error) => platform.log.warn({ err: error, generation: id }, 'An orphaned generation could not be dropped'));
   }
+}
+
+/** Drops what nobody needs of the outbox any more: mails of a month ago, and links to a new password a day after their end. */
+export async function sweepMail(query: Query): Promise<void> {
+  await query({ text: `delete from dws.mail where created_at < now() - interval '30 days'` });
+  await query({ text: `delete from dws.password_reset where expires_at < now() - interval '1 day'` });
 }
 
 /** Drops one generation under its lock. Whoever made it may have published it since we looked, so the row is looked for once more. */

@@ -2,7 +2,7 @@ import type { Platform } from '../core/platform.ts';
 import { abandoned } from '../services/operation-work.ts';
 import type { Handlers } from './handler.ts';
 import { sweepCredentials } from '../services/credential-sweep.ts';
-import { sweepGenerations } from './janitor.ts';
+import { sweepGenerations, sweepMail } from './janitor.ts';
 import { restart } from './settle.ts';
 
 /** Any number will do, as long as every process takes the same. */
@@ -25,7 +25,7 @@ export interface Reconciler {
   stop(): Promise<void>;
 }
 
-/** Looks after the operations whose worker died, after old records, and after what the index holds for nobody: every `interval`, in one process at a time. */
+/** Looks after the operations whose worker died, after old records and mails, and after what the index holds for nobody: every `interval`, in one process at a time. */
 export function startReconciler(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Reconciler {
   let passing: Promise<void> = Promise.resolve();
   let busy = false;
@@ -51,6 +51,7 @@ export function reconcile(platform: Platform, handlers: Handlers, options: Recon
     if (!lock?.mine) return;
     await revive(platform, handlers, options);
     await query({ text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`, values: [options.retention] });
+    await sweepMail(query);
     await sweepGenerations(platform, options);
     await sweepCredentials(platform.system);
   });

@@ -9,6 +9,10 @@ import { claim as claimWork, failureOf, finish, holdStill, Superseded, type Clai
 import { Interrupted, type Handlers, type Prepared } from './handler.ts';
 import { record, restart } from './settle.ts';
 
+/** How often, and after how many milliseconds again, the end of work is recorded while Postgres is away. */
+const TRIES = 60;
+const TRY_EVERY = 500;
+
 /** Times in milliseconds. */
 export interface RunnerOptions {
   heartbeat: number;
@@ -32,7 +36,7 @@ export async function startRunner(platform: Platform, queue: PgBossQueue, handle
     const claim = await claimWork(platform, queued);
     if (!claim) return;
     const held = hold(platform, claim, options.heartbeat);
-    const done = carryOut(platform, handlers, claim, held).finally(() => running.delete(done));
+    const done = carryOut(platform, handlers, claim, held, () => stopping).finally(() => running.delete(done));
     running.set(done, held);
     await done;
   };
@@ -54,7 +58,7 @@ export async function startRunner(platform: Platform, queue: PgBossQueue, handle
 }
 
 /** One attempt, from its claim to its record. It never throws: what cannot be recorded now is found by the reconciler. */
-async function carryOut(platform: Platform, handlers: Handlers, claim: Claim, held: Hold): Promise<void> {
+async function carryOut(platform: Platform, handlers: Handlers, claim: Claim, held: Hold, isStopping: () => boolean): Promise<void> {
   const log = platform.log.child({ operation: claim.operation, id: claim.workId, attempt: claim.attempt });
   let prepared: Prepared | undefined;
   try {
@@ -67,7 +71,7 @@ async function carryOut(platform: Platform, handlers: Handlers, claim: Claim, he
   } catch (error) {
     await held.release();
     const reason = held.signal.aborted ? held.signal.reason : error;
-    await settle(platform, handlers, claim, reason, log).catch((failure) => log.error({ err: failure }, 'The end of an operation could not be recorded'));
+    await whenBack(endOf(platform, handlers, claim, reason, log), isStopping).catch((failure) => log.error({ err: failure }, 'The end of an operation could not be recorded'));
   } finally {
     await prepared?.release?.();
   }
@@ -83,16 +87,32 @@ async function publish(platform: Platform, claim: Claim, prepared: Prepared): Pr
   });
 }
 
-async function settle(platform: Platform, handlers: Handlers, claim: Claim, reason: unknown, log: Platform['log']): Promise<void> {
-  if (reason instanceof Superseded) return log.warn('An operation was taken over by another attempt');
-  if (reason instanceof Fault && reason.code === 'CANCELLED') return record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
+/** How an attempt that did not succeed is recorded. The log is told at once. */
+function endOf(platform: Platform, handlers: Handlers, claim: Claim, reason: unknown, log: Platform['log']): () => Promise<void> {
+  if (reason instanceof Superseded) {
+    log.warn('An operation was taken over by another attempt');
+    return async () => {};
+  }
+  if (reason instanceof Fault && reason.code === 'CANCELLED') return () => record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
   if (reason instanceof Interrupted || isOurDatabaseAway(reason)) {
     log.warn({ err: reason }, 'An operation was interrupted');
-    return restart(platform, handlers, claim);
+    return () => restart(platform, handlers, claim);
   }
   if (reason instanceof Fault) log.info({ code: reason.code }, 'An operation failed');
   else log.error({ err: reason }, 'An operation failed');
-  return record(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
+  return () => record(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
+}
+
+/** Records when Postgres answers. One that restarts is soon back, and whoever waits for the work need not wait for the reconciler; a shutdown leaves it to that. */
+async function whenBack(recordEnd: () => Promise<void>, isStopping: () => boolean): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await recordEnd();
+    } catch (error) {
+      if (!isOurDatabaseAway(error) || isStopping() || tried === TRIES) throw error;
+      await setTimeout(TRY_EVERY);
+    }
+  }
 }
 
 const isOurDatabaseAway = (error: unknown): boolean => isConnectionLoss(error) || (error instanceof Fault && error.status === 503 && isConnectionLoss(error.cause));

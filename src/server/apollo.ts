@@ -2,7 +2,7 @@ import { ApolloServer, type ApolloServerOptionsWithGateway, type ApolloServerPlu
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginInlineTraceDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { BREAK, GraphQLError, visit, type DocumentNode, type GraphQLSchema } from 'graphql';
 import type { PublicContext } from '../core/context.ts';
-import { unauthenticated } from '../core/errors.ts';
+import { badInput, unauthenticated } from '../core/errors.ts';
 import { faultOf } from '../core/faults.ts';
 import { checkLimits, MAX_TOKENS } from '../core/limits/limits.ts';
 import type { Platform } from '../core/platform.ts';
@@ -22,6 +22,7 @@ const rules = (schema: GraphQLSchema, publicSchema: boolean): ApolloServerPlugin
     return {
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
+        if (operation?.operation === 'subscription') throw badInput('Subscriptions travel by WebSocket, on this same address');
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && asksForSchema(document)) throw unauthenticated();
       },
@@ -49,13 +50,19 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: 
 /** Whether a document names `__schema` or `__type` anywhere, fragments included. */
 function asksForSchema(document: DocumentNode): boolean {
   let asks = false;
-  visit(document, { Field: ({ name }) => ((asks = name.value === '__schema' || name.value === '__type') ? BREAK : undefined) });
+  visit(document, {
+    Field({ name }) {
+      asks = name.value === '__schema' || name.value === '__type';
+      return asks ? BREAK : undefined;
+    },
+  });
   return asks;
 }
 
 /** Unexpected errors go to the log with all they have; clients are told only that there was one. */
 function logUnexpected(error: GraphQLError, { platform, request }: PublicContext): void {
-  if (faultOf(error) || !(error instanceof GraphQLError) || !error.originalError) return;
+  // Without a path nothing ran yet: the document is wrong, and its complaint quotes what the client wrote.
+  if (faultOf(error) || !(error instanceof GraphQLError) || !error.originalError || !error.path) return;
   platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'A resolver failed');
 }
 

@@ -38,5 +38,8 @@ async function run(config: ReturnType<typeof readConfig>): Promise<void> {
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(() => process.exit(1)));
+  // Whoever started us with a channel was killed: nobody is left to tell us anything, and the next start needs the folder.
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
   await starting;
 }

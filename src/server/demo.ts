@@ -17,13 +17,14 @@ const DONE = 'demo';
 
 /**
  * Demo content of tenant `default`, in the name of its first superuser (contract 1, `SEED_DEMO`): a datasource on a shop of our own, saved queries and
- * datasets with rows. Made once; a start that was cut short is completed by the next. Never throws: `say` tells what went wrong.
+ * datasets with rows. Made once; a start that was cut short is completed by the next. Never throws: `say` tells what
+ * went wrong, or why `signal` ended it.
  */
-export async function seedDemo(platform: Platform, adminUrl: string, say: (line: string) => void): Promise<void> {
+export async function seedDemo(platform: Platform, adminUrl: string, say: (line: string) => void, signal: AbortSignal): Promise<void> {
   try {
     const viewer = await firstSuperuser(platform.system, 'default');
     if (!viewer) return;
-    const request = { id: 'demo', address: '127.0.0.1', userAgent: null, signal: new AbortController().signal, setSession: () => undefined };
+    const request = { id: 'demo', address: '127.0.0.1', userAgent: null, signal, setSession: () => undefined };
     const ctx = viewerContext(platform, request, viewer);
     const [done] = await platform.system.query({ text: `select value from dws.setting where name = $1`, values: [DONE] });
     const known = await findDatasource(ctx);
@@ -37,6 +38,7 @@ export async function seedDemo(platform: Platform, adminUrl: string, say: (line:
     say('The demo is ready.');
   } catch (error) {
     say(`The demo was not completed: ${(error as Error).message}`);
+    if (signal.aborted) return;
     platform.log.warn({ err: error }, 'The demo was not completed');
   }
 }
@@ -72,6 +74,7 @@ async function createContent(ctx: Context, datasourceId: string, say: (line: str
     queryIds.set(query.slug, await findBySlug(ctx, 'saved_query', query.slug) ?? await savedQueries.create(ctx, { ...query, datasourceId }));
   }
   for (const { follows, query, ...common } of DEMO_DATASETS) {
+    ctx.request.signal.throwIfAborted();
     const source = follows ? { queryId: queryIds.get(follows)! } : { datasourceId, query };
     const id = await findBySlug(ctx, 'dataset', common.slug) ?? await datasets.create(ctx, { ...common, ...source });
     const [{ records } = { records: 0 }] = await ctx.query<{ records: number }>({ text: `select records from dws.dataset where tenant_id = $1 and id = $2 and generation_id is not null`, values: [ctx.viewer.tenantId, id] });

@@ -1,4 +1,4 @@
-import { execute, Kind, OperationTypeNode, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { BREAK, execute, GraphQLError, Kind, OperationTypeNode, visit, type ASTNode, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 
 /** What one run needs. */
@@ -34,13 +34,33 @@ export function makeExecutor(schema: GraphQLSchema): (operation: Operation) => R
     if (++use.uses === COMPILED_AT_USE) use.run = compile(document);
     if (!use.run) return interpret();
     const result = use.run(undefined, context, variables) as Result;
+    if (result instanceof Promise) return result.then(withOwnErrors);
     // Without data, nothing has run because the variables do not fit; graphql-js says why in the words that it used before the document was compiled.
-    return result instanceof Promise || result.data !== undefined ? result : interpret();
+    return result.data === undefined ? interpret() : withOwnErrors(result);
   };
 }
 
-/** One operation, and no subscription: what a document with several does depends on the name in the request. */
-function isCompilable({ definitions }: DocumentNode): boolean {
-  const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  return operations.length === 1 && operations[0]!.operation !== OperationTypeNode.SUBSCRIPTION;
+/** The errors of graphql-jit cannot be changed, which Apollo does to them: they are made again as those of graphql-js. */
+function withOwnErrors(result: ExecutionResult): ExecutionResult {
+  const again = ({ message, path, originalError, extensions, locations }: GraphQLError) => Object.assign(new GraphQLError(message, { path, originalError, extensions }), { locations });
+  return result.errors ? { ...result, errors: result.errors.map(again) } : result;
+}
+
+/**
+ * One operation, no subscription, and variables only as whole arguments: what a document with several operations does depends on the name in the request,
+ * and graphql-jit forgets variables inside the literal of a custom scalar, e.g. `filter: {region: $region}`.
+ */
+function isCompilable(document: DocumentNode): boolean {
+  const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  return operations.length === 1 && operations[0]!.operation !== OperationTypeNode.SUBSCRIPTION && !hasNestedVariable(document);
+}
+
+function hasNestedVariable(document: DocumentNode): boolean {
+  let found = false;
+  const look = (literal: ASTNode) => {
+    visit(literal, { Variable: () => { found = true; return BREAK; } });
+    return found ? BREAK : false;
+  };
+  visit(document, { ListValue: look, ObjectValue: look });
+  return found;
 }

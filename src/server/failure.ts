@@ -20,5 +20,8 @@ const CLIENT_CODES = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED
 const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolean =>
   CLIENT_CODES.has(String(formatted.extensions?.code)) || (error instanceof GraphQLError && !error.originalError);
 
-/** Apollo's parser counts tokens as well, but calls the document malformed. */
-const tooLong = (message: string) => (message.includes(`${MAX_TOKENS} tokens`) ? graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`) : undefined);
+/** Apollo's parser counts tokens as well, but calls the document malformed; values nested by the thousand exhaust its stack. */
+function tooLong(message: string) {
+  if (message.includes(`${MAX_TOKENS} tokens`)) return graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
+  return message === 'Maximum call stack size exceeded' ? graphqlLimit('The document nests too deeply') : undefined;
+}

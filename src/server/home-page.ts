@@ -11,8 +11,9 @@ export const homePage = (): string => `<!doctype html>
     <label>Username <input name="username" autocomplete="username" required></label>
     <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
     <label>Tenant <input name="tenant" value="default" required></label>
-    <button>Log in</button>
+    <button>Log in</button> <button id="forgotten" type="button" class="quiet">Forgot password</button>
     <p id="problem" role="alert"></p>
+    <p id="hint" role="status"></p>
   </form>
   <section id="session" hidden><p>Logged in as <strong id="who"></strong> in tenant <strong id="tenant"></strong>.</p><button id="logout" type="button">Log out</button></section>
   <nav>
@@ -39,6 +40,7 @@ form, section { border: 1px solid var(--line); border-radius: .75rem; padding: 1
 label { display: block; margin-bottom: .75rem; font-size: .9rem; }
 input { display: block; width: 100%; margin-top: .25rem; padding: .5rem .6rem; font: inherit; border: 1px solid var(--line); border-radius: .4rem; background: transparent; color: inherit; }
 button { padding: .5rem 1rem; font: inherit; border: 0; border-radius: .4rem; background: var(--accent); color: #fff; cursor: pointer; }
+button.quiet { background: none; color: var(--accent); }
 :is(input, button, a):focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 #problem { margin: .75rem 0 0; color: #dc2626; min-height: 1.5em; } #problem:empty { display: none; }
 section p { margin-top: 0; }
@@ -60,6 +62,12 @@ by('login').addEventListener('submit', async (event) => {
   by('problem').textContent = '';
   const answer = await call('POST', '/login', Object.fromEntries(new FormData(event.target)));
   if (answer.ok) { event.target.reset(); await look(); } else by('problem').textContent = (await answer.json()).message;
+});
+by('forgotten').addEventListener('click', async () => {
+  const { username, tenant } = Object.fromEntries(new FormData(by('login')));
+  const answer = username ? await call('POST', '/password-reset', { username, tenant }) : null;
+  by('problem').textContent = !answer ? 'Enter your username first.' : answer.ok ? '' : (await answer.json()).message;
+  by('hint').textContent = answer?.ok ? 'If there is such a user, a mail with a link is on its way.' : '';
 });
 by('logout').addEventListener('click', async () => { await call('POST', '/logout'); show(null); });
 look();

@@ -8,10 +8,10 @@ import type { GraphQLSchema } from 'graphql';
 import { randomUUID } from 'node:crypto';
 import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
-import { permissionOf, rootTypes } from '../../resolvers/guard.ts';
 import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
 import { Authenticator } from '../services/authenticator.ts';
 import { makeApollo } from './apollo.ts';
+import { permissionNames } from './contract.ts';
 import { graphqlRoutes } from './graphql.ts';
 import { healthRoutes } from './health.ts';
 import { otherwise } from './no-route.ts';
@@ -26,6 +26,8 @@ import { sendSecurityHeaders } from './security-headers.ts';
 /** A request must have arrived after five minutes, its head after one; quiet connections end sooner. Milliseconds. */
 const REQUEST_TIMEOUT = 300_000;
 const KEEP_ALIVE = 72_000;
+/** How long requests may go on while the service stops, which must be over after 30 seconds. Milliseconds. */
+const PATIENCE = 20_000;
 
 /** The one port: GraphQL, REST, WebSocket, pages (contract 1). */
 export async function makeHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
@@ -34,10 +36,9 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
 
   const authenticator = new Authenticator(platform);
   const limiter = new RateLimiter(platform);
-  const closing = new AbortController();
-  app.addHook('preClose', async () => closing.abort());
+  const closing = endOf(app);
   app.addHook('onClose', async () => limiter.close());
-  const makeContext = contextMaker({ platform, authenticator, limiter, closing: closing.signal });
+  const makeContext = contextMaker({ platform, authenticator, limiter, closing });
 
   const apollo = makeApollo(schema, platform);
   await apollo.start();
@@ -57,6 +58,19 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
   await app.register(pageRoutes, { schema, endpoints, platform, makeContext });
   app.setNotFoundHandler(otherwise(app));
   return app;
+}
+
+/** Aborted when the server closes: streams end then, their connections after them, and who has not finished by the end of the patience is cut off. */
+function endOf(app: FastifyInstance): AbortSignal {
+  const closing = new AbortController();
+  app.addHook('preClose', async () => {
+    closing.abort();
+    setTimeout(() => app.server.closeAllConnections(), PATIENCE).unref();
+  });
+  app.addHook('onResponse', async () => {
+    if (closing.signal.aborted) setImmediate(() => app.server.closeIdleConnections());
+  });
+  return closing.signal;
 }
 
 /** Fastify with what holds for every route: headers, cookies, compression, limits, the form of errors. */
@@ -84,13 +98,8 @@ async function bareServer({ config, log, publicUrl }: Platform): Promise<Fastify
   });
   sendSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
-  await app.register(websocket, { options: { maxPayload: 1024 * 1024 } });
+  // What a client sends wrongly, e.g. a frame that is too large, ends its socket and is no error of ours.
+  await app.register(websocket, { options: { maxPayload: 1024 * 1024 }, errorHandler: (_error, socket) => socket.terminate() });
   app.setErrorHandler(sendError);
   return app;
-}
-
-/** Permissions of root fields (`Query.me`), as `@Can` wrote them down. */
-function permissionNames(schema: GraphQLSchema): (field: string) => string | undefined {
-  const names = new Map<string, string | undefined>(rootTypes(schema).flatMap(([, type]) => Object.values(type!.getFields()).map((field) => [`${type!.name}.${field.name}`, permissionOf(field)] as const)));
-  return (field) => names.get(field);
 }

@@ -10,15 +10,17 @@ import { DatasetDataResolver, DatasetRowsResolver } from '../../resolvers/datase
 import { DatasetRunResolver } from '../../resolvers/dataset-run.ts';
 import { DatasetOwnedFields, DatasetResolver } from '../../resolvers/dataset.ts';
 import { DatasourceOwnedFields, DatasourceResolver } from '../../resolvers/datasource.ts';
+import { MailResolver } from '../../resolvers/mail.ts';
 import { NodeResolver } from '../../resolvers/node.ts';
 import { OperationResolver } from '../../resolvers/operation.ts';
+import { PasswordResetResolver } from '../../resolvers/password-reset.ts';
 import { SavedQueryOwnedFields, SavedQueryResolver } from '../../resolvers/saved-query.ts';
 import { LoginResolver, SessionResolver } from '../../resolvers/session.ts';
 import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
 import { UserResolver } from '../../resolvers/user.ts';
 
-const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, NodeResolver,
+const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver,
   DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { type Config } from '../core/config.ts';
+import type { Platform } from '../core/platform.ts';
 import { bootstrap } from '../services/bootstrap.ts';
 import { seedDemo } from './demo.ts';
 import { makeHttpServer } from './http.ts';
@@ -49,13 +50,23 @@ export async function serve(config: Config): Promise<Running> {
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;
     announce(config, url, password);
-    if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all') await seedDemo(platform, embedded.url, console.log);
+    if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all') closers.push(seedUntilStopped(platform, embedded.url));
     else if (config.SEED_DEMO) console.log('SEED_DEMO needs the embedded Postgres and ROLE=all; no demo was made.');
     return { url, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Makes the demo beside what is served already; answers how to end that before everything else, for a stop has no time for it. */
+function seedUntilStopped(platform: Platform, adminUrl: string): () => Promise<void> {
+  const stopping = new AbortController();
+  const seeding = seedDemo(platform, adminUrl, console.log, stopping.signal);
+  return () => {
+    stopping.abort(new Error('the service stops, and the next start goes on'));
+    return seeding;
+  };
 }
 
 /** Prints address and, the first time, the password; neither goes to the log. */

@@ -15,8 +15,8 @@ import type { GraphqlOptions } from './graphql.ts';
 import { identify } from './request-context.ts';
 import { credentialOf, sameHost, SESSION_COOKIE } from './request.ts';
 
-/** What is kept of a socket once its caller is known. */
-interface Caller { credential: Credential; stop: () => void; over: AbortController }
+/** What is kept of a socket once its caller is known. `viewer` is the socket's own and always says what the caller may do now, in operations that are open too. */
+interface Caller { credential: Credential; viewer: Viewer; stop: () => void; over: AbortController }
 type Extra = { socket: WebSocket; request: FastifyRequest; caller?: Caller };
 type Socket = SocketContext<Record<string, unknown>, Extra>;
 
@@ -35,26 +35,31 @@ export function socketHandler({ schema, platform, authenticator, limiter }: Omit
     const viewer = credential && await identify(credential, extra.request.ip, authenticator, limiter);
     if (!credential || !viewer) return false;
     const over = new AbortController();
-    extra.caller = { credential, over, stop: authenticator.watch(credential, viewer, { ended: () => close(extra) }) };
+    const own = { ...viewer };
+    const stop = authenticator.watch(credential, viewer, { changed: (now) => { Object.assign(own, now); }, ended: () => close(extra) });
+    extra.caller = { credential, viewer: own, over, stop };
     // The client may have gone while we looked.
     if (extra.socket.readyState !== extra.socket.OPEN) ended(extra);
     return true;
   }
 
   async function prepared({ extra, subscriptions }: Socket, { query, variables, operationName }: SubscribePayload): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const viewer = await authenticator.viewer(extra.caller!.credential);
-    if (!viewer) {
+    const caller = extra.caller!;
+    const now = await authenticator.viewer(caller.credential);
+    if (!now) {
       close(extra);
       throw unauthenticated();
     }
+    const viewer = Object.assign(caller.viewer, now);
     limiter.count(viewer.userId);
     if (Object.keys(subscriptions).length > MOST_OPEN) throw badInput(`A socket may have ${MOST_OPEN} operations open at once`);
     const document = parseLimited(query);
     const errors = validate(schema, document);
-    if (errors.length) return errors;
+    // Without what a scalar threw: it is a complaint about the document, no exception of ours.
+    if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
     if (!getOperationAST(document, operationName)) throw badInput('The document has no such operation');
     checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
-    return { schema, document, variableValues: variables, operationName, contextValue: viewerContext(platform, factsOf(extra), viewer as Viewer) };
+    return { schema, document, variableValues: variables, operationName, contextValue: viewerContext(platform, factsOf(extra), viewer) };
   }
 
   const formatted = ({ request }: Extra, errors: readonly (GraphQLError | GraphQLFormattedError)[]): GraphQLFormattedError[] => errors.map((error) => {

@@ -1,21 +1,33 @@
+import { smtpMailer } from '../adapters/mail/smtp-mailer.ts';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import type { Platform } from '../core/platform.ts';
 import { handlers } from '../operations/handlers.ts';
+import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Takes operations from the queue and looks after those whose worker died. */
+/** Takes operations from the queue, looks after those whose worker died and, where there is a mail server, sends what is in the outbox. */
 export async function startWorker(platform: Platform, queue: PgBossQueue, databaseUrl: string): Promise<{ stop(): Promise<void> }> {
   const known = handlers(databaseUrl);
   const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, patience: 20 * SECOND });
-  const reconciler = startReconciler(platform, known, { interval: 10 * SECOND, silence: 30 * SECOND, retention: 7 * 24 * 60 * MINUTE, replacedAge: 10 * MINUTE, orphanAge: 10 * MINUTE });
+  const reconciler = startReconciler(platform, known, { interval: 10 * SECOND, silence: 20 * SECOND, retention: 7 * 24 * 60 * MINUTE, replacedAge: 10 * MINUTE, orphanAge: 10 * MINUTE });
+  const delivery = deliver(platform);
   return {
     async stop() {
       await reconciler.stop();
-      await runner.stop();
+      await Promise.all([runner.stop(), delivery?.stop()]);
     },
   };
+}
+
+/** Without `SMTP_URL` mails wait in the outbox for an operator to read them. */
+function deliver(platform: Platform): { stop(): Promise<void> } | undefined {
+  const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
+  if (!url) return undefined;
+  const host = new URL(platform.publicUrl).hostname;
+  const mailer = smtpMailer({ url, from: from ?? `no-reply@${host}`, host });
+  return startMailDelivery(platform, mailer, { interval: 5 * SECOND, longest: 50 * SECOND, silence: MINUTE, patience: 15 * SECOND, pauses: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE] });
 }

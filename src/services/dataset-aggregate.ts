@@ -69,7 +69,9 @@ function sortOf(columns: readonly string[], sort: string | null | undefined): Ag
   });
 }
 
+/** Whether a text names a time zone. Intl also takes offsets such as `+02:00`, which no index knows. */
 function isTimezone(timezone: string): boolean {
+  if (!/^[A-Za-z]/.test(timezone)) return false;
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: timezone }));
   } catch {

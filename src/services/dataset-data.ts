@@ -13,6 +13,8 @@ import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts'
 /** Rows past this are reached by `after`. */
 const DEEPEST = 10_000;
 const DEFAULT_LIMIT = 100;
+/** Each field of a profile is a pass over the rows. */
+const MOST_PROFILES = 200;
 
 /** Which rows, in which order, with which fields. */
 export interface RowQuery {
@@ -63,6 +65,7 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
 export async function discover(ctx: Context, dataset: ViewedDataset, { fields, filter }: Pick<RowQuery, 'fields' | 'filter'>): Promise<{ total: number; fields: FieldProfile[] }> {
   const view = await viewOf(ctx, dataset);
   const names = chosenFields(view, fields).map(({ name }) => name);
+  if (names.length > MOST_PROFILES) throw invalid('fields', `must name at most ${MOST_PROFILES} fields`);
   const where = whereOf(view, filter);
   if (!view.generation) return { total: 0, fields: [] };
   return ctx.platform.index.profile({ generation: view.generation, where, words: [], wordFields: [] }, names, ctx.request.signal);

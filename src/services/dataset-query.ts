@@ -64,8 +64,10 @@ export async function changedSource(ctx: Context, tx: Transaction, dataset: Quer
   const relinks = input.queryId !== undefined && input.queryId !== (dataset.queryId ?? null);
   const rewrites = changes('datasourceId') || changes('query');
   const redefines = input.params != null && !sameDefinitions(input.params, before?.params ?? []);
-  if (!relinks && !rewrites && !redefines) return null;
   const queryId = input.queryId === undefined ? dataset.queryId : input.queryId;
+  const lost = queryId ? undefined : (['query', 'datasourceId'] as const).find((key) => input[key] === null && before?.[key] != null);
+  if (lost) throw invalid(lost, 'must not be null');
+  if (!relinks && !rewrites && !redefines) return null;
   if (queryId && rewrites) throw badInput('The dataset follows a saved query; set queryId to null to give it a query of its own');
   if (queryId) return followed(ctx, tx, queryId, input.params ?? (relinks ? [] : dataset.params));
   return written(ctx, tx, checkText(input.datasourceId ?? before?.datasourceId, 'datasourceId'), input.query ?? before?.query ?? '', input.params ?? before?.params ?? []);

@@ -3,13 +3,15 @@ import type { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
 import { bindParameters } from '../core/parameters.ts';
+import type { ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { runnableQuery } from './dataset-query.ts';
 import { DATASET } from './kinds.ts';
+import { lockLane } from './operation-lane.ts';
 import type { OperationRecord } from './operation-record.ts';
 import { wait as waitFor } from './operation-wait.ts';
 import * as operations from './operation.ts';
-import { load } from './rights.ts';
+import { idOf, load } from './rights.ts';
 
 export interface RefreshOptions {
   progress?: string | number | null;
@@ -22,19 +24,31 @@ export interface RefreshOptions {
 
 /** Replaces a dataset's rows by those of its query, on its owner's right to the datasource. Answers the operation, finished when `wait` says so. */
 export async function refresh(ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> {
-  const operationId = await ctx.transaction(async (tx) => begin(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options));
+  const operationId = await ctx.transaction(async (tx) => begin(ctx, tx, await loadInLane(ctx, tx, id, 'dataset:refresh'), options));
   return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
 }
 
 /** The same for the service itself: superusers and workers only, whatever the owner may read. */
 export async function refreshInternal(ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> {
   const operationId = await ctx.transaction(async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:refresh');
+    const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
     return begin(ctx, tx, dataset, options, false);
   });
   return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
 }
+
+const laneOf = (datasetId: string): string => `dataset:${datasetId}`;
+
+/** Loads a dataset for what concerns its refreshes. Who ends one takes the lane first and the dataset's row then; the other way round the two could wait for each other for ever. */
+export async function loadInLane(ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> {
+  const datasetId = await idOf(ctx, tx, DATASET.table, id);
+  if (datasetId) await lockLane(tx, laneOf(datasetId));
+  return load(ctx, tx, DATASET, id, permission);
+}
+
+/** Stops the refresh that runs, when its dataset goes. Those that wait find nothing to do. */
+export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> => operations.stopRunning(tx, tenantId, laneOf(id));
 
 /** Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. */
 export async function begin(ctx: Context, tx: Transaction, dataset: Dataset, options: RefreshOptions, checkOwner = true): Promise<string> {
@@ -45,6 +59,6 @@ export async function begin(ctx: Context, tx: Transaction, dataset: Dataset, opt
   };
   return operations.start(ctx, tx, {
     operation: 'dataset.refresh', resource: { kind: 'dataset', id: dataset.id }, input, progress: options.progress ?? null, unit: 'rows',
-    lane: `dataset:${dataset.id}`, fingerprint: createHash('sha256').update(JSON.stringify([input, dataset.flow])).digest('base64url'),
+    lane: laneOf(dataset.id), fingerprint: createHash('sha256').update(JSON.stringify([input, dataset.flow])).digest('base64url'),
   });
 }

@@ -9,7 +9,7 @@ import { bindParameters, type ParameterValue } from '../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../core/row-source.ts';
 import { countedChanges, mergedFields, type FieldChanges } from './dataset-fields.ts';
 import { runnableQuery } from './dataset-query.ts';
-import { readSource, withSource, type SealedSource } from './datasource-connection.ts';
+import { readSource, runFailure, withSource, type SealedSource } from './datasource-connection.ts';
 import { DATASET } from './kinds.ts';
 import { here } from './operation-here.ts';
 import { load } from './rights.ts';
@@ -28,7 +28,8 @@ export async function run(ctx: Context, id: string, params?: Record<string, unkn
   const { datasetId, source, query } = await prepared(ctx, id, params ?? {});
   return here(ctx, { operation: 'dataset.run', resource: { kind: 'dataset', id: datasetId }, progress, unit: 'rows' }, async (errand) => {
     const began = performance.now();
-    const records = await withSource(ctx, source, (connection, signal) => countRows(connection, query, signal, (current) => errand.progress({ current })), { signal: errand.signal });
+    const records = await withSource(ctx, source, (connection, signal) => countRows(connection, query, signal, (current) => errand.progress({ current })), { signal: errand.signal })
+      .catch((error: unknown) => { throw runFailure(error); });
     return { records, duration: Math.round(performance.now() - began), success: true, params: Object.fromEntries(query.parameters.map(({ name, value }) => [name, value])) };
   });
 }

@@ -1,6 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { Context } from '../core/context.ts';
-import { assignPresent, checkOptionalText, checkText } from '../core/check.ts';
+import { assignPresent, checkOptionalText, checkText, invalid } from '../core/check.ts';
 import { forbidden, notFound, refused, slugTaken } from '../core/errors.ts';
 import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
@@ -49,12 +49,14 @@ export async function updateOwned<T extends OwnedRow>(ctx: Context, tx: Transact
     name: name === undefined ? undefined : checkText(name, 'name'),
     description: description === undefined ? undefined : checkOptionalText(description, 'description'),
   }, ['description']);
-  if (slug != null && slug !== row.slug) row.slug = await takeSlug(tx, ctx.viewer.tenantId, kind.table, slug);
+  if (slug === null) throw invalid('slug', 'must not be null');
+  if (ownerId === null) throw invalid('ownerId', 'must not be null');
+  if (slug !== undefined && slug !== row.slug) row.slug = await takeSlug(tx, ctx.viewer.tenantId, kind.table, slug);
   if (folderId !== undefined && folderId !== (row.folderId ?? null)) {
     checkFolder(folderId);
     row.folderId = folderId;
   }
-  if (ownerId != null) await changeOwner(ctx, tx, kind, row, ownerId);
+  if (ownerId !== undefined) await changeOwner(ctx, tx, kind, row, ownerId);
   return row;
 }
 

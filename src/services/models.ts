@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { ApiToken } from '../../entities/api-token.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Datasource } from '../../entities/datasource.ts';
+import { Mail } from '../../entities/mail.ts';
 import { Operation } from '../../entities/operation.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import { Session } from '../../entities/session.ts';
@@ -41,6 +42,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [Session, { order: '-createdAt' }],
   [ApiToken, { what: 'token', order: '-createdAt' }],
   [Operation, { order: '-createdAt' }],
+  [Mail, { text: ['to', 'subject'], sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
   [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'] })],
   [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [Dataset, owned({

@@ -83,3 +83,12 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
   });
   return get(ctx, id);
 }
+
+/** Tells what runs in a lane to stop, whoever asked for it: its resource goes, in this transaction. */
+export async function stopRunning(tx: Transaction, tenantId: string, lane: string): Promise<void> {
+  const running = await tx.query<{ workId: string }>({
+    text: `update dws.operation set cancelled_at = coalesce(cancelled_at, now()) where tenant_id = $1 and lane = $2 and status = 'running' and finished_at is null returning work_id as "workId"`,
+    values: [tenantId, lane],
+  });
+  for (const workId of new Set(running.map((row) => row.workId))) await tx.query({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
+}

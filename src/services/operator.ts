@@ -6,6 +6,7 @@ import type { GlobalPermission, TeamRole } from '../core/permissions.ts';
 import type { SystemDatabase } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { digest, randomSecret } from './credential.ts';
+import { endLinks } from './password-reset.ts';
 import { hashPassword } from './password.ts';
 
 /** What the command line does for people who cannot log in, and the start for nobody in particular. Callers with a context have their own ways. */
@@ -22,7 +23,7 @@ export async function unlockUser(system: SystemDatabase, tenant: string, usernam
 
 /** Gives a user a made-up password, unlocks them and ends their sessions; API tokens stay. Answers the password, which is kept only as a hash. */
 export async function resetPassword(system: SystemDatabase, tenant: string, username: string): Promise<string> {
-  const { id } = await findUser(system, tenant, username);
+  const { id, tenantId } = await findUser(system, tenant, username);
   const password = randomBytes(15).toString('base64url');
   const passwordHash = await hashPassword(password);
   await system.transaction(async (query) => {
@@ -31,6 +32,7 @@ export async function resetPassword(system: SystemDatabase, tenant: string, user
       values: [id, passwordHash],
     });
     await query({ text: `delete from dws.session where user_id = $1`, values: [id] });
+    await endLinks(query, tenantId, id);
   });
   return password;
 }

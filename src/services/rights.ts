@@ -33,6 +33,13 @@ export async function load<T extends OwnedRow>(ctx: Context, tx: Transaction, ki
   return row as T;
 }
 
+/** The id behind an id, slug or natural id, whoever may read it; undefined when there is none. Nothing is locked. */
+export async function idOf(ctx: Pick<Context, 'viewer'>, tx: Pick<Transaction, 'query'>, table: string, key: string): Promise<string | undefined> {
+  const { sql, value } = keyColumn(ctx.viewer, key);
+  const [found] = await tx.query<{ id: string }>({ text: `select id from dws.${table} where tenant_id = $1 and ${sql}`, values: [ctx.viewer.tenantId, value] });
+  return found?.id;
+}
+
 /** 412 when the caller demanded another version. */
 export function checkVersion(ctx: Context, what: string, version: number): void {
   if (ctx.ifMatch && !ctx.ifMatch.includes(version)) throw preconditionFailed({ what });
@@ -45,16 +52,26 @@ function keyColumn(viewer: Viewer, id: string): { sql: string; value: string } {
   return { sql: 'slug = $2', value: natural };
 }
 
-/** The canonical principal behind `user:<id>`, `team:<id>`, a bare user id or a username (contract 3); 404 naming it when there is none. */
-export async function principalOf(tx: Transaction, tenantId: string, given: string): Promise<string> {
+/**
+ * The canonical principal behind `user:<id>`, `team:<id>`, a bare user id or a username (contract 3); 404 naming it when there is none. It stays until the
+ * transaction ends, so that nothing is given to somebody who is being deleted.
+ */
+export const principalOf = (tx: Transaction, tenantId: string, given: string): Promise<string> => findPrincipal(tx, tenantId, given, ' for key share');
+
+async function findPrincipal(tx: Pick<Transaction, 'query'>, tenantId: string, given: string, lock: string): Promise<string> {
   const isTeam = given.startsWith('team:');
   const word = given.replace(/^(user|team):/, '');
   const bySlug = isTeam ? 'slug = $2' : 'lower(username) = lower($2)';
   const [found] = await tx.query<{ id: string }>({
-    text: `select id from dws.${isTeam ? 'team' : 'app_user'} where tenant_id = $1 and ${isUuid(word) ? 'id = $2' : bySlug}`, values: [tenantId, word],
+    text: `select id from dws.${isTeam ? 'team' : 'app_user'} where tenant_id = $1 and ${isUuid(word) ? 'id = $2' : bySlug}${lock}`, values: [tenantId, word],
   });
   if (!found) throw notFound({ what: isTeam ? 'team' : 'user', id: given });
   return `${isTeam ? 'team' : 'user'}:${found.id}`;
+}
+
+/** The arguments of a list with the owner's canonical principal; 404 when they name nobody. */
+export async function ofOwner<P extends { ownerId?: string }>(ctx: Pick<Context, 'query' | 'viewer'>, page: P): Promise<P> {
+  return page.ownerId ? { ...page, ownerId: await findPrincipal(ctx, ctx.viewer.tenantId, page.ownerId, '') } : page;
 }
 
 /** A slug nobody of the kind has: the one asked for, or one made of the name with `-2`, `-3`, … */

@@ -2,6 +2,7 @@ import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { credentialsChanged } from './credential-change.ts';
 import { countAttempt } from './login.ts';
+import { endLinks } from './password-reset.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';
 
 /** Changes the viewer's own password and ends their other sessions. Guesses at the current one count as attempts to log in. */
@@ -17,6 +18,7 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
   await ctx.transaction(async (tx) => {
     await tx.query({ text: `update dws.app_user set password_hash = $3, password_set_at = now(), password_expires_at = null, version = version + 1, updated_at = now() where tenant_id = $1 and id = $2`, values: [...owner, passwordHash] });
     await tx.query({ text: `delete from dws.session where tenant_id = $1 and user_id = $2 and id <> $3`, values: [...owner, viewer.credentialId] });
+    await endLinks(tx.query, viewer.tenantId, viewer.userId);
   });
   credentialsChanged(ctx, [viewer.userId]);
 }

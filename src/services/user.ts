@@ -7,6 +7,7 @@ import type { Transaction } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { credentialsChanged } from './credential-change.ts';
 import { checkPassword, hashPassword } from './password.ts';
+import { userChanged } from './password-reset.ts';
 import { principalOf } from './rights.ts';
 import { loadUser } from './user-load.ts';
 import { keepOneSuperuser, needSession } from './user-permissions.ts';
@@ -48,11 +49,12 @@ export async function update(ctx: Context, key: string, input: UserInput): Promi
 
     const { superuser: _superuser, locked, ...rest } = checkProfile(input);
     if (rest.username != null && rest.username.toLowerCase() !== user.username.toLowerCase()) await checkUsernameFree(ctx, tx, checkUsername(rest.username));
-    const former = user.lockedAt;
+    const { lockedAt: former, email, domain, enabled } = user;
     assignPresent(user, rest, NULLABLE);
     // An answer that is sent back says both whether and since when; the one that is new decides.
     if (locked === true && !isLocked(user.lockedAt)) user.lockedAt = new Date();
     if (locked === false && isLocked(former) && former?.getTime() === user.lockedAt?.getTime()) Object.assign(user, { lockedAt: null, loginAttempts: 0 });
+    await userChanged(ctx.platform, tx, user, { email, domain, enabled });
     return user.id;
   });
   credentialsChanged(ctx, [id]);

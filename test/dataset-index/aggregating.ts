@@ -36,8 +36,11 @@ function grouped(rows: Row[], names: string[], measures: Aggregation['measures']
     groups.set(JSON.stringify(key), found);
   }
   return [...groups.values()].map(({ key, rows: some }) => [...key, ...measures.map((measure) => measured(some, measure))])
-    .sort((a, b) => names.reduce((order, name, i) => order || compareValues(a[i], b[i], kind(name)), 0));
+    .sort((a, b) => names.reduce((order, name, i) => order || compareValues(a[i], b[i], kind(name)) || exactly(a[i], b[i], kind(name)), 0));
 }
+
+/** Long integers with one double are told apart. */
+const exactly = (a: unknown, b: unknown, { format }: Field) => (format === 'int64' && a !== null && b !== null ? Number(BigInt(a as string) - BigInt(b as string)) : 0);
 
 /** A quotient, but for its last digits. */
 const near = (value: unknown) => (typeof value === 'number' ? expect.closeTo(value, 10 - Math.ceil(Math.log10(Math.abs(value) + 1))) : value);

@@ -11,18 +11,18 @@ import { wordsContract } from './words.ts';
 
 /** What every index of dataset rows promises. Each adapter's test runs it on a real index of its own. */
 export function datasetIndexContract(name: string, open: () => Promise<DatasetIndex>): void {
-  describe(name, () => {
+  describe(`${name} keeps the contract of dataset rows`, () => {
     let opened: DatasetIndex;
     beforeAll(async () => { opened = await open(); });
     afterAll(() => opened.close());
     const index = () => opened;
-    describe('values', () => fidelityContract(index));
-    describe('exact numbers', () => exactnessContract(index));
-    describe('reading', () => readingContract(index));
-    describe('words', () => wordsContract(index));
-    describe('aggregating', () => aggregatingContract(index));
-    describe('profiling', () => profilingContract(index));
-    describe('loading', () => loadingContract(index));
-    describe('generations', () => lifecycleContract(index));
+    describe('values', () => { fidelityContract(index); });
+    describe('exact numbers', () => { exactnessContract(index); });
+    describe('reading', () => { readingContract(index); });
+    describe('words', () => { wordsContract(index); });
+    describe('aggregating', () => { aggregatingContract(index); });
+    describe('profiling', () => { profilingContract(index); });
+    describe('loading', () => { loadingContract(index); });
+    describe('generations', () => { lifecycleContract(index); });
   });
 }

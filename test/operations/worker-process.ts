@@ -11,13 +11,16 @@ export interface WorkerOrders {
 }
 
 process.on('disconnect', () => process.exit());
-process.once('message', async ({ url, dataDir, what }: WorkerOrders) => {
+process.once('message', (orders: WorkerOrders) => void work(orders));
+
+async function work({ url, dataDir, what }: WorkerOrders): Promise<void> {
   const opened = await openTestPlatform(url, dataDir);
   const worker = await startQuickWorker(opened, what === 'real' ? handlers(url) : { 'dataset.refresh': counting(what === 'counting') });
-  process.once('SIGTERM', async () => {
+  const stop = async () => {
     await worker.stop();
     await opened.close();
     process.exit(0);
-  });
+  };
+  process.once('SIGTERM', () => void stop());
   process.send?.('ready');
-});
+}

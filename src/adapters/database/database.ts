@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Statement, SqlRow } from '../../core/database.ts';
+import { run } from './prepared-query.ts';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
 import { unavailable } from '../../core/errors.ts';
 
@@ -18,7 +19,7 @@ const STATEMENT_TIMEOUT = 60_000;
 /** A pool whose connections take the role and bound every statement. */
 export function openPool(url: string, role: 'dws_app' | 'dws_system', max: number): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url, max, application_name: role === 'dws_app' ? 'dws' : 'dws system', connectionTimeoutMillis: 10_000, query_timeout: STATEMENT_TIMEOUT + 5000, keepAlive: true,
+    connectionString: url, max, application_name: role === 'dws_app' ? 'dws' : 'dws system', connectionTimeoutMillis: 10_000, idleTimeoutMillis: 0, query_timeout: STATEMENT_TIMEOUT + 5000, keepAlive: true,
     options: `-c role=${role} -c statement_timeout=${STATEMENT_TIMEOUT} -c idle_in_transaction_session_timeout=${STATEMENT_TIMEOUT}`,
   });
   // A connection that the server drops, idle or not, is replaced at the next use; without a listener it would end the process.
@@ -63,7 +64,7 @@ export class TenantPool {
     const connectTenant = async () => {
       const tenantId = currentTenant.getStore();
       if (!tenantId) throw new Error('A connection was asked for outside of any tenant');
-      return this.acquire(tenantId);
+      return selfReleasing(await this.acquire(tenantId));
     };
     // Kysely asks of a pool no more than these two; its types also describe cursors, which we do not use.
     return new PostgresDialect({ pool: { connect: connectTenant, end: async () => {} } as unknown as PostgresPool });
@@ -79,6 +80,30 @@ export class TenantPool {
   }
 }
 
+/**
+ * Kysely forgets to give a connection back whose `begin` or `rollback` failed; after a restart of Postgres the pool would be empty for ever.
+ * This one gives itself back as soon as it breaks.
+ */
+function selfReleasing(client: pg.PoolClient): Pick<pg.PoolClient, 'release'> & { query(text: string, values: unknown[]): Promise<pg.QueryResult> } {
+  let held = true;
+  const release = (broken: boolean) => {
+    if (!held) return;
+    held = false;
+    client.release(broken);
+  };
+  return {
+    release: () => release(false),
+    async query(text, values) {
+      try {
+        return await client.query(text, values);
+      } catch (error) {
+        if (isConnectionLoss(error)) release(true);
+        throw error;
+      }
+    },
+  };
+}
+
 /** A connection of the pool, or 503 when Postgres does not answer. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
@@ -92,7 +117,7 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
   let failure: unknown;
   try {
-    return (await client.query<R>(statement)).rows;
+    return await run<R>(client, statement);
   } catch (error) {
     failure = error;
     throw lost(error);

@@ -6,7 +6,9 @@ import { ApiToken } from '../../../entities/api-token.ts';
 import { Dataset } from '../../../entities/dataset.ts';
 import { Datasource } from '../../../entities/datasource.ts';
 import { Generation } from '../../../entities/generation.ts';
+import { Mail } from '../../../entities/mail.ts';
 import { Operation } from '../../../entities/operation.ts';
+import { PasswordReset } from '../../../entities/password-reset.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
 import { Session } from '../../../entities/session.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
@@ -15,7 +17,7 @@ import { Tenant } from '../../../entities/tenant.ts';
 import { User } from '../../../entities/user.ts';
 
 /** Every stored type. */
-export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation];
+export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset];
 
 /** What MikroORM is told wherever it is used: entities, schema, names. */
 export const ormOptions = (more: Partial<Options>): Options => ({

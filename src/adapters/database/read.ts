@@ -7,7 +7,7 @@ import { lookAhead, type Picked } from '../../core/read/look-ahead.ts';
 import { MOST_CHILDREN, type Model } from '../../core/read/model.ts';
 import type { Key, Kind, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';
 import { selectionOfPaths, type Selection } from '../../core/read/selection.ts';
-import { childrenStatement, countStatement, manyStatement, oneStatement, pageStatement, TOTAL, type List } from '../../core/read/statement.ts';
+import { childrenStatement, countStatement, manyStatement, oneStatement, pageStatement, TOTAL, writtenStatement, type List } from '../../core/read/statement.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
 /** A row by GraphQL field names. */
@@ -95,6 +95,12 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind
     },
     async find(kind, id, wanted, where) {
       return find(modelFor(kind), id, wanted, where);
+    },
+    async written(kind, id, wanted) {
+      const model = modelFor(kind);
+      const [row] = await query<AnyRow>(writtenStatement(pick(wanted, model).selection, viewer, id));
+      if (!row) throw notFound({ what: model.what, id });
+      return row;
     },
     async many(kind, ids, wanted) {
       const { selection } = pick(wanted, modelFor(kind));

@@ -3,11 +3,14 @@ import { badInput } from '../errors.ts';
 const MAX_DEPTH = 32;
 const MAX_CONDITIONS = 1000;
 const MAX_VALUES = 10_000;
+/** Parts of all regular expressions together, their repetitions written out: building the matchers takes microseconds each. */
+const MAX_REGEX_PARTS = 20_000;
 
 /** What parsing has used up of the limits. */
 export class Budget {
   private conditions = 0;
   private values = 0;
+  private regexParts = 0;
 
   condition(): void {
     if (++this.conditions > MAX_CONDITIONS) throw badInput(`Criteria have more than ${MAX_CONDITIONS} conditions`);
@@ -16,6 +19,11 @@ export class Budget {
   take(values: number): void {
     this.values += values;
     if (this.values > MAX_VALUES) throw badInput(`Criteria have more than ${MAX_VALUES} values`);
+  }
+
+  regex(parts: number): void {
+    this.regexParts += parts;
+    if (this.regexParts > MAX_REGEX_PARTS) throw badInput(`The $regex of the criteria have more than ${MAX_REGEX_PARTS} parts together when their repetitions are written out`);
   }
 
   /** Refuses what is nested deeper than the limit. */

@@ -2,7 +2,7 @@ import { badInput } from '../errors.ts';
 import type { Field } from '../fields.ts';
 import type { Budget } from './budget.ts';
 import { and, not, oneOf, or } from './build.ts';
-import { parsePortableRegex } from './regex.ts';
+import { parsePortableRegex, regexSize } from './regex.ts';
 import type { CriteriaNode, CriteriaValue } from './tree.ts';
 import { comparedValue, isObject, list, show } from './value.ts';
 
@@ -95,6 +95,6 @@ function regex(field: Field, source: unknown, siblings: Record<string, unknown>,
   const options = Object.hasOwn(siblings, '$options') ? siblings.$options : '';
   if (options !== '' && options !== 'i') throw badInput(`$options of the field ${show(field.name)} knows only "i"`);
   budget.condition();
-  parsePortableRegex(source);
+  budget.regex(regexSize(parsePortableRegex(source)));
   return { kind: 'regex', field, source, insensitive: options === 'i' };
 }

@@ -38,7 +38,7 @@ export function parsePortableRegex(source: string): PortableRegex {
   const reader = new Reader(source);
   const parsed = alternatives(reader, 0);
   if (reader.peek() !== undefined) throw reader.refuse('an unmatched )');
-  if (size(parsed) > MAX_SIZE) throw badInput(`$regex repeats too much: it has more than ${MAX_SIZE} parts when its repetitions are written out`);
+  if (regexSize(parsed) > MAX_SIZE) throw badInput(`$regex repeats too much: it has more than ${MAX_SIZE} parts when its repetitions are written out`);
   return parsed;
 }
 
@@ -170,11 +170,12 @@ function member(reader: Reader, first: boolean): CodeRange[] {
   return [range(next)];
 }
 
-function size(node: PortableRegex): number {
+/** Number of parts once every counted repetition is written out. */
+export function regexSize(node: PortableRegex): number {
   switch (node.kind) {
     case 'sequence':
-    case 'alternatives': return node.nodes.reduce((sum, inner) => sum + size(inner), 1);
-    case 'repeat': return size(node.node) * Math.max(1, node.max ?? node.min);
+    case 'alternatives': return node.nodes.reduce((sum, inner) => sum + regexSize(inner), 1);
+    case 'repeat': return regexSize(node.node) * Math.max(1, node.max ?? node.min);
     default: return 1;
   }
 }

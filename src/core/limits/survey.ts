@@ -77,7 +77,11 @@ function exploreField(node: FieldNode, parent: GraphQLNamedType | undefined, lev
   if (name.startsWith('__')) found.introspectionDepth = Math.max(found.introspectionDepth, depth);
   else found.depth = Math.max(found.depth, depth);
   if (field && below && isCompositeType(type)) found.cost.push(partOf(node, field, below.cost, surveyed));
+  else if (field && isListType(getNullableType(field.type)) && isJson(type)) found.cost.push(partOf(node, field, [], surveyed));
 }
+
+/** Rows of a dataset travel as scalars and are objects all the same. */
+const isJson = (type: GraphQLNamedType | undefined): boolean => type?.name === 'JSON' || type?.name === 'JSONObject';
 
 function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField<unknown, unknown> | undefined {
   if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;

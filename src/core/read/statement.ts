@@ -109,6 +109,11 @@ export function oneStatement(selection: Selection, viewer: Viewer, key: string |
   return statement(`one ${selection.id}`, selection.ruled, conditions, viewer, [], (places) => selectText(selection, { conditions: places.conditions, part: 'limit 1' }, places.rights));
 }
 
+/** The row that the viewer has just written, whoever may read it now. What is selected below it obeys the rights as ever. */
+export function writtenStatement(selection: Selection, viewer: Viewer, id: string): Statement {
+  return statement(`written ${selection.id}`, selection.ruled, [{ sql: 'r.id = ?', params: [id] }], viewer, [], (places) => selectText(selection, { conditions: places.conditions, part: 'limit 1' }, places.rights));
+}
+
 /** The rows of some ids, in no order. */
 export function manyStatement(selection: Selection, viewer: Viewer, ids: readonly string[]): Statement {
   const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...conditionsOf(selection.model, viewer)];

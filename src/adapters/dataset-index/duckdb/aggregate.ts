@@ -83,6 +83,7 @@ function orderOf(sort: Aggregation['sort'], outputs: Output[], groups: Output[])
     if (!output) throw badInput(`Unknown column "${column}" in sort`);
     return `${output.order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
   });
-  const keys = [...wanted, ...groups.map(({ order }) => `${order} ASC NULLS LAST`)];
+  // Values that compare as equal, such as two long numbers with one double, are groups of their own still.
+  const keys = [...wanted, ...groups.flatMap(({ order }, i) => [`${order} ASC NULLS LAST`, ...(order === `g${i}` ? [] : [`g${i}`])])];
   return keys.length > 0 ? `ORDER BY ${keys.join(', ')}` : '';
 }

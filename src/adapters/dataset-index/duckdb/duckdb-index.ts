@@ -21,8 +21,6 @@ export interface DuckdbSettings {
   dir: string;
   /** DuckDB's memory for answering queries, e.g. `256MB`, which is the default. */
   memoryLimit?: string;
-  /** DuckDB's memory for a load, `256MB` by default. */
-  loadMemoryLimit?: string;
   /** Threads that answer queries; by default one for each core, at most four. */
   threads?: number;
   /** For sorts that do not fit the memory; by default a folder among the system's temporary ones. */
@@ -42,7 +40,7 @@ export class DuckdbIndex implements DatasetIndex {
 
   async load(id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation> {
     await mkdir(this.#dir, { recursive: true });
-    return loadGeneration(this.#dir, this.#settings.loadMemoryLimit ?? '256MB', id, columns, segments, plan);
+    return loadGeneration(this.#dir, id, columns, segments, plan);
   }
 
   async clone(generation: Generation, id: GenerationId): Promise<Generation> {

@@ -25,11 +25,23 @@ const ROW = quoteName('_row');
  * @param source the relation as SQL, e.g. `staged` or `"load"."staged"`.
  * @throws badInput as `checkFlow` does, when the steps do not fit the columns.
  */
-export function compileFlow(steps: readonly FlowStep[], columns: readonly StagedColumn[], source: string): { sql: string; columns: StagedColumn[] } {
+export function compileFlow(steps: readonly FlowStep[], columns: readonly StagedColumn[], source: string): CompiledFlow {
   const plan = steps.reduce<Plan>((current, step, i) => inStep(i, step.type, () => applied(step, current, `f${i}`)), { from: source, columns: [...columns], order: [ROW] });
   const answered = plan.columns.map((column, i) => ({ ...column, column: `c${i}` }));
-  const select = plan.columns.map(({ column }, i) => `${quoteName(column)} AS ${quoteName(`c${i}`)}`).join(', ');
-  return { sql: `SELECT ${select} FROM ${plan.from} ORDER BY ${plan.order.join(', ')}`, columns: answered };
+  const select = plan.columns.map(({ column }) => quoteName(column));
+  const named = select.map((column, i) => `${column} AS ${quoteName(`c${i}`)}`).join(', ');
+  return { sql: `SELECT ${named} FROM ${plan.from} ORDER BY ${plan.order.join(', ')}`, columns: answered, select, from: plan.from, order: plan.order };
+}
+
+/** A flow as one statement, and in its parts for a loader that sorts by itself. */
+interface CompiledFlow {
+  sql: string;
+  columns: StagedColumn[];
+  /** SQL of each of `columns` over `from`. */
+  select: string[];
+  from: string;
+  /** The last is `_row`; it is the only one where the flow does not sort. */
+  order: string[];
 }
 
 /** Every step wraps the relation of those before it. Physical columns only ever become more, so the order can name those that the flow has removed since. */

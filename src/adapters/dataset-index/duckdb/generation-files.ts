@@ -5,11 +5,14 @@ import type { GenerationId } from '../../../core/dataset-index.ts';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOADING = '.loading';
 
+/** The file of a generation's rows. */
+export const ROWS = 'rows.duckdb';
+
 /** A path as a literal: some statements take no other expression. */
 export const quotePath = (path: string) => `'${path.replaceAll("'", "''")}'`;
 
 /** Where the rows of a finished generation are. */
-export const rowsFile = (dir: string, id: GenerationId) => join(folder(dir, id), 'rows.duckdb');
+export const rowsFile = (dir: string, id: GenerationId) => join(folder(dir, id), ROWS);
 
 /** The folder of a finished generation. Only ids make paths, so nothing leads out of `dir`. */
 export function folder(dir: string, id: GenerationId): string {

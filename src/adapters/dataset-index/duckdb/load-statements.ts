@@ -1,32 +1,53 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
-import { interruptible } from './interruptible.ts';
 import { quotePath } from './generation-files.ts';
+import { interruptible } from './interruptible.ts';
+
+/** Columns that fit DuckDB's own settings; a block is pinned for each column being written, so wider tables get smaller ones. */
+const USUAL_COLUMNS = 50;
+const NARROW_BLOCK = 65_536;
+
+/** Rows are written when a group of them is full; until then they are in memory, and at the end once more in a log. So groups of long rows are smaller. */
+const GROUP_BYTES = 48 << 20;
+const GROUP_ROWS = 122_880;
+/** DuckDB wants a multiple of this. */
+const GROUP_STEP = 2048;
 
 /** The one writing connection of a load: an instance of its own, whose files and temporary files lie in one folder. */
 export class LoadStatements {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   readonly #signal: AbortSignal;
+  #memory: number;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal, memory: number) {
     this.#instance = instance;
     this.#connection = connection;
     this.#signal = signal;
+    this.#memory = memory;
   }
 
-  /** @param memoryLimit DuckDB's notation, e.g. `256MB` */
-  static async open(memoryLimit: string, temp: string, signal: AbortSignal): Promise<LoadStatements> {
+  /** @param memory DuckDB's limit in bytes */
+  static async open(memory: number, temp: string, signal: AbortSignal): Promise<LoadStatements> {
     // One thread: a segment is too small to be shared, and a second one costs 70 % more CPU for nothing.
-    const instance = await DuckDBInstance.create(':memory:', { memory_limit: memoryLimit, threads: '1', temp_directory: temp, autoinstall_known_extensions: 'false' });
+    const instance = await DuckDBInstance.create(':memory:', { memory_limit: `${memory}B`, threads: '1', temp_directory: temp, autoinstall_known_extensions: 'false' });
     const connection = await instance.connect();
     await connection.run(`SET TimeZone = 'UTC'`);
-    return new LoadStatements(instance, connection, signal);
+    return new LoadStatements(instance, connection, signal, memory);
   }
 
-  /** Attaches a new file for writing. */
-  async create(path: string, alias: string): Promise<void> {
-    await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias} (${process.env.BS ? `BLOCK_SIZE ${process.env.BS}` : ''}${process.env.RG ? `${process.env.BS?', ':''}ROW_GROUP_SIZE ${process.env.RG}` : ''})`.replace(' ()', ''));
+  /** Attaches a new file for writing a table of so many columns and about so many bytes a row. */
+  async create(path: string, alias: string, columns: number, rowBytes: number): Promise<void> {
+    const rows = Math.floor(Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(rowBytes, 1)) / GROUP_STEP) * GROUP_STEP;
+    const options = [`ROW_GROUP_SIZE ${Math.max(rows, GROUP_STEP)}`, ...(columns > USUAL_COLUMNS ? [`BLOCK_SIZE ${NARROW_BLOCK}`] : [])];
+    await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias} (${options.join(', ')})`);
+  }
+
+  /** Raises the limit of memory where a statement is known to need so many bytes at once. */
+  async allow(bytes: number): Promise<void> {
+    if (bytes <= this.#memory) return;
+    await this.#connection.run(`SET memory_limit = '${bytes}B'`);
+    this.#memory = bytes;
   }
 
   /** Writes everything of a file to the disk and lets go of it. */

@@ -68,7 +68,7 @@ async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']
   if (!COUNTED.includes(field.type)) return [];
   const { column } = field;
   const found = await rows(`CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`,
-    `AND ${column} IS NOT NULL GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)} LIMIT ${TOP}`);
+    `AND ${column} IS NOT NULL GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)}, ${column} LIMIT ${TOP}`);
   return found.map(([json]) => {
     const [value, count] = JSON.parse(String(json)) as [unknown, number];
     return { value, count };

@@ -8,6 +8,9 @@ import type { SourceColumn } from './staging-types.ts';
 const USUAL_ROW_BYTES = 2_000_000;
 /** A buffer holds a whole record, and the loader's memory is bounded. */
 const MAX_ROW_BYTES = 64 << 20;
+/** A long record is in memory as bytes read, as a value, and as a value being written. */
+const ROW_COPIES = 4;
+const BASE_MEMORY = 128 * 10 ** 6;
 const SHOWN_CHARACTERS = 200;
 
 /** SQL that reads a segment in the one dialect (core/row-source.ts). */
@@ -26,6 +29,7 @@ export function readSegment(segment: Segment, types: { column: string; readType:
  */
 export async function appendSegment(statements: LoadStatements, table: string, columns: SourceColumn[], kept: SourceColumn[], segment: Segment, before: number): Promise<number> {
   if (segment.longestRow > MAX_ROW_BYTES) throw upstreamFailed(`A row of the source takes ${segment.longestRow} bytes; at most ${MAX_ROW_BYTES} are possible`);
+  if (segment.longestRow > USUAL_ROW_BYTES) await statements.allow(BASE_MEMORY + ROW_COPIES * segment.longestRow);
   let inserted: number;
   try {
     inserted = await statements.change(`INSERT INTO ${table} SELECT ${kept.map(({ select }) => select).join(', ')} FROM ${readSegment(segment, columns)}`);

@@ -3,13 +3,14 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { unavailable } from '../../../core/errors.ts';
 import { Attachments } from './attachments.ts';
-import { Gate } from './gate.ts';
+import { Gate } from '../../../core/gate.ts';
 import { interruptible } from './interruptible.ts';
 import { quotePath } from './generation-files.ts';
 
 /** Each running query holds a thread of libuv's pool, which files and name look-ups need too. */
 const RUNNING = 4;
 const WAITING = 64;
+const FULL = 'Too many queries are waiting for the index';
 
 /** A bound statement's values and answer. */
 export type Ask = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
@@ -21,8 +22,8 @@ export type Aliases = string[];
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
-  readonly #queries = new Gate(RUNNING, WAITING);
-  readonly #scans = new Gate(RUNNING, WAITING);
+  readonly #queries = new Gate(RUNNING, WAITING, FULL);
+  readonly #scans = new Gate(RUNNING, WAITING, FULL);
   readonly #idle: DuckDBConnection[] = [];
 
   private constructor(instance: DuckDBInstance, admin: DuckDBConnection) {
@@ -51,6 +52,8 @@ export class Serving {
     try {
       return await this.#on(files, (connection, aliases) => interruptible(connection, signal, () =>
         work(async (sql, values) => (await connection.runAndReadAll(sql, values)).getRows(), aliases)));
+    } catch (error) {
+      throw error instanceof Error && error.message.startsWith('Out of Memory Error') ? unavailable('The question needs more memory than the index may use', { cause: error }) : error;
     } finally {
       this.#queries.leave();
     }
@@ -76,6 +79,17 @@ export class Serving {
       for (const free of release) await free();
       this.#scans.leave();
     }
+  }
+
+  /** Keeps files readable between queries, though they may be dropped meanwhile, until the answer is called. */
+  async hold(files: string[]): Promise<() => Promise<void>> {
+    const release: (() => Promise<void>)[] = [];
+    const free = async () => { for (const one of release) await one(); };
+    await this.#attach(files, release).catch(async (error: unknown) => {
+      await free();
+      throw error;
+    });
+    return free;
   }
 
   /** Statements that read files and write one of their own below the folder. */

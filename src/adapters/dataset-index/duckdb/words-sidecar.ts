@@ -7,7 +7,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { gone } from '../../../core/errors.ts';
 import { wordsOf } from '../../../core/words.ts';
-import { Gate } from './gate.ts';
+import { Gate } from '../../../core/gate.ts';
 import { folder, quotePath, rowsFile } from './generation-files.ts';
 import type { Serving } from './serving.ts';
 
@@ -26,7 +26,7 @@ export class WordsSidecar {
   readonly #serving: Serving;
   readonly #building = new Map<string, Promise<void>>();
   /** One at a time: each takes a core. */
-  readonly #gate = new Gate(1, WAITING);
+  readonly #gate = new Gate(1, WAITING, 'Too many searches are waiting for the index');
   #registered = false;
 
   constructor(dir: string, serving: Serving) {

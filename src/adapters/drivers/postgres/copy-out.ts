@@ -1,6 +1,7 @@
 import type { Connection, Submittable } from 'pg';
 import type { SegmentWriter } from '../segment-files.ts';
 import type { Session } from './session.ts';
+import { bodyLength } from './wire-guard.ts';
 
 const COPY_DATA = 'd'.charCodeAt(0);
 /** A message is a byte of kind, four of length (which count themselves), and the rest. */
@@ -131,7 +132,7 @@ class MessageScanner {
     const copied = chunk.copy(this.#header, this.#headerBytes, at, at + HEADER - this.#headerBytes);
     this.#headerBytes += copied;
     if (this.#headerBytes === HEADER) {
-      this.#length = this.#left = this.#header.readUInt32BE(1) - 4;
+      this.#length = this.#left = bodyLength(this.#header);
       // Copied, because pg's parser may keep what it is given until the message is whole.
       if (this.#header[0] !== COPY_DATA) this.#copy.giveBack(Buffer.from(this.#header));
       if (this.#left === 0) this.#headerBytes = 0;

@@ -9,6 +9,8 @@ export async function selectRows(session: Session, select: string, limit: number
   const rows: (string | null)[][] = [];
   let characters = 0;
   let truncated = false;
+  let full: () => void;
+  const enough = new Promise<void>((resolve) => { full = resolve; });
   // One row more than wanted tells whether there are more.
   const config: pg.QueryArrayConfig & pg.QueryConfig = { text: `${select} limit ${limit + 1}`, rowMode: 'array', types: asText };
   const query = session.submit(new pg.Query(config));
@@ -17,10 +19,13 @@ export async function selectRows(session: Session, select: string, limit: number
     characters += values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
     if (truncated || rows.length === limit || characters > MAX_CHARACTERS) truncated = true;
     else rows.push(values);
+    if (characters > MAX_CHARACTERS) full();
   });
-  await new Promise<void>((resolve, reject) => {
+  const ended = new Promise<void>((resolve, reject) => {
     query.on('end', () => resolve());
     query.on('error', reject);
   });
+  // Reading on only to drop it would cost the source's time and ours: the session ends the statement with itself.
+  await Promise.race([ended, enough]);
   return { rows, truncated };
 }

@@ -5,6 +5,7 @@ import { DATABASE_IDENTITY_SQL, guardedSocket, type DatabaseIdentity } from '../
 import { connectFailure, queryTimeout, statementFailure } from './complaint.ts';
 import { ParseOnly, type ParsedStatement } from './parse-only.ts';
 import type { PostgresTarget } from './postgres-config.ts';
+import { guardWire } from './wire-guard.ts';
 
 const CONNECT_TIMEOUT = 10_000;
 const GOODBYE_TIMEOUT = 1000;
@@ -57,6 +58,7 @@ function createClient(target: PostgresTarget): pg.Client {
   });
   // A lost connection reaches whoever waits for an answer; the event by itself would end the process.
   client.on('error', () => {});
+  guardWire(client.connection);
   return client;
 }
 

@@ -1,15 +1,18 @@
-import { unavailable } from '../../../core/errors.ts';
+import { unavailable } from './errors.ts';
 
 /** Lets a bounded number of tasks run and a bounded number wait, first come, first served. */
 export class Gate {
   readonly #limit: number;
   readonly #waitingLimit: number;
+  readonly #full: string;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(limit: number, waitingLimit: number) {
+  /** `full` is the sentence for whoever finds too many waiting. */
+  constructor(limit: number, waitingLimit: number, full: string) {
     this.#limit = limit;
     this.#waitingLimit = waitingLimit;
+    this.#full = full;
   }
 
   /**
@@ -22,7 +25,7 @@ export class Gate {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= this.#waitingLimit) throw unavailable('Too many queries are waiting for the index', { headers: { 'Retry-After': '1' } });
+    if (this.#waiting.length >= this.#waitingLimit) throw unavailable(this.#full, { headers: { 'retry-after': '1' } });
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
         signal.removeEventListener('abort', abort);
@@ -35,6 +38,16 @@ export class Gate {
       signal.addEventListener('abort', abort, { once: true });
       this.#waiting.push(enter);
     });
+  }
+
+  /** Runs a task when there is a place for it. */
+  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    await this.enter(signal);
+    try {
+      return await task();
+    } finally {
+      this.leave();
+    }
   }
 
   /** Gives the place to whoever has waited longest. */

@@ -1,0 +1,68 @@
+/** What processes cost, read from /proc: a process and all its descendants count as one. Linux only. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TICKS = Number(execFileSync('getconf', ['CLK_TCK']));
+
+interface Stat { parent: number; seconds: number }
+
+/** Parent and CPU seconds (user and system, reaped children included); undefined when the process is gone. */
+function statOf(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+    return { parent: fields[1]!, seconds: (fields[11]! + fields[12]! + fields[13]! + fields[14]!) / TICKS };
+  } catch {
+    return undefined;
+  }
+}
+
+export const parentOf = (pid: number): number => statOf(pid)!.parent;
+
+/** The process and its living descendants. */
+export function treeOf(root: number): number[] {
+  const parents = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => [Number(name), statOf(Number(name))?.parent] as const);
+  const tree = [root];
+  for (const pid of tree) tree.push(...parents.filter(([, parent]) => parent === pid).map(([child]) => child));
+  return tree;
+}
+
+/** CPU seconds that the tree has used so far. */
+export const cpuOf = (root: number): number => treeOf(root).reduce((sum, pid) => sum + (statOf(pid)?.seconds ?? 0), 0);
+
+/** Resident memory of the tree in MiB: what it has now (`VmRSS`), or the sum of its peaks (`VmHWM`). */
+export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  return treeOf(root).reduce((sum, pid) => {
+    try {
+      return sum + Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
+/** Binds this process, and all it starts from now on, to cores (`1`, `0,1`). */
+export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);
+
+/** Starts `command` on the given cores and waits until it answers at `url`. */
+export async function startServer(cores: string, command: string[], env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
+  const child = spawn('taskset', ['-c', cores, ...command], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+  for (const start = Date.now(); Date.now() - start < 60_000;) {
+    if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended with code ${child.exitCode}`);
+    if (await fetch(url).then((answer) => answer.ok, () => false)) return child;
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+  child.kill('SIGKILL');
+  throw new Error(`${command.join(' ')} does not answer at ${url}`);
+}
+
+/** Ends a process that we started: asked first, killed after 10 s. */
+export async function stopServer(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(killer);
+}

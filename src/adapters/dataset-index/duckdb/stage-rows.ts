@@ -1,0 +1,60 @@
+import { rm } from 'node:fs/promises';
+import type { LoadPlan } from '../../../core/dataset-index.ts';
+import { upstreamFailed } from '../../../core/errors.ts';
+import type { Segment } from '../../../core/row-source.ts';
+import { settleDigits } from './digits.ts';
+import type { LoadStatements } from './load-statements.ts';
+import { segmentsAhead } from './segments-ahead.ts';
+import { appendSegment } from './segment-reader.ts';
+import type { SourceColumn } from './staging-types.ts';
+
+const PROGRESS_MS = 100;
+
+/** What a load works with. */
+export interface Load {
+  /** Where everything of it lies. */
+  folder: string;
+  statements: LoadStatements;
+  plan: LoadPlan;
+  columns: SourceColumn[];
+  segments: AsyncIterable<Segment>;
+}
+
+/** How much was staged. */
+export interface StagedSize {
+  rows: number;
+  bytes: number;
+}
+
+/** Reads all segments into the table `data` of a new file, in the source's order, and settles the types that waited for the values. */
+export async function stageRows({ statements, plan, columns, segments }: Load, alias: string, file: string, kept: SourceColumn[]): Promise<StagedSize> {
+  const staged: StagedSize = { rows: 0, bytes: 0 };
+  let begun = false;
+  let reported = 0;
+  const begin = async (rowBytes: number) => {
+    begun = true;
+    await statements.create(file, alias, kept.length, rowBytes);
+    for (const { lost } of kept) if (lost) await statements.change(`CREATE TEMP SEQUENCE ${lost}`);
+    await statements.change(`CREATE TABLE ${alias}.data (${kept.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')})`);
+    // One transaction writes whole row groups to the file once, without a log.
+    await statements.change('BEGIN');
+  };
+  for await (const segment of segmentsAhead(segments, plan.signal)) {
+    try {
+      if (!begun) await begin(segment.bytes / Math.max(segment.rows, 1));
+      staged.rows += await appendSegment(statements, `${alias}.data`, columns, kept, segment, staged.rows);
+      staged.bytes += segment.bytes;
+    } finally {
+      if (segment.temporary) await rm(segment.path, { force: true });
+    }
+    if (plan.maxRows > 0 && staged.rows > plan.maxRows) throw upstreamFailed(`The query answers more than the ${plan.maxRows} rows that are allowed`);
+    if (performance.now() - reported < PROGRESS_MS) continue;
+    reported = performance.now();
+    plan.progress(staged.rows);
+  }
+  if (!begun) await begin(0);
+  await statements.change('COMMIT');
+  plan.progress(staged.rows);
+  for (const column of kept) if (column.digits) column.sqlType = await settleDigits(statements, `${alias}.data`, column.column);
+  return staged;
+}
