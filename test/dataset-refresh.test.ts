@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
@@ -41,6 +41,19 @@ describe('a refresh', () => {
     expect(await ann.query({ text: 'select id, replaced_at is not null as replaced from dws.generation order by created_at' })).toEqual([
       { id: before.generationId, replaced: true }, { id: (await dataset.visible()).generationId, replaced: false },
     ]);
+  });
+
+  test('keeps texts that are empty and alone in their row', async ({ world, ann, dataset }) => {
+    await world.here(handlers(world.url));
+    await wait(ann, await dataset.refresh(`select x from (values (''), ('a'), (null), ('\\N'), ('')) t (x)`));
+    expect(await dataset.rows()).toEqual([{ x: '' }, { x: 'a' }, { x: null }, { x: '\\N' }, { x: '' }]);
+  });
+
+  test('makes the words of its rows before somebody searches them', async ({ world, ann, dataset }) => {
+    await world.here(handlers(world.url));
+    await wait(ann, await dataset.refresh(`select 'zoe' as name`));
+    const { generationId } = await dataset.visible();
+    await expect.poll(() => readdir(join(world.dataDir, 'datasets', generationId!)), { timeout: 20_000 }).toEqual(['rows.duckdb', expect.stringMatching(/^words1-[0-9a-f]{16}\.duckdb$/)]);
   });
 
   test('that fails leaves everything as it was and says why', async ({ world, ann, dataset }) => {

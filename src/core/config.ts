@@ -58,5 +58,10 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
 
 const HARMLESS = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 
+/** Threads of libuv: queries of the index, its scans and its words may hold nine for seconds, and file system and DNS need theirs. Must be called before anything uses them. */
+export function widenThreadPool(): void {
+  process.env.UV_THREADPOOL_SIZE ??= '16';
+}
+
 /** What a process that we start may know of our environment: nothing that holds a secret. */
 export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(env).filter(([name]) => HARMLESS.includes(name)));

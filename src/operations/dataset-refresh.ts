@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { LastRefresh } from '../../entities/dataset.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import type { Query } from '../core/database.ts';
+import type { Generation } from '../core/dataset-index.ts';
 import { notFound, upstreamFailed } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { FlowStep } from '../core/flow/flow.ts';
@@ -42,7 +43,15 @@ export const datasetRefresh = (databaseUrl: string): Handler => ({
     try {
       const generation = await load.generation;
       job.progress({ current: generation.records, ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }) });
-      return { publish: (tx) => publishGeneration(tx, job, input.datasetId, generation, quota), release: load.release };
+      let published: Generation | undefined;
+      return {
+        async publish(tx) {
+          const result = await publishGeneration(tx, job, input.datasetId, generation, quota);
+          published = generation;
+          return result;
+        },
+        release: () => load.release(published),
+      };
     } catch (error) {
       await load.release();
       throw runFailure(error);

@@ -17,8 +17,8 @@ export interface LoadJob {
   plan: Omit<LoadPlan, 'progress' | 'signal'>;
 }
 
-/** What the parent says. After `done` the generation is published, or never will be. */
-export type ToLoader = { kind: 'load'; job: LoadJob } | { kind: 'abort' } | { kind: 'done' };
+/** What the parent says. After `published` the loader prepares what searches need and ends by itself; after `done` it ends. */
+export type ToLoader = { kind: 'load'; job: LoadJob } | { kind: 'abort' } | { kind: 'published'; generation: Generation } | { kind: 'done' };
 
 /** What the loader says. `interrupted` is no fault of the work. */
 export type FromLoader =

@@ -16,8 +16,8 @@ const LOADER = fileURLToPath(new URL(`./loader${import.meta.url.endsWith('.ts') 
 export interface LoadProcess {
   /** The finished generation, not yet visible; its lock is held until `release`. Rejects with what went wrong. */
   generation: Promise<Generation>;
-  /** Ends the process, when the generation is published or given up. Never throws. */
-  release(): Promise<void>;
+  /** Lets the process go, when the generation is published or given up: a published one it still makes ready for searches, for which nobody waits. Never throws. */
+  release(published?: Generation): Promise<void>;
 }
 
 /** Starts a load. Aborting the signal stops it down to the statement in the source. */
@@ -41,7 +41,8 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (rows: nu
   else say({ kind: 'load', job });
   return {
     generation,
-    async release() {
+    async release(published) {
+      if (published) return say({ kind: 'published', generation: published });
       say({ kind: 'done' });
       soon();
       await exited;

@@ -20,7 +20,10 @@ class Interruption extends Error {}
 
 const tell = (message: FromLoader): void => { process.send?.(message); };
 
+let indexDir = '';
+
 async function load(job: LoadJob): Promise<Generation> {
+  indexDir = job.indexDir;
   const lock = await lockGeneration(job);
   lock.on('error', interrupted('The connection that holds the lock was lost'));
   const index = openDuckdbIndex({ dir: job.indexDir });
@@ -33,6 +36,12 @@ async function load(job: LoadJob): Promise<Generation> {
     await source.close();
     await index.close();
   }
+}
+
+/** The words of `q`, before somebody asks for them and has to wait. Whatever goes wrong, the first `q` makes them. */
+async function prepareWords(generation: Generation): Promise<void> {
+  await openDuckdbIndex({ dir: indexDir, memoryLimit: '128MB' }).prepareWords(generation, stop.signal).catch(() => {});
+  process.exit();
 }
 
 /** Segments lie in the generation's own folder, which the index makes first; whatever becomes of them, they go with it. */
@@ -66,5 +75,6 @@ process.on('SIGTERM', interrupted('The loader was told to end'));
 process.on('message', (message: ToLoader) => {
   if (message.kind === 'abort') interrupted('The load was stopped')();
   if (message.kind === 'done') process.exit();
+  if (message.kind === 'published') void prepareWords(message.generation);
   if (message.kind === 'load') load(message.job).then((generation) => tell({ kind: 'loaded', generation }), (error: unknown) => tell(failure(error)));
 });

@@ -75,8 +75,8 @@ export class DuckdbIndex implements DatasetIndex {
 
   /** Builds the words that a `q` over all string and text fields looks at, so that the first one need not wait. Call it after publishing. */
   async prepareWords(generation: Generation, signal: AbortSignal): Promise<void> {
-    const { sidecar } = await this.#open();
-    await sidecar.file(generation, generation.fields.filter(({ type }) => type === 'string' || type === 'text'), signal);
+    const texts = generation.fields.filter(({ type }) => type === 'string' || type === 'text');
+    if (texts.length > 0) await (await this.#open()).sidecar.file(generation, texts, signal);
   }
 
   async generations(): Promise<{ id: GenerationId; complete: boolean }[]> {

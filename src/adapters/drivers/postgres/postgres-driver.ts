@@ -100,7 +100,9 @@ async function fill(session: Session, query: BoundQuery, dir: string, queue: Seg
   await begin(session, statement);
   const writer = new SegmentWriter(dir, queue, session.signal);
   try {
-    await copyOut(session, `COPY (\n${statement.select}\n) TO STDOUT (FORMAT csv, NULL '\\N')`, writer);
+    // An empty text alone in its row would be an empty line, which readers of CSV pass over: there, values are quoted.
+    const quotes = statement.columns.length === 1 ? ', FORCE_QUOTE *' : '';
+    await copyOut(session, `COPY (\n${statement.select}\n) TO STDOUT (FORMAT csv, NULL '\\N'${quotes})`, writer);
   } finally {
     await writer.discard();
   }
