@@ -21,7 +21,7 @@ const endpoints = endpointsOf(schema);
 const rows = endpoints.map((endpoint) => [`${endpoint.row.method} ${endpoint.row.path}`, endpoint] as const);
 
 let service: Service;
-let admin: Client, reader: Client, stranger: Client, powerless: Client, readOnly: Client, expired: Client;
+let admin: Client, reader: Client, stranger: Client, powerless: Client, readOnly: Client, expired: Client, disabled: Client;
 const made: Record<string, { private: string; shared: string }> = {};
 
 beforeAll(async () => {
@@ -32,6 +32,8 @@ beforeAll(async () => {
   powerless = await service.user('powerless', { permissions: [] });
   readOnly = await service.user('readonly', { superuser: true, scopes: ['read'] });
   expired = await service.user('expired', { superuser: true });
+  disabled = await service.user('disabled', { superuser: true });
+  await service.platform.system.query({ text: `update dws.app_user set enabled = false where id = $1`, values: [disabled.id] });
   await service.platform.system.query({ text: `update dws.api_token set expires_at = now() - interval '1 second' where user_id = $1`, values: [expired.id] });
 
   const team = await admin.creates('/teams', { name: 'Readers' });
@@ -82,8 +84,8 @@ const guarded = rows.filter(([, endpoint]) => !endpoint.public);
 
 describe('every route that is not public', () => {
   for (const [name, endpoint] of guarded) {
-    plain(`${name} answers 401 without credentials and with an expired token`, async () => {
-      for (const nobody of [new Client(service.url), expired]) {
+    plain(`${name} answers 401 without credentials, with an expired token and to a disabled user`, async () => {
+      for (const nobody of [new Client(service.url), expired, disabled]) {
         const answer = await send(nobody, endpoint, firstOf(endpoint));
         expect(answer).toMatchObject({ status: 401, body: { statusCode: 401, error: 'Unauthorized', message: 'Missing authentication', code: 'UNAUTHENTICATED' } });
         expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -210,9 +212,45 @@ describe('every root field', () => {
   }
 });
 
-/** A document that calls a field with arguments of the right types. */
-function documentOf(root: string, { name, args, type }: GraphQLField<unknown, unknown>): string {
-  const given = args.filter((argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined).map((argument) => `${argument.name}: ${literal(argument.type)}`);
+describe('every root field about one resource', () => {
+  for (const [, type] of rootTypes(schema)) {
+    if (type!.name === 'Subscription') continue;
+    for (const field of Object.values(type!.getFields())) {
+      const kind = kindOfField(field);
+      const key = field.args.find(({ name }) => name === 'id' || name === 'username')?.name;
+      if (!kind || !key) continue;
+      const name = `${type!.name}.${field.name}`;
+      const permission = permissionOf(field)!;
+      const ask = (client: Client, id: string) => client.gql(documentOf(type!.name, field, { [key]: JSON.stringify(id) }));
+
+      plain(`${name} does not find an id that nothing has, nor, for another tenant, one that something has`, async () => {
+        for (const [client, id] of [[admin, UNKNOWN], [stranger, made[kind]!.private]] as const) {
+          expect(await ask(client, id)).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] });
+        }
+      });
+      if (READABLE_BY_ALL.has(kind)) continue;
+      plain(`${name} does not find what the caller may not read`, async () => {
+        expect(await ask(reader, made[kind]!.private)).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] });
+      });
+      if (!permission.includes(':') || permission.endsWith(':read')) continue;
+      plain(`${name} refuses a member who may only read, naming the permission`, async () => {
+        expect(await ask(reader, made[kind]!.shared)).toMatchObject({ errors: [{ message: expect.stringMatching(/permission [\w-]+:\w+/), extensions: { code: 'FORBIDDEN', status: 403 } }] });
+      });
+    }
+  }
+});
+
+/** The kind of resource that a root field is about, by the word of its permission or, for reads, by its own name. */
+function kindOfField(field: GraphQLField<unknown, unknown>): string | undefined {
+  const [word = ''] = permissionOf(field)!.split(':');
+  const byWord: Record<string, string> = { dataset: 'datasets', datasource: 'datasources', query: 'queries', team: 'teams', user: 'users', savedQuery: 'queries' };
+  return byWord[permissionOf(field) === 'authenticated' ? field.name : word];
+}
+
+/** A document that calls a field with arguments of the right types, or those given as literals. */
+function documentOf(root: string, { name, args, type }: GraphQLField<unknown, unknown>, own: Record<string, string> = {}): string {
+  const needed = args.filter((argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined);
+  const given = needed.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
   const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
   return `${root.toLowerCase()} { ${name}${given.length ? `(${given.join(', ')})` : ''}${selection} }`;
 }
@@ -249,4 +287,4 @@ describe('the specification’s route list', () => {
 });
 
 /** Routes of the specification that this version lacks. */
-const STILL_TO_COME = 175;
+const STILL_TO_COME = 156;

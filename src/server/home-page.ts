@@ -5,7 +5,7 @@ export const homePage = (): string => `<!doctype html>
 <body>
 <main>
   <h1>Data Workspace</h1>
-  <p class="lead">Datasets, queries and reports of your team, in GraphQL and in REST.</p>
+  <p class="lead">Datasets and queries of your team, in GraphQL and in REST.</p>
   <form id="login" hidden>
     <h2>Log in</h2>
     <label>Username <input name="username" autocomplete="username" required></label>
