@@ -105,7 +105,7 @@ CREATE INDEX dataset_query ON dws.dataset USING btree (query_id);
 CREATE UNIQUE INDEX dataset_slug ON dws.dataset USING btree (tenant_id, slug);
 create policy system on dws.dataset for all to dws_system using (true) with check (true);
 create policy tenant on dws.dataset for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_dataset AFTER UPDATE OF generation_id ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_dataset', 'id');
+CREATE TRIGGER tell_dataset AFTER DELETE OR UPDATE OF generation_id ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_dataset', 'id');
 grant delete, insert, select, update on dws.dataset to dws_app;
 grant delete, insert, select, update on dws.dataset to dws_system;
 

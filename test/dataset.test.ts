@@ -185,7 +185,7 @@ test('fields are synchronised without the rows', async ({ ann, source }) => {
   expect((await ann.get(`/datasets/${id}/data?limit=1`)).body.fields).toMatchObject([{ name: 'id' }, { name: 'amount', type: 'number' }]);
 });
 
-test('a subscriber sees the dataset, and again when its rows have been replaced', async ({ ann, bob, source }) => {
+test('a subscriber sees the dataset, again when its rows have been replaced, and no more when it is deleted', async ({ ann, bob, source }) => {
   const { id, slug } = await orders(ann, source);
   const watch = (who: Client) => {
     const socket = createClient({ url: `${who.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: who.headers.authorization } });
@@ -196,9 +196,11 @@ test('a subscriber sees the dataset, and again when its rows have been replaced'
   const next = seen.next();
   await ann.post(`/datasets/${id}/_refresh`);
   expect((await next).value).toEqual({ data: { datasetUpdated: { id, records: 20 } } });
-  await seen.return?.();
   const refused = await watch(bob).next().then(({ value }) => value as { errors: { extensions: object }[] }, (errors) => ({ errors }));
   expect(refused).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
+  const last = seen.next();
+  await ann.delete(`/datasets/${id}`);
+  expect(await last).toMatchObject({ done: true });
 });
 
 test('a deleted dataset is gone, its rows with it', async ({ ann, source }) => {

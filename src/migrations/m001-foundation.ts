@@ -101,7 +101,7 @@ export class Foundation extends Migration {
     credential('session', 'user_id', 'delete');
     credential('api_token', 'user_id', 'delete');
     credential('team_member', 'user_id', 'insert or update or delete');
-    this.addSql(`create trigger tell_dataset after update of generation_id on dws.dataset for each row execute function dws.tell('dws_dataset', 'id');`);
+    this.addSql(`create trigger tell_dataset after update of generation_id or delete on dws.dataset for each row execute function dws.tell('dws_dataset', 'id');`);
     this.addSql(`create trigger tell_operation after insert or update on dws.operation for each row execute function dws.tell('dws_operation', 'id');`);
   }
 }
