@@ -18,7 +18,8 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-export const parentOf = (pid: number): number => statOf(pid)!.parent;
+/** Asks Postgres, as a superuser, for the process that all its others descend from. */
+export const POSTMASTER = `select split_part(pg_read_file('postmaster.pid'), e'\\n', 1) as pid`;
 
 /** The process and its living descendants. */
 export function treeOf(root: number): number[] {

@@ -13,7 +13,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { fill, TOKENS } from './fill.ts';
 import type { Load, Outcome } from './load.ts';
-import { cpuOf, memoryOf, parentOf, pin, startServer, stopServer } from './processes.ts';
+import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<string, string>;
 const { rows = '10000', seconds = '3', rounds = '3', growth = '1000,100000', dist = 'dist', only } = given;
@@ -116,7 +116,7 @@ try {
   execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
   const client = new pg.Client({ connectionString: DATABASE_URL });
   await client.connect();
-  postmaster = parentOf((await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid);
+  postmaster = Number((await client.query<{ pid: string }>(POSTMASTER)).rows[0]!.pid);
   await fill(DATABASE_URL, Number(rows));
   await client.end();
 
