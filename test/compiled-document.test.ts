@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { test } from './harness.ts';
 
-/** One more than the use at which a document is compiled (src/server/executor.ts). */
+/** One more than the use at which a document is compiled (src/server/compiled.ts). */
 const USES = 21;
 
 const DOCUMENTS: [name: string, query: string, variables: Record<string, unknown>][] = [

@@ -1,12 +1,12 @@
-import { ApolloServer, type ApolloServerOptionsWithGateway, type ApolloServerPlugin, type HTTPGraphQLHead } from '@apollo/server';
+import { ApolloServer, HeaderMap, type ApolloServerPlugin, type GraphQLResponse, type HTTPGraphQLHead } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginInlineTraceDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { BREAK, GraphQLError, visit, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { BREAK, GraphQLError, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { PublicContext } from '../core/context.ts';
 import { badInput, unauthenticated } from '../core/errors.ts';
 import { faultOf } from '../core/faults.ts';
 import { checkLimits, MAX_TOKENS } from '../core/limits/limits.ts';
 import type { Platform } from '../core/platform.ts';
-import { makeExecutor } from './executor.ts';
+import { compiledDocuments } from './compiled.ts';
 import { formatError } from './failure.ts';
 import { checkOrigin } from './request.ts';
 
@@ -14,9 +14,9 @@ const STATUS_OF_ALL = new Set([401, 429]);
 
 /**
  * What is ours of every request, in one plugin because each costs a promise a hook: the origin of changes and limits before anything runs, with the cost echoed; without
- * `PUBLIC_SCHEMA`, who asks for the schema must be somebody; errors logged; HTTP statuses.
+ * `PUBLIC_SCHEMA`, who asks for the schema must be somebody; compiled documents run; errors logged; HTTP statuses.
  */
-const rules = (schema: GraphQLSchema, publicSchema: boolean): ApolloServerPlugin<PublicContext> => ({
+const rules = (schema: GraphQLSchema, publicSchema: boolean, compiled = compiledDocuments(schema)): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
     let cost = 0;
     return {
@@ -25,6 +25,10 @@ const rules = (schema: GraphQLSchema, publicSchema: boolean): ApolloServerPlugin
         if (operation?.operation === 'subscription') throw badInput('Subscriptions travel by WebSocket, on this same address');
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && asksForSchema(document)) throw unauthenticated();
+      },
+      async responseForOperation({ document, request, contextValue }) {
+        const result = await compiled(document)?.(contextValue, request.variables ?? {});
+        return result ? answerOf(result, contextValue) : null;
       },
       async didEncounterErrors({ errors, contextValue }) {
         for (const error of errors) logUnexpected(error, contextValue);
@@ -37,6 +41,14 @@ const rules = (schema: GraphQLSchema, publicSchema: boolean): ApolloServerPlugin
     };
   },
 });
+
+/** The answer of a document that ran past Apollo's executor, errors formatted, logged and turned into a status as Apollo's are. */
+function answerOf({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
+  const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
+  for (const error of errors ?? []) logUnexpected(error, context);
+  if (errors) setStatus(http, errors, true);
+  return { http, body: { kind: 'single', singleResult: { ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }), data } } };
+}
 
 /** HTTP statuses of GraphQL: 401 without valid credentials, 429, that of its fault for what never ran (400 for limits), otherwise 200 with errors (contract 4). */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
@@ -66,26 +78,13 @@ function logUnexpected(error: GraphQLError, { platform, request }: PublicContext
   platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'A resolver failed');
 }
 
-/** Apollo takes an executor of somebody else's only from a gateway: this one has our schema and nothing behind it. */
-function gatewayOf(schema: GraphQLSchema): ApolloServerOptionsWithGateway<PublicContext>['gateway'] {
-  const run = makeExecutor(schema);
-  return {
-    onSchemaLoadOrUpdate(loaded) {
-      loaded({ apiSchema: schema, coreSupergraphSdl: '' });
-      return () => undefined;
-    },
-    load: async () => ({ executor: async ({ document, operationName, request, context }) => run({ document, operationName, variables: request.variables, context }) }),
-    stop: async () => undefined,
-  };
-}
-
 /**
  * Apollo, for Fastify's port. Introspection is for everybody with `PUBLIC_SCHEMA`, otherwise for callers with credentials. The pages are ours:
  * Apollo's own would load another site.
  */
 export function makeApollo(schema: GraphQLSchema, { config, log }: Pick<Platform, 'config' | 'log'>): ApolloServer<PublicContext> {
   return new ApolloServer<PublicContext>({
-    gateway: gatewayOf(schema),
+    schema,
     introspection: true,
     formatError,
     includeStacktraceInErrorResponses: false,

@@ -7,7 +7,7 @@ import type { Authenticator } from '../services/authenticator.ts';
 import { contextFor } from '../services/context.ts';
 import type { Credential } from '../services/credential.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { credentialOf, factsOf, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
+import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
 
 /** Makes the context of a request: who calls, from where, within which limits. */
 export type ContextMaker = (request: FastifyRequest, reply: FastifyReply) => Promise<PublicContext>;
@@ -38,9 +38,8 @@ export function contextMaker({ platform, authenticator, limiter, closing }: Cont
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && await identify(credential, request.ip, authenticator, limiter);
     limiter.count(viewer ? viewer.userId : request.ip);
-    const facts = factsOf(request, reply, secure, watchOf(credential, viewer));
-    facts.foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
-    return contextFor(platform, facts, viewer);
+    const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
+    return contextFor(platform, new HttpFacts(request, reply, { secure, foreign, watch: watchOf(credential, viewer) }), viewer);
   };
 }
 

@@ -15,31 +15,51 @@ export function credentialOf(authorization: string | undefined, cookie: string |
 /** Calls back, with the error that the request shall end with, when it has to end early; answers how to stop. */
 export type Watch = (end: (reason: Error) => void) => () => void;
 
-/** What the request tells about itself; aborted when the client hangs up before the answer, or `watch` says so. Who looks at nothing costs nothing. */
-export function factsOf(request: FastifyRequest, reply: FastifyReply, secure: boolean, watch: Watch): RequestFacts {
-  let over: AbortController | null = null;
-  return {
-    id: request.id,
-    address: request.ip,
-    userAgent: request.headers['user-agent'] ?? null,
-    get signal() {
-      if (!over) {
-        const controller = over = new AbortController();
-        const stop = watch((reason) => controller.abort(reason));
-        reply.raw.once('close', () => {
-          stop();
-          if (!reply.raw.writableFinished) controller.abort();
-        });
-      }
-      return over.signal;
-    },
-    setSession(value) {
-      const common = { path: '/', httpOnly: true, sameSite: 'lax', secure: secure || request.protocol === 'https' } as const;
-      // The session itself ends sooner when it is not used; the browser need not know.
-      if (value) void reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE / 1000 });
-      else void reply.clearCookie(SESSION_COOKIE, common);
-    },
-  };
+/**
+ * What the request tells about itself; aborted when the client hangs up before the answer, or `watch` says so. Who looks at nothing costs nothing.
+ * A class, because V8 makes a shape of its own for every literal with a getter, and that keeps all of its request alive for the scavenger: a fifth of a read.
+ */
+export class HttpFacts implements RequestFacts {
+  readonly id: string;
+  readonly address: string;
+  readonly userAgent: string | null;
+  readonly foreign: boolean;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #secure: boolean;
+  readonly #watch: Watch;
+  #over: AbortController | null = null;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, more: { secure: boolean; foreign: boolean; watch: Watch }) {
+    this.id = request.id;
+    this.address = request.ip;
+    this.userAgent = request.headers['user-agent'] ?? null;
+    this.foreign = more.foreign;
+    this.#request = request;
+    this.#reply = reply;
+    this.#secure = more.secure;
+    this.#watch = more.watch;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#over) {
+      const controller = this.#over = new AbortController();
+      const { raw } = this.#reply;
+      const stop = this.#watch((reason) => controller.abort(reason));
+      raw.once('close', () => {
+        stop();
+        if (!raw.writableFinished) controller.abort();
+      });
+    }
+    return this.#over.signal;
+  }
+
+  setSession(value: string | null): void {
+    const common = { path: '/', httpOnly: true, sameSite: 'lax', secure: this.#secure || this.#request.protocol === 'https' } as const;
+    // The session itself ends sooner when it is not used; the browser need not know.
+    if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE / 1000 });
+    else void this.#reply.clearCookie(SESSION_COOKIE, common);
+  }
 }
 
 /** Whether a request fails to show that it comes from our own pages or from `CORS_ORIGINS`. Browsers say so by `Sec-Fetch-Site` or `Origin`. */
