@@ -1,6 +1,6 @@
 /**
  * What reading costs through our API, as a multiple of the raw limit (raw-server.ts) on the same rows, in one interleaved run:
- * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [growth=1000,100000] [dist=dist]`. Prints Markdown.
+ * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [warm=8] [growth=1000,100000] [dist=dist]`. Prints Markdown.
  * W1 is a list of 30 by name with owner and total, W3 one query with its owner, a different one each time; both by REST and by GraphQL, as a superuser and
  * as an ordinary caller, whom the rights predicate holds to their own half. Servers are on core 0; load and Postgres on core 1. DATABASE_URL replaces the throw-away Postgres.
  */
@@ -16,7 +16,7 @@ import type { Load, Outcome } from './load.ts';
 import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<string, string>;
-const { rows = '10000', seconds = '3', rounds = '3', growth = '1000,100000', dist = 'dist', only } = given;
+const { rows = '10000', seconds = '3', rounds = '3', warm = '8', growth = '1000,100000', dist = 'dist', only } = given;
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 const PORTS = { raw: 6101, ours: 6102 };
@@ -92,7 +92,8 @@ async function interleaved(wanted: Cell[]): Promise<Map<string, Result>> {
   const all = new Map<string, Result[]>(wanted.map(({ name }) => [name, []]));
   for (const cell of wanted) {
     await check(cell);
-    await load(PORTS[cell.server], cell.requests, 2);
+    // Postgres' count of the total allows no more than some hundred lists a second, and V8 compiles only what ran some thousand times.
+    await load(PORTS[cell.server], cell.requests, Number(warm));
   }
   for (let round = 0; round < Number(rounds); round++) for (const cell of round % 2 ? wanted.toReversed() : wanted) all.get(cell.name)!.push(await measure(cell));
   return new Map([...all].map(([name, results]) => [name, Object.fromEntries(Object.keys(results[0]!).map((key) => [key, median(results.map((result) => result[key as keyof Result]))])) as unknown as Result]));
