@@ -37,7 +37,7 @@ export async function makeMillion(maker: Client, query = MILLION) {
       return () => gate.end();
     },
     /** Statements of refreshes that the source is at. */
-    running: () => runSql(source.url, `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state = 'active'`),
+    running: () => runSql(source.url, `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`),
     drop: source.drop,
   };
 }

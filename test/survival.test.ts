@@ -228,7 +228,7 @@ describe.concurrent('the built service', () => {
     expect((await streamed).at(-1)).toMatchObject({ status: expect.stringMatching(/^(running|queued)$/) as unknown });
     // 1006 would be a connection that was cut off; what is closed in order, clients open again elsewhere.
     expect(await socket.closed).not.toBe(1006);
-    expect(await dataset.running()).toEqual([]);
+    await eventually(async () => (await dataset.running()).length === 0);
     expect(await runSql(database.url, 'select status from dws.operation')).toEqual([{ status: 'queued' }]);
   });
 });
