@@ -184,10 +184,11 @@ test('the janitor drops what no row names and nobody holds, and what was replace
   await wait(ann, await dataset.refresh('select 2 as id'));
   const { generationId: current } = await dataset.visible();
   const [orphan, half, held, young] = [newId(), newId(), newId(), '01f00000-0000-7000-8000-000000000000'];
-  for (const name of [orphan, `${half}.loading`, `${held}.loading`, young]) await mkdir(join(world.dataDir, 'datasets', name));
+  // As a loader does: the lock first, for the worker's own janitor is about.
   const loader = new pg.Client({ connectionString: world.url });
   await loader.connect();
   await loader.query(`select pg_advisory_lock(${GENERATION_LOCK})`, [held]);
+  for (const name of [orphan, `${half}.loading`, `${held}.loading`, young]) await mkdir(join(world.dataDir, 'datasets', name));
 
   const ages = { replacedAge: 600_000, orphanAge: 0 };
   await sweepGenerations(world.platform, ages);
