@@ -217,7 +217,7 @@ describe('sources that cannot be used', () => {
     const { config } = configOf(source.database.url);
     process.env.PGPASSWORD = configOf(source.database.url).secrets.password;
     try {
-      await expect(createDrivers({ ownDatabase: null }).driverOf('postgres').connect(config, {}).describe(ask('select 1'), never)).rejects.toMatchObject({ status: 500, message: expect.stringContaining('password must be a non-empty string') as string });
+      await expect(createDrivers({ ownDatabase: null }).driverOf('postgres').connect(config, {}, null).describe(ask('select 1'), never)).rejects.toMatchObject({ status: 500, message: expect.stringContaining('password must be a non-empty string') as string });
     } finally {
       delete process.env.PGPASSWORD;
     }

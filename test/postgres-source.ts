@@ -26,7 +26,7 @@ export function configOf(url: string): { config: Record<string, unknown>; secret
 
 export const open = (url: string, change: Record<string, unknown> = {}, ownDatabase: DatabaseIdentity | null = null): SourceConnection => {
   const { config, secrets } = configOf(url);
-  return createDrivers({ ownDatabase }).driverOf('postgres').connect({ ...config, ...change }, secrets);
+  return createDrivers({ ownDatabase }).driverOf('postgres').connect({ ...config, ...change }, secrets, null);
 };
 
 /** The records of segments in the one dialect, each value its text or null. A reader of its own, so that it agrees with nobody's mistakes. */

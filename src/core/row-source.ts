@@ -65,6 +65,17 @@ export interface SourceConnection extends RowSource {
   close(): Promise<void>;
 }
 
+/** What a driver whose sources are uploaded files says of a file. */
+export interface UploadedSource {
+  /**
+   * Looks at what was uploaded: the `config` of a datasource of it, or null where it is none of this driver's kinds. The content decides; the name only
+   * between kinds of text. A file of its kind that is broken is `badInput` and says where.
+   */
+  recognise(path: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null>;
+  /** The query whose rows are the file's, for files that are one table; null where somebody must choose a table. */
+  wholeQuery(config: Record<string, unknown>): string | null;
+}
+
 /** A kind of source. A complaint about the SQL is thrown as `badInput` with the source's message, an unreachable source as `upstreamFailed`. */
 export interface Driver {
   id: string;
@@ -75,5 +86,8 @@ export interface Driver {
   configSchema: Record<string, unknown>;
   /** JSON Schema of its `secrets`. */
   secretsSchema: Record<string, unknown>;
-  connect(config: Record<string, unknown>, secrets: Record<string, string>): SourceConnection;
+  /** Present where a source is an uploaded file, never a server. */
+  upload?: UploadedSource;
+  /** `file` is the path of the uploaded file; null for servers. */
+  connect(config: Record<string, unknown>, secrets: Record<string, string>, file: string | null): SourceConnection;
 }

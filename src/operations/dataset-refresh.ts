@@ -76,7 +76,7 @@ async function prepare(databaseUrl: string, platform: Platform, job: Job, input:
   return {
     databaseUrl, indexDir: join(platform.config.DATA_DIR, 'datasets'), ownDatabase: await ownDatabase(platform),
     generationId: newId(),
-    source: { type: datasource.type, config: datasource.config, secrets },
+    source: { type: datasource.type, config: datasource.config, secrets, file: null },
     query: { text: input.query, parameters: input.parameters, timeout },
     plan: {
       flow: dataset.flow, maxRows,

@@ -12,7 +12,8 @@ export interface LoadJob {
   /** The database that no datasource may be. */
   ownDatabase: DatabaseIdentity | null;
   generationId: GenerationId;
-  source: { type: string; config: Record<string, unknown>; secrets: Record<string, string> };
+  /** `file` is the path of an uploaded source's file. */
+  source: { type: string; config: Record<string, unknown>; secrets: Record<string, string>; file: string | null };
   query: BoundQuery;
   plan: Omit<LoadPlan, 'progress' | 'signal'>;
 }

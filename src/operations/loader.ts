@@ -27,7 +27,7 @@ async function load(job: LoadJob): Promise<Generation> {
   const lock = await lockGeneration(job);
   lock.on('error', interrupted('The connection that holds the lock was lost'));
   const index = openDuckdbIndex({ dir: job.indexDir });
-  const source = createDrivers({ ownDatabase: job.ownDatabase }).driverOf(job.source.type).connect(job.source.config, job.source.secrets);
+  const source = createDrivers({ ownDatabase: job.ownDatabase }).driverOf(job.source.type).connect(job.source.config, job.source.secrets, job.source.file);
   try {
     const columns = await source.describe(job.query, stop.signal);
     const plan = { ...job.plan, signal: stop.signal, progress: (rows: number) => tell({ kind: 'progress', rows }) };

@@ -37,7 +37,7 @@ interface Limits {
 export async function withSource<T>({ platform, request }: Context, source: SealedSource, work: (connection: SourceConnection, signal: AbortSignal) => Promise<T>, limits: Limits = {}): Promise<T> {
   const { longest = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
   const late = AbortSignal.timeout(longest);
-  const connection = driverOf(platform, source.type).connect(source.config, openedSecrets(platform, source.secrets));
+  const connection = driverOf(platform, source.type).connect(source.config, openedSecrets(platform, source.secrets), null);
   const stop = AbortSignal.any([request.signal, late, ...(signal ? [signal] : [])]);
   try {
     return await (limits.longest === undefined ? BRIEF : LONG).run(stop, () => work(connection, stop));
