@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/server/migrate.ts';
+import { openEngineBroker } from './engine-broker.ts';
+import { leftOut } from './installed.ts';
 import { runSql } from './run-sql.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The throw-away Postgres of this run: the address of its empty database `dws`, as superuser. */
     postgres: { url: string };
+    /** Where test/engines.ts asks for the engines that not every test needs. */
+    engines: { url: string };
   }
 }
 
@@ -24,9 +28,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(dataDir, { recursive: true, force: true });
     throw error;
   }
+  const engines = await openEngineBroker();
   project.provide('postgres', { url: postgres.url });
+  project.provide('engines', { url: engines.url });
 
   return async () => {
+    await engines.close();
+    for (const what of leftOut()) console.log(`NOT TESTED HERE: ${what}`);
     const left = await runSql(postgres.url, `select datname from pg_database where datname like 't\\_%'`);
     await postgres.close();
     if (left.length > 0 && project.vitest.state.getCountOfFailedTests() > 0 && !process.env.CI) {

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { describe, expect, test as plain } from 'vitest';
+import { describe, expect } from 'vitest';
+import { CHROMIUM, HAS_CHROMIUM } from './engines.ts';
 import { test as world } from './harness.ts';
 import { PASSWORD } from './service.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 /** `SCREENSHOTS=folder` keeps what the pages looked like. */
 const SHOTS = process.env['SCREENSHOTS'];
 
@@ -62,12 +62,6 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SHOTS, `${name}.png`) });
 }
 
-if (!CHROMIUM) {
-  const missing = 'The pages were NOT looked at: there is no Chromium on this machine (Debian: apt-get install chromium)';
-  if (process.env['CI']) plain('a browser is there to look at the pages', () => { expect(CHROMIUM, missing).toBeDefined(); });
-  else console.warn(missing);
-}
-
 const inBrowser = world.extend<{ browser: Browser }>({
   browser: [async ({}, use) => { // oxlint-disable-line no-empty-pattern -- vitest reads a fixture's needs from its pattern
     const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
@@ -76,7 +70,7 @@ const inBrowser = world.extend<{ browser: Browser }>({
   }, { scope: 'file' }],
 });
 
-describe.skipIf(!CHROMIUM)('in a browser', () => {
+describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
   async function logIn(page: Page, url: string, password = PASSWORD): Promise<void> {
     await page.goto(url);
     await page.getByLabel('Username').fill('ann');

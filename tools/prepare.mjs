@@ -16,7 +16,6 @@ process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 
 const LOCK = '.cache/prepare.lock';
 const MAIN = 'dist/src/server/main.js';
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const major = (version) => Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined);
 
@@ -149,7 +148,6 @@ function test(node, args) {
     const { status, signal } = spawnSync(node, [program, ...options], { stdio: 'inherit' });
     if (status !== 0) giveUp(`npm test stopped at: ${name}${signal ? ` (${signal})` : ''}`, status ?? 1);
   }
-  if (!process.env.CI && !BROWSERS.some((file) => existsSync(file))) console.log('\nNOT TESTED HERE: the pages in a browser, for there is no Chromium. .ci/run installs one.');
 }
 
 const [command, ...args] = process.argv.slice(2);
