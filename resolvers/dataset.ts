@@ -11,7 +11,8 @@ import type { QuerySource } from '../src/services/dataset-query.ts';
 import { updates } from '../src/services/dataset-updates.ts';
 import { visibleFields } from '../src/services/dataset-view.ts';
 import * as datasets from '../src/services/dataset.ts';
-import { levelOf, ofOwner } from '../src/services/rights.ts';
+import { DATASET } from '../src/services/kinds.ts';
+import { levelOn, ofOwner } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { DatasetField } from './dataset-field.ts';
 import { CreateDatasetInput, UpdateDatasetInput } from './dataset-input.ts';
@@ -22,7 +23,7 @@ import { OwnedPageArgs, pageOf } from './page.ts';
 
 const DatasetPage = pageOf(Dataset, 'Dataset');
 
-export const DatasetOwnedFields = ownedFields(Dataset, 'dataset');
+export const DatasetOwnedFields = ownedFields(DATASET);
 
 /** How the last refresh went. */
 @ObjectType('LastRefresh', { description: 'How the last refresh of a dataset went.' })
@@ -33,9 +34,9 @@ export class LastRefreshType implements LastRefresh {
   @Field(() => String, { nullable: true, description: 'Why it failed.' }) error!: string | null;
 }
 
-type SourceRow = QuerySource & Pick<Dataset, 'ownerId'>;
-const SOURCE = ['queryId', 'datasourceId', 'query', 'params', 'ownerId'] as const;
-const writes = ({ viewer }: Context, { ownerId }: Pick<Dataset, 'ownerId'>) => levelAllows(levelOf(viewer, ownerId), 'dataset:write');
+type SourceRow = QuerySource & Pick<Dataset, 'id' | 'ownerId'>;
+const SOURCE = ['queryId', 'datasourceId', 'query', 'params', 'id', 'ownerId'] as const;
+const writes = async (ctx: Context, dataset: Pick<Dataset, 'id' | 'ownerId'>) => levelAllows(await levelOn(ctx, dataset), 'dataset:write');
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
@@ -80,22 +81,22 @@ export class DatasetResolver {
 
   @Needs(...SOURCE) @FieldResolver(() => String, { nullable: true, description: 'The query, with `{{name}}` for parameters; null to those who may not write the dataset.' })
   async query(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return writes(ctx, dataset) ? (await effectiveOf(ctx, dataset))?.query ?? null : null;
+    return await writes(ctx, dataset) ? (await effectiveOf(ctx, dataset))?.query ?? null : null;
   }
 
   @Needs(...SOURCE) @FieldResolver(() => [QueryParameter], { nullable: true, description: 'The query’s parameters; null to those who may not write the dataset.' })
   async params(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return writes(ctx, dataset) ? (await effectiveOf(ctx, dataset))?.params ?? [] : null;
+    return await writes(ctx, dataset) ? (await effectiveOf(ctx, dataset))?.params ?? [] : null;
   }
 
-  @Needs('flow', 'ownerId') @FieldResolver(() => [JsonObject], { nullable: true, description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.' })
-  flow(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'flow' | 'ownerId'>) {
-    return writes(ctx, dataset) ? dataset.flow : null;
+  @Needs('flow', 'id', 'ownerId') @FieldResolver(() => [JsonObject], { nullable: true, description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.' })
+  async flow(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'flow' | 'id' | 'ownerId'>) {
+    return await writes(ctx, dataset) ? dataset.flow : null;
   }
 
-  @Needs('generationId', 'ownerId') @FieldResolver(() => String, { nullable: true, description: 'Name of its rows in the index; null before the first refresh and to those who may not write the dataset.' })
-  esIndex(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'generationId' | 'ownerId'>) {
-    return writes(ctx, dataset) ? dataset.generationId ?? null : null;
+  @Needs('generationId', 'id', 'ownerId') @FieldResolver(() => String, { nullable: true, description: 'Name of its rows in the index; null before the first refresh and to those who may not write the dataset.' })
+  async esIndex(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'generationId' | 'id' | 'ownerId'>) {
+    return await writes(ctx, dataset) ? dataset.generationId ?? null : null;
   }
 
   @Needs('id', 'ownerId', 'fields') @FieldResolver(() => [DatasetField], { description: 'Its fields; none before the first refresh.' })

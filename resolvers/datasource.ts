@@ -7,7 +7,8 @@ import { Needs } from '../src/core/read/model.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import * as probes from '../src/services/datasource-probe.ts';
 import * as datasources from '../src/services/datasource.ts';
-import { levelOf, ofOwner } from '../src/services/rights.ts';
+import { DATASOURCE } from '../src/services/kinds.ts';
+import { levelOn, ofOwner } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { AdHocQueryInput, ConnectionTest, CreateDatasourceInput, DatasourceDriver, DatasourceSchema, UpdateDatasourceInput } from './datasource-types.ts';
 import { Can } from './guard.ts';
@@ -17,7 +18,7 @@ import { QueryResult } from './query-result.ts';
 
 const DatasourcePage = pageOf(Datasource, 'Datasource');
 
-export const DatasourceOwnedFields = ownedFields(Datasource, 'datasource');
+export const DatasourceOwnedFields = ownedFields(DATASOURCE);
 
 @Resolver(() => Datasource)
 export class DatasourceResolver {
@@ -62,9 +63,9 @@ export class DatasourceResolver {
     return probes.query(ctx, id, input);
   }
 
-  @Needs('config', 'ownerId') @FieldResolver(() => JsonObject, { description: 'Where it is: host, port, database, user and what else the driver’s JSON Schema names. No secrets. Empty to those who may not write it.' })
-  config(@Ctx() { viewer }: Context, @Root() { config, ownerId }: Pick<Datasource, 'config' | 'ownerId'>) {
-    return levelAllows(levelOf(viewer, ownerId), 'datasource:write') ? config : {};
+  @Needs('config', 'id', 'ownerId') @FieldResolver(() => JsonObject, { description: 'Where it is: host, port, database, user and what else the driver’s JSON Schema names. No secrets. Empty to those who may not write it.' })
+  async config(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'config' | 'id' | 'ownerId'>) {
+    return levelAllows(await levelOn(ctx, datasource), 'datasource:write') ? datasource.config : {};
   }
 
   @Needs('id') @FieldResolver(() => DatasourceSchema, { description: 'Its tables and views, asked for now. Needs `datasource:run`.' })

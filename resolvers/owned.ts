@@ -1,28 +1,18 @@
-import { Ctx, Field, FieldResolver, ID, ObjectType, registerEnumType, Resolver, Root, type ClassType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Ctx, Field, FieldResolver, ID, Info, Mutation, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { OwnedRow } from '../entities/owned-row.ts';
+import { Share } from '../entities/share.ts';
 import type { Context } from '../src/core/context.ts';
-import { abilitiesAt, LEVEL, type Ability, type Kind } from '../src/core/permissions.ts';
+import { notFound } from '../src/core/errors.ts';
+import { abilitiesAt, LEVEL, type Ability, type Kind, type Permission } from '../src/core/permissions.ts';
 import { Needs } from '../src/core/read/model.ts';
-import { levelOf } from '../src/services/rights.ts';
-
-export const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
-registerEnumType(PrincipalTypeEnum, { name: 'PrincipalType', description: 'What a principal is.', valuesConfig: { USER: { description: 'A user.' }, TEAM: { description: 'A team.' } } });
-
-/** Somebody who can own things. */
-@ObjectType({ description: 'Somebody who can own things: a user or a team.' })
-export class Principal {
-  @Field(() => ID, { description: 'Id of a user, or `team:<id>`.' })
-  id!: string;
-
-  @Field(() => String, { description: 'Name to show.' })
-  name!: string;
-
-  @Field(() => PrincipalTypeEnum, { description: 'User or team.' })
-  type!: 'user' | 'team';
-}
-
-/** Users print their bare id, teams `team:<id>` (contract 3). */
-const printed = (principal: string): string => (principal.startsWith('user:') ? principal.slice(5) : principal);
+import { setOwner, type KindOf } from '../src/services/kind.ts';
+import { levelOn, type Owned } from '../src/services/rights.ts';
+import * as shares from '../src/services/share.ts';
+import { Key } from './arguments.ts';
+import { Can } from './guard.ts';
+import { Principal, principalNeeds, principalOf, printed, type PrincipalColumns } from './principal.ts';
+import { PrincipalId, ShareInput } from './share.ts';
 
 const MEANS: Record<Ability, string> = {
   read: 'See it.', write: 'Change what it says or does.', edit: 'Change its name and description.', run: 'Run queries with it.', refresh: 'Replace its rows by those of its query.',
@@ -41,12 +31,14 @@ function permissionsType(kind: Kind, type: string): ClassType {
 /** What the read path brings of an owner. */
 interface OwnerColumns {
   ownerId: string;
-  ownerUser?: { username: string; displayName: string | null } | null;
-  ownerTeam?: { name: string } | null;
+  ownerUser?: PrincipalColumns['user'];
+  ownerTeam?: PrincipalColumns['team'];
 }
 
-/** Declares the computed fields that all kinds with owners share; the result is one more resolver of the type. */
-export function ownedFields<T extends OwnedRow>(type: ClassType<T>, kind: Kind): NewableFunction {
+/** Declares the fields and mutations that all kinds with owners share; the result is one more resolver of the type. */
+export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunction {
+  const { kind, what } = kindOf;
+  const type = kindOf.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
 
   @Resolver(() => type)
@@ -66,16 +58,43 @@ export function ownedFields<T extends OwnedRow>(type: ClassType<T>, kind: Kind):
       return printed(ownerId);
     }
 
-    @Needs('ownerId', 'ownerUser.username', 'ownerUser.displayName', 'ownerTeam.name')
-    @FieldResolver(() => Principal, { description: 'The owner, with the name to show.' })
+    @Needs('ownerId', ...principalNeeds('ownerUser', 'ownerTeam')) @FieldResolver(() => Principal, { description: 'The owner, with the name to show.' })
     owner(@Root() { ownerId, ownerUser, ownerTeam }: OwnerColumns): Principal {
-      const name = ownerTeam?.name ?? ownerUser?.displayName ?? ownerUser?.username ?? '';
-      return { id: printed(ownerId), name, type: ownerId.startsWith('team:') ? 'team' : 'user' };
+      return principalOf(ownerId, { user: ownerUser, team: ownerTeam });
     }
 
-    @Needs('ownerId') @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
-    permissions(@Ctx() { viewer }: Context, @Root() { ownerId }: { ownerId: string }): object {
-      return abilitiesAt(kind, levelOf(viewer, ownerId));
+    @Needs('id', 'ownerId') @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
+    permissions(@Ctx() ctx: Context, @Root() resource: Owned): object | Promise<object> {
+      const level = levelOn(ctx, resource);
+      return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
+    }
+
+    @FieldResolver(() => [Share], { description: 'What others may do to it, the eldest first.' })
+    shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.children(type, 'shares', resource, info);
+    }
+
+    @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
+    async share(@Ctx() ctx: Context, @Root() resource: Owned, @PrincipalId() principalId: string, @Info() info: GraphQLResolveInfo) {
+      const share = await ctx.read.find(Share, await shares.keyOf(ctx, resource.id, principalId), info);
+      if (!share) throw notFound({ what: 'share', id: principalId });
+      return share;
+    }
+
+    @Can(`${kind}:share` as Permission) @Mutation(() => Share, { name: `share${type.name}`, description: `Shares a ${what} with a user or team, or changes what they may do.` })
+    async shareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string, @Arg('input', { description: 'What they may do.' }) input: ShareInput, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.written(Share, await shares.set(ctx, kindOf, id, principalId, input), info);
+    }
+
+    @Can(`${kind}:share` as Permission) @Mutation(() => ID, { name: `unshare${type.name}`, description: `Takes a share of a ${what} away; answers whose as given. What ownership gives stays.` })
+    async unshareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string) {
+      await shares.remove(ctx, kindOf, id, principalId);
+      return principalId;
+    }
+
+    @Can(`${kind}:changeOwner` as Permission) @Mutation(() => type, { name: `set${type.name}Owner`, description: `Gives a ${what} to another user or team.` })
+    async setOwner(@Ctx() ctx: Context, @Key(what) id: string, @Arg('ownerId', () => ID, { description: 'The new owner: `user:<id>`, `team:<id>`, a user’s id or name.' }) ownerId: string, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.written(type, await setOwner(ctx, kindOf, id, ownerId), info);
     }
   }
   return OwnedFields;

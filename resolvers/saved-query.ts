@@ -5,6 +5,7 @@ import { SavedQuery } from '../entities/saved-query.ts';
 import type { Context } from '../src/core/context.ts';
 import { Needs } from '../src/core/read/model.ts';
 import { JsonObject } from '../src/core/scalars.ts';
+import { SAVED_QUERY } from '../src/services/kinds.ts';
 import { ofOwner } from '../src/services/rights.ts';
 import * as queries from '../src/services/saved-query.ts';
 import { Key } from './arguments.ts';
@@ -17,7 +18,7 @@ import { QueryResult } from './query-result.ts';
 
 const SavedQueryPage = pageOf(SavedQuery, 'SavedQuery');
 
-export const SavedQueryOwnedFields = ownedFields(SavedQuery, 'query');
+export const SavedQueryOwnedFields = ownedFields(SAVED_QUERY);
 
 /** Changes of a saved query. */
 @InputType({ description: 'Changes of a saved query. Absent keys stay as they are, null clears.' })

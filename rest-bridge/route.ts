@@ -1,5 +1,5 @@
 import type { Handler } from './call.ts';
-import { collection, value, type Presenter } from './present.ts';
+import { collection, resource, value, type Presenter } from './present.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Json = Record<string, unknown>;
@@ -64,12 +64,27 @@ export const create = verb('POST', { status: 201 });
 export const plain = (method: Method, path: string, field: string, selection = '*', options: RouteOptions = {}): Row =>
   ({ method, path, field, presenter: value(selection), plain: true, options });
 
-/** A kind's names in paths and in GraphQL. */
-export interface KindNames { path: string; one: string; many: string; type: string }
+/** A kind's names in paths, in records (`queryId`) and in GraphQL. */
+export interface KindNames { path: string; word: string; one: string; many: string; type: string }
 /** Rows that many kinds have: `(names) => [get(`${names.path}/:id/owner`, `${names.one}.owner`, …)]`. */
 export type Aspect = (names: KindNames) => Row[];
 
 export const permissions: Aspect = ({ path, one }) => [plain('GET', `${path}/:id/permissions`, `${one}.permissions`)];
+
+const owner: Aspect = ({ path, one, type }) => {
+  const owned = value('ownerId owner { id name type email description }');
+  return [get(`${path}/:id/owner`, one, owned), put(`${path}/:id/owner`, `set${type}Owner`, owned)];
+};
+
+const shares: Aspect = ({ path, word, one, type }) => {
+  const share = resource<{ principalId: string }>(`${word}Id: resourceId principalId principal { id name type email } accessLevel createdAt updatedAt`,
+    ({ principalId }, { id }) => ({ self: `${path}/${id}/shares/${principalId}`, [`svc:${word}`]: `${path}/${id}` }));
+  const single = `${path}/:id/shares/:principalId`;
+  return [get(`${path}/:id/shares`, `${one}.shares`, collection('share', share)), get(single, `${one}.share`, share), put(single, `share${type}`, share), del(single, `unshare${type}`)];
+};
+
+/** What every kind has that people own and share. */
+const OWNED: readonly Aspect[] = [permissions, owner, shares];
 
 type CrudRow = 'list' | 'create' | 'read' | 'update' | 'delete';
 export interface KindOptions {
@@ -80,7 +95,7 @@ export interface KindOptions {
   rows?: Partial<Record<CrudRow, RouteOptions>>;
   /** Presents the items of the list; the kind's presenter by default. */
   item?: Presenter;
-  /** What the kind has beside list, create, read, update and delete. By default its `permissions`. */
+  /** What the kind has beside list, create, read, update and delete. By default what all kinds have that people own and share. */
   aspects?: readonly Aspect[];
 }
 
@@ -90,7 +105,7 @@ const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1)
 /** All rows of a kind: `kind('datasets', 'dataset', dataset)` lists, creates, reads, updates and deletes under `/datasets`, with the relation `svc:dataset`. */
 export function kind(plural: string, singular: string, presenter: Presenter, options: KindOptions = {}): Row[] {
   const one = options.names?.one ?? camel(singular);
-  const names = { path: `/${plural}`, one, many: options.names?.many ?? camel(plural), type: capital(one) };
+  const names = { path: `/${plural}`, word: camel(singular), one, many: options.names?.many ?? camel(plural), type: capital(one) };
   const { path, many, type } = names;
   const crud: Record<CrudRow, () => Row> = {
     list: () => get(path, many, collection(singular, options.item ?? presenter), options.rows?.list),
@@ -100,5 +115,5 @@ export function kind(plural: string, singular: string, presenter: Presenter, opt
     delete: () => del(`${path}/:id`, `delete${type}`, undefined, options.rows?.delete),
   };
   const kept = (Object.keys(crud) as CrudRow[]).filter((name) => !options.without?.includes(name));
-  return [...kept.map((name) => crud[name]()), ...(options.aspects ?? [permissions]).flatMap((aspect) => aspect(names))];
+  return [...kept.map((name) => crud[name]()), ...(options.aspects ?? OWNED).flatMap((aspect) => aspect(names))];
 }

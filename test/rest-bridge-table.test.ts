@@ -46,9 +46,11 @@ describe('the table of rows', () => {
 
   test('a kind is one line', () => {
     const line = ({ method, path, field }: Row) => `${method} ${path} ${field}`;
-    expect(kind('usage-profiles', 'usage-profile', datasetShape).map(line)).toEqual([
+    expect(kind('usage-profiles', 'usage-profile', datasetShape, { aspects: [permissions] }).map(line)).toEqual([
       'GET /usage-profiles usageProfiles', 'POST /usage-profiles createUsageProfile', 'GET /usage-profiles/:id usageProfile', 'PUT /usage-profiles/:id updateUsageProfile',
       'DELETE /usage-profiles/:id deleteUsageProfile', 'GET /usage-profiles/:id/permissions usageProfile.permissions']);
+    expect(kind('queries', 'query', datasetShape, { names: { one: 'savedQuery', many: 'savedQueries' } }).map(line)).toEqual(expect.arrayContaining([
+      'GET /queries/:id/owner savedQuery', 'PUT /queries/:id/owner setSavedQueryOwner', 'GET /queries/:id/shares savedQuery.shares', 'PUT /queries/:id/shares/:principalId shareSavedQuery']));
     const queries = kind('queries', 'query', datasetShape, { names: { one: 'savedQuery', many: 'savedQueries' }, without: ['delete', 'list'], rows: { create: { status: 200 } },
       aspects: [permissions, ({ path, one }) => [get(`${path}/:id/owner`, `${one}.owner`, value('id'))]] });
     expect(queries.map(line)).toEqual(['POST /queries createSavedQuery', 'GET /queries/:id savedQuery', 'PUT /queries/:id updateSavedQuery', 'GET /queries/:id/permissions savedQuery.permissions', 'GET /queries/:id/owner savedQuery.owner']);

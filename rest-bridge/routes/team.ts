@@ -1,5 +1,5 @@
 import { collection, resource } from '../present.ts';
-import { del, get, kind, put } from '../route.ts';
+import { del, get, kind, permissions, put } from '../route.ts';
 
 interface Team { id: string }
 interface Member { teamId: string; user: { username: string } }
@@ -12,7 +12,7 @@ export const membership = resource<Member>('teamId userId role joinedAt user { u
 }));
 
 export default [
-  ...kind('teams', 'team', team, { rows: { delete: { query: ['transferTo'] } } }),
+  ...kind('teams', 'team', team, { aspects: [permissions], rows: { delete: { query: ['transferTo'] } } }),
   get('/teams/:id/members', 'team.members', collection('membership', membership)),
   get('/teams/:id/members/:username', 'team.member', membership),
   put('/teams/:id/members/:username', 'setTeamMember', membership),

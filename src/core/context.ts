@@ -1,5 +1,6 @@
 import type { Platform, Transaction } from './platform.ts';
 import type { Query } from './database.ts';
+import type { Level } from './permissions.ts';
 import type { Reader } from './read/reader.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -30,6 +31,8 @@ export interface Context extends PublicContext {
   viewer: Viewer;
   /** Reads what a GraphQL selection asks for, under the viewer's rights. */
   read: Reader;
+  /** The level that shares give the viewer on a resource, beside what its ownership gives. Calls of one tick share a statement. */
+  sharedLevel(resourceId: string): Promise<Level>;
   /** One statement in the viewer's tenant. */
   query: Query;
   /** A unit of work in the viewer's tenant; throwing undoes all of it. */

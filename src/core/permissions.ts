@@ -17,6 +17,8 @@ export const ABILITIES = {
   dataset: ['read', 'write', 'edit', 'refresh', 'copy', 'share', 'delete', 'addVisual', 'deleteVisual', 'assignTags', 'changeOwner'],
   datasource: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
   query: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  report: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  app: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
   team: ['read', 'edit', 'delete'],
   user: ['read', 'edit', 'delete'],
 } as const;
@@ -31,7 +33,7 @@ export type Permission = GlobalPermission | ResourcePermission | 'authenticated'
 const globals: ReadonlySet<string> = new Set(GLOBAL_PERMISSIONS);
 export const isGlobalPermission = (permission: string): permission is GlobalPermission => globals.has(permission);
 
-/** Levels of access to one resource. Owners stand above every share level; a team's members get the level of their role. */
+/** Levels of access to one resource, as shares give them from 1 to 3. Owners stand above every share level; a team's members get the level of their role. */
 export const LEVEL = { none: 0, view: 1, edit: 2, admin: 3, owner: 4 } as const;
 export type Level = (typeof LEVEL)[keyof typeof LEVEL];
 

@@ -16,11 +16,12 @@ import { OperationResolver } from '../../resolvers/operation.ts';
 import { PasswordResetResolver } from '../../resolvers/password-reset.ts';
 import { SavedQueryOwnedFields, SavedQueryResolver } from '../../resolvers/saved-query.ts';
 import { LoginResolver, SessionResolver } from '../../resolvers/session.ts';
+import { ShareResolver } from '../../resolvers/share.ts';
 import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
 import { UserResolver } from '../../resolvers/user.ts';
 
-const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver,
+const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver, ShareResolver,
   DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */

@@ -1,9 +1,13 @@
+import DataLoader from 'dataloader';
 import { createReader } from '../adapters/database/read.ts';
 import type { Context, PublicContext, RequestFacts } from '../core/context.ts';
 import { unauthenticated } from '../core/errors.ts';
+import type { Query } from '../core/database.ts';
+import type { Level } from '../core/permissions.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { modelFor } from './models.ts';
+import { sharedLevels } from './rights.ts';
 
 /** The context of a request. Without a viewer its tenant-bound parts refuse with 401; the guard lets only public fields meet that. */
 export function contextFor(platform: Platform, request: RequestFacts, viewer: Viewer | null, ifMatch?: readonly number[]): PublicContext {
@@ -15,7 +19,7 @@ export function contextFor(platform: Platform, request: RequestFacts, viewer: Vi
 export function viewerContext(platform: Platform, request: RequestFacts, viewer: Viewer, ifMatch?: readonly number[]): Context {
   const query: Context['query'] = (statement) => platform.database.query(viewer.tenantId, statement);
   return {
-    platform, request, viewer, ifMatch, query,
+    platform, request, viewer, ifMatch, query, sharedLevel: sharedLevelOf(query, viewer),
     read: createReader(query, viewer, modelFor),
     transaction: (work) => platform.database.transaction(viewer.tenantId, work),
   };
@@ -25,4 +29,10 @@ export function viewerContext(platform: Platform, request: RequestFacts, viewer:
 export function authenticated(ctx: PublicContext): Context {
   if (!ctx.viewer) throw unauthenticated();
   return ctx as Context;
+}
+
+/** Made when the first row is not the viewer's own, which most requests never meet. Nothing is kept: a mutation may have changed what an earlier read saw. */
+function sharedLevelOf(query: Query, viewer: Viewer): Context['sharedLevel'] {
+  let loader: DataLoader<string, Level> | undefined;
+  return (id) => (loader ??= new DataLoader((ids) => sharedLevels(query, viewer, ids), { cache: false })).load(id);
 }

@@ -4,13 +4,14 @@ import type { Context } from '../core/context.ts';
 import { Fault, forbidden } from '../core/errors.ts';
 import { parseFlow } from '../core/flow/parse.ts';
 import { levelAllows } from '../core/permissions.ts';
+import type { Transaction } from '../core/platform.ts';
 import { labelled, type FieldLabel } from './dataset-fields.ts';
 import { changedSource, newSource, type QueryInput } from './dataset-query.ts';
 import { begin, loadInLane, stopRefresh } from './dataset-refresh.ts';
 import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
 import { DATASET } from './kinds.ts';
 import { wait } from './operation-wait.ts';
-import { levelOf, load } from './rights.ts';
+import { levelIn, load } from './rights.ts';
 
 export interface DatasetInput extends OwnedInput, QueryInput {
   /** Steps as clients send them; checked here. */
@@ -48,15 +49,15 @@ export async function update(ctx: Context, id: string, input: DatasetInput): Pro
     if (flow !== undefined) dataset.flow = parseFlow(flow ?? []);
     if (settings !== undefined) dataset.settings = settings ?? {};
     if (fields) dataset.fields = labelled(dataset.fields, fields);
-    if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled) secureFields(ctx, dataset, fieldSecurityEnabled);
+    if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled) await secureFields(ctx, tx, dataset, fieldSecurityEnabled);
     await updateOwned(ctx, tx, DATASET, dataset, common);
     return dataset.id;
   });
 }
 
 /** Lifting field security shows fields to those they were hidden from, so it takes who may share. */
-function secureFields({ viewer }: Context, dataset: Dataset, enabled: boolean): void {
-  if (!levelAllows(levelOf(viewer, dataset.ownerId), 'dataset:share')) throw forbidden({ permission: 'dataset:share' });
+async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, enabled: boolean): Promise<void> {
+  if (!levelAllows(await levelIn(ctx, tx, dataset), 'dataset:share')) throw forbidden({ permission: 'dataset:share' });
   dataset.fieldSecurityEnabled = enabled;
 }
 

@@ -6,7 +6,7 @@ import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
-import { checkSlug, freeSlug, levelOf, load, principalOf } from './rights.ts';
+import { checkSlug, freeSlug, levelIn, levelOf, load, principalOf } from './rights.ts';
 
 /** Declares a kind that people own: everything that all kinds have in common works from this. */
 export interface KindOf<T extends OwnedRow> {
@@ -60,12 +60,21 @@ export async function updateOwned<T extends OwnedRow>(ctx: Context, tx: Transact
   return row;
 }
 
+/** Gives a resource to another principal. Answers its id. */
+export async function setOwner<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, ownerId: string): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const row = await load(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission);
+    await changeOwner(ctx, tx, kind, row, ownerId);
+    return row.id;
+  });
+}
+
 /** Gives a row to another principal: needs `changeOwner` on it, and `memberPlus` in a team that gets it (contract 4). */
 export async function changeOwner<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, row: T, given: string): Promise<void> {
   const ownerId = await principalOf(tx, ctx.viewer.tenantId, given);
   if (ownerId === row.ownerId) return;
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
-  if (!levelAllows(levelOf(ctx.viewer, row.ownerId), permission)) throw forbidden({ permission });
+  if (!levelAllows(await levelIn(ctx, tx, row), permission)) throw forbidden({ permission });
   checkNewOwner(ctx, ownerId);
   row.ownerId = ownerId;
 }

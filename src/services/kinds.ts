@@ -1,9 +1,13 @@
 import { Dataset } from '../../entities/dataset.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
+import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { KindOf } from './kind.ts';
 
 /** The kinds that people own: one declaration each. */
 export const DATASOURCE: KindOf<Datasource> = { entity: Datasource, kind: 'datasource', what: 'datasource', table: 'datasource' };
 export const SAVED_QUERY: KindOf<SavedQuery> = { entity: SavedQuery, kind: 'query', what: 'query', table: 'saved_query' };
 export const DATASET: KindOf<Dataset> = { entity: Dataset, kind: 'dataset', what: 'dataset', table: 'dataset' };
+
+/** All of them, for what is done to every kind alike. */
+export const KINDS: readonly KindOf<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET];

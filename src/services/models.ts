@@ -6,6 +6,7 @@ import { Mail } from '../../entities/mail.ts';
 import { Operation } from '../../entities/operation.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import { Session } from '../../entities/session.ts';
+import { Share } from '../../entities/share.ts';
 import { TeamMember } from '../../entities/team-member.ts';
 import { Team } from '../../entities/team.ts';
 import { User } from '../../entities/user.ts';
@@ -17,16 +18,19 @@ import { readable } from './rights.ts';
 
 const model = (kind: Kind) => () => modelFor(kind);
 
-/** The user or the team that a principal names. */
-const principal = (kind: Kind, type: 'user' | 'team'): Relation =>
-  ({ kind: 'one', model: model(kind), join: `r.id = case when p.owner_id like '${type}:%' then substr(p.owner_id, 6)::uuid end` });
+/** The user or the team that a column names as a principal. */
+const principal = (kind: Kind, type: 'user' | 'team', column: string): Relation =>
+  ({ kind: 'one', model: model(kind), join: `r.id = case when p.${column} like '${type}:%' then substr(p.${column}, 6)::uuid end` });
 
 const ownerId: Filter = (value) => ({ sql: 'owner_id = ?', params: [/^(user|team):/.test(String(value)) ? value : `user:${String(value)}`] });
 
 /** What all kinds with owners have in common. */
 const owned = (more: ModelExtras = {}): ModelExtras => ({
   rights: readable, ...more,
-  relations: { ownerUser: principal(User, 'user'), ownerTeam: principal(Team, 'team'), ...more.relations },
+  relations: {
+    ownerUser: principal(User, 'user', 'owner_id'), ownerTeam: principal(Team, 'team', 'owner_id'),
+    shares: toMany(model(Share), 'resource_id', 'createdAt'), ...more.relations,
+  },
   filters: { ownerId, ...more.filters },
 });
 
@@ -43,6 +47,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [ApiToken, { what: 'token', order: '-createdAt' }],
   [Operation, { order: '-createdAt' }],
   [Mail, { text: ['to', 'subject'], sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
+  [Share, { relations: { user: principal(User, 'user', 'principal'), team: principal(Team, 'team', 'principal') } }],
   [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'] })],
   [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [Dataset, owned({

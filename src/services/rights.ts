@@ -1,4 +1,5 @@
 import type { Context } from '../core/context.ts';
+import type { Query } from '../core/database.ts';
 import { badInput, forbidden, notFound, preconditionFailed } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
 import { LEVEL, LEVEL_OF_ROLE, levelAllows, type Level, type ResourcePermission } from '../core/permissions.ts';
@@ -8,16 +9,51 @@ import type { Viewer } from '../core/viewer.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { KindOf } from './kind.ts';
 
-/** The viewer's level on what a principal owns: superusers and owners above all, members by their role (contract 3). */
-export function levelOf(viewer: Viewer, ownerId: string): Level {
+/** The viewer's level on what a principal owns, shares aside: superusers and owners above all, members by their role (contract 3). */
+export function levelOf(viewer: Pick<Viewer, 'superuser' | 'userId' | 'teamRoles'>, ownerId: string): Level {
   if (viewer.superuser || ownerId === `user:${viewer.userId}`) return LEVEL.owner;
   const role = ownerId.startsWith('team:') ? viewer.teamRoles[ownerId.slice(5)] : undefined;
   return role ? LEVEL_OF_ROLE[role] : LEVEL.none;
 }
 
+/** The levels that shares give a viewer on resources, in the order of their ids; the highest of several wins. */
+export async function sharedLevels(query: Query, { tenantId, principals }: Pick<Viewer, 'tenantId' | 'principals'>, ids: readonly string[]): Promise<Level[]> {
+  const found = await query<{ id: string; level: Level }>({
+    name: 'shared-levels', text: `select resource_id as id, max(access_level) as level from dws.share where tenant_id = $1 and resource_id = any($2) and principal = any($3) group by resource_id`,
+    values: [tenantId, ids, principals],
+  });
+  const levels = new Map(found.map(({ id, level }) => [id, level]));
+  return ids.map((id) => levels.get(id) ?? LEVEL.none);
+}
+
+/** Of a viewer, what their levels depend on. */
+type Grantee = Pick<Viewer, 'superuser' | 'userId' | 'teamRoles' | 'tenantId' | 'principals'>;
+
+/** What a level is looked up by. */
+export interface Owned {
+  id: string;
+  ownerId: string;
+}
+
+/** The viewer's level on a resource, by ownership, role and shares. No share gives more than an admin of the owning team has. */
+export function levelOn({ viewer, sharedLevel }: Context, { id, ownerId }: Owned): Level | Promise<Level> {
+  const own = levelOf(viewer, ownerId);
+  return own >= LEVEL.admin ? own : sharedLevel(id).then((shared) => higher(own, shared));
+}
+
+/** The same within a transaction. */
+export async function levelIn({ viewer }: { viewer: Grantee }, { query }: Pick<Transaction, 'query'>, { id, ownerId }: Owned): Promise<Level> {
+  const own = levelOf(viewer, ownerId);
+  return own >= LEVEL.admin ? own : higher(own, (await sharedLevels(query, viewer, [id]))[0]!);
+}
+
+const higher = (a: Level, b: Level): Level => (a > b ? a : b);
+
 /** The rows of a kind with owners that the viewer may read, as a where-clause; null for all of the tenant. */
-export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null =>
-  viewer.superuser ? null : { sql: 'owner_id = any(?)', params: [viewer.principals] };
+export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null => (viewer.superuser ? null : {
+  sql: `owner_id = any(?) or exists (select 1 from dws.share s where s.tenant_id = r.tenant_id and s.resource_id = r.id and s.principal = any(?) and s.access_level > 0)`,
+  params: [viewer.principals, viewer.principals],
+});
 
 /**
  * Loads a row for a change, locked until the transaction ends. 404 when the viewer may not read it, 403 naming the permission when it may not do that,
@@ -26,7 +62,7 @@ export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | n
 export async function load<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, id: string, permission: ResourcePermission): Promise<T> {
   const [found] = await tx.query<{ id: string }>({ text: `select id from dws.${kind.table} where tenant_id = $1 and ${keyColumn(ctx.viewer, id).sql} for update`, values: [ctx.viewer.tenantId, keyColumn(ctx.viewer, id).value] });
   const row = found && await tx.em.findOne<OwnedRow>(kind.entity, { id: found.id });
-  const level = row ? levelOf(ctx.viewer, row.ownerId) : LEVEL.none;
+  const level = row ? await levelIn(ctx, tx, row) : LEVEL.none;
   if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });
   if (!levelAllows(level, permission)) throw forbidden({ permission });
   checkVersion(ctx, kind.what, row.version);

@@ -9,6 +9,7 @@ import { credentialsChanged } from './credential-change.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { userChanged } from './password-reset.ts';
 import { principalOf } from './rights.ts';
+import { KINDS } from './kinds.ts';
 import { loadUser } from './user-load.ts';
 import { keepOneSuperuser, needSession } from './user-permissions.ts';
 import { changedAdminField, checkProfile, isLocked, NULLABLE, type UserInput } from './user-profile.ts';
@@ -91,7 +92,7 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
 
 /** Hands all that a principal owns to another. */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
-  for (const table of ['datasource', 'saved_query', 'dataset']) {
+  for (const { table } of KINDS) {
     await tx.query({ text: `update dws.${table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2`, values: [ctx.viewer.tenantId, from, to] });
   }
 }

@@ -7,7 +7,7 @@ import { eventStream } from '../../rest-bridge/event-stream.ts';
 import { registerRest, sendError, type RestOptions } from '../../rest-bridge/fastify.ts';
 import { operation } from '../../rest-bridge/operation.ts';
 import { collection, confirmation, resource, value } from '../../rest-bridge/present.ts';
-import { create, del, get, kind, plain, post, put, type Row } from '../../rest-bridge/route.ts';
+import { create, del, get, kind, permissions, plain, post, put, type Row } from '../../rest-bridge/route.ts';
 
 const Component = new GraphQLEnumType({ name: 'Component', description: 'What a visual draws.', values: { BAR_CHART: { value: 'bar-chart' }, TABLE: { value: 'table' } } });
 const OperationStatus = new GraphQLEnumType({ name: 'OperationStatus', values: { QUEUED: { value: 'queued' }, RUNNING: { value: 'running' } } });
@@ -131,7 +131,7 @@ export const visualShape = resource<VisualRecord>('id name component position co
 const operationShape = resource<{ id: string }>('id status progress', (o) => ({ self: `/progress/${o.id}` }));
 
 export const rows: Row[] = [
-  ...kind('datasets', 'dataset', datasetShape),
+  ...kind('datasets', 'dataset', datasetShape, { aspects: [permissions] }),
   get('/datasets/:id/visuals', 'dataset.visuals', collection('visual', visualShape)),
   create('/datasets/:datasetId/visuals', 'createVisual', visualShape),
   get('/datasets/:datasetId/visuals/:id', 'dataset.visual', visualShape),

@@ -1,0 +1,82 @@
+import { Migration } from '@mikro-orm/migrations';
+
+const row = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
+  created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
+const owned = `${row}, name text not null, slug text not null, description text, owner_id text not null, folder_id uuid`;
+/** The resource that a row is about: its kind's word and its id, which no two kinds share. */
+const about = `kind text not null, resource_id uuid not null`;
+
+const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
+
+/** What every resource has: shares, tags, favourites, a folder, activity; what is done to any is audited. Reports, apps, and what lies between datasources. */
+export class Resources extends Migration {
+  override up(): void {
+    this.addSql(`create table dws.report (${owned}, definition jsonb not null default '{"blocks": []}', settings jsonb not null default '{}');`);
+    this.addSql(`create table dws.app (${owned}, env text, status text not null default 'draft', deployed_at timestamptz, schema_name text);`);
+    for (const kind of ['report', 'app']) {
+      this.addSql(`create unique index ${kind}_slug on dws.${kind} (tenant_id, slug);`);
+      this.addSql(`create index ${kind}_owner on dws.${kind} (tenant_id, owner_id);`);
+      this.addSql(`create index ${kind}_name on dws.${kind} (tenant_id, lower(name), id);`);
+    }
+
+    this.addSql(`create table dws.folder (${row}, name text not null, parent_id uuid references dws.folder on delete cascade, creator_id uuid references dws.app_user on delete set null);`);
+    this.addSql(`create index folder_name on dws.folder (tenant_id, lower(name), id);`);
+    this.addSql(`create index folder_parent on dws.folder (parent_id);`);
+    for (const table of OWNED) {
+      this.addSql(`alter table dws.${table} add foreign key (folder_id) references dws.folder on delete set null;`);
+      this.addSql(`create index ${table}_folder on dws.${table} (folder_id) where folder_id is not null;`);
+    }
+
+    this.addSql(`create table dws.share (${row}, ${about}, principal text not null, access_level integer not null check (access_level between 0 and 3), unique (resource_id, principal));`);
+    this.addSql(`create index share_principal on dws.share (tenant_id, principal, resource_id);`);
+    this.addSql(`create table dws.tag (${row}, name text not null, color text, description text, creator_id uuid references dws.app_user on delete set null);`);
+    this.addSql(`create unique index tag_name on dws.tag (tenant_id, lower(name));`);
+    this.addSql(`create table dws.tag_assignment (${row}, ${about}, tag_id uuid not null references dws.tag on delete cascade, unique (resource_id, tag_id));`);
+    this.addSql(`create index tag_assignment_tag on dws.tag_assignment (tag_id);`);
+    this.addSql(`create table dws.favorite (${row}, ${about}, user_id uuid not null references dws.app_user on delete cascade, unique (user_id, resource_id));`);
+    this.addSql(`create index favorite_resource on dws.favorite (resource_id);`);
+    this.forget();
+
+    this.addSql(`create table dws.activity (${row}, ${about}, name text, owner_id text, user_id uuid references dws.app_user on delete set null, type text not null,
+      message text not null, data jsonb not null default '{}');`);
+    this.addSql(`create index activity_resource on dws.activity (tenant_id, resource_id, created_at desc, id desc);`);
+    this.addSql(`create index activity_owner on dws.activity (tenant_id, owner_id, created_at desc, id desc);`);
+    this.addSql(`create index activity_created on dws.activity (created_at);`);
+    this.addSql(`create table dws.audit_event (${row}, user_id uuid, username text not null, action text not null, kind text, resource_id text, tongue text not null, address text,
+      token_id uuid, request_id text not null);`);
+    this.addSql(`create index audit_event_created on dws.audit_event (tenant_id, created_at desc, id desc);`);
+
+    this.addSql(`create table dws.datasource_link (${row}, source_id uuid not null references dws.datasource on delete cascade, target_id uuid not null references dws.datasource on delete cascade,
+      type text not null check (type in ('foreign-key', 'lookup')), mappings jsonb not null default '{}');`);
+    this.addSql(`create index datasource_link_source on dws.datasource_link (source_id);`);
+    this.addSql(`create index datasource_link_target on dws.datasource_link (target_id);`);
+    this.addSql(`create table dws.suite (${row}, name text not null, description text, creator_id uuid references dws.app_user on delete set null);`);
+    this.addSql(`create index suite_name on dws.suite (tenant_id, lower(name), id);`);
+    this.addSql(`create table dws.suite_member (${row}, suite_id uuid not null references dws.suite on delete cascade, datasource_id uuid not null references dws.datasource on delete cascade,
+      position integer not null, unique (suite_id, datasource_id));`);
+    this.addSql(`create index suite_member_datasource on dws.suite_member (datasource_id);`);
+
+    const tenant = `(select current_setting('app.tenant')::uuid)`;
+    for (const table of ['report', 'app', 'folder', 'share', 'tag', 'tag_assignment', 'favorite', 'activity', 'audit_event', 'datasource_link', 'suite', 'suite_member']) {
+      this.addSql(`alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
+        create policy tenant on dws.${table} to dws_app using (tenant_id = ${tenant}) with check (tenant_id = ${tenant});
+        create policy system on dws.${table} to dws_system using (true) with check (true);
+        grant select, insert, update, delete on dws.${table} to dws_app, dws_system;`);
+    }
+  }
+
+  /** What hangs on a resource, or on a principal, goes with it, however it goes. */
+  private forget(): void {
+    this.addSql(`create function dws.forget_resource() returns trigger language plpgsql as $$
+      begin
+        delete from dws.share where tenant_id = old.tenant_id and resource_id = old.id;
+        delete from dws.tag_assignment where tenant_id = old.tenant_id and resource_id = old.id;
+        delete from dws.favorite where tenant_id = old.tenant_id and resource_id = old.id;
+        return null;
+      end $$;`);
+    for (const table of OWNED) this.addSql(`create trigger forget_resource after delete on dws.${table} for each row execute function dws.forget_resource();`);
+    this.addSql(`create function dws.forget_principal() returns trigger language plpgsql as $$
+      begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end $$;`);
+    for (const [table, prefix] of [['app_user', 'user:'], ['team', 'team:']]) this.addSql(`create trigger forget_principal after delete on dws.${table} for each row execute function dws.forget_principal('${prefix}');`);
+  }
+}
