@@ -20,4 +20,7 @@ export abstract class OwnedRow extends TenantRow {
 
   @Field(() => ID, { nullable: true, description: 'The folder it lies in; null outside of all folders.' }) @Property({ type: 'uuid', nullable: true })
   folderId?: string | null;
+
+  @Field(() => [ID], { description: 'Ids of its tags, in the order the tags were made.' })
+  tags!: string[];
 }

@@ -12,7 +12,7 @@ import { updates } from '../src/services/dataset-updates.ts';
 import { visibleFields } from '../src/services/dataset-view.ts';
 import * as datasets from '../src/services/dataset.ts';
 import { DATASET } from '../src/services/kinds.ts';
-import { levelOn, ofOwner } from '../src/services/rights.ts';
+import { levelOn, resolvePage } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { DatasetField } from './dataset-field.ts';
 import { CreateDatasetInput, UpdateDatasetInput } from './dataset-input.ts';
@@ -47,7 +47,7 @@ export class DatasetResolver {
 
   @Can('authenticated') @Query(() => DatasetPage, { description: 'The datasets that the caller may read, without drafts and snapshots.' })
   async datasets(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Dataset, await ofOwner(ctx, page), info, { sql: 'not is_draft and not is_snapshot', params: [] });
+    return ctx.read.page(Dataset, await resolvePage(ctx, page), info, { sql: 'not is_draft and not is_snapshot', params: [] });
   }
 
   @Can('datasets:create') @Mutation(() => Dataset, { description: 'Makes a dataset. It has no rows until its first refresh, which `refresh` asks for at once.' })

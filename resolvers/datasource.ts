@@ -8,7 +8,7 @@ import { JsonObject } from '../src/core/scalars.ts';
 import * as probes from '../src/services/datasource-probe.ts';
 import * as datasources from '../src/services/datasource.ts';
 import { DATASOURCE } from '../src/services/kinds.ts';
-import { levelOn, ofOwner } from '../src/services/rights.ts';
+import { levelOn, resolvePage } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { AdHocQueryInput, ConnectionTest, CreateDatasourceInput, DatasourceDriver, DatasourceSchema, UpdateDatasourceInput } from './datasource-types.ts';
 import { Can } from './guard.ts';
@@ -34,7 +34,7 @@ export class DatasourceResolver {
 
   @Can('authenticated') @Query(() => DatasourcePage, { description: 'The datasources that the caller may read.' })
   async datasources(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Datasource, await ofOwner(ctx, page), info);
+    return ctx.read.page(Datasource, await resolvePage(ctx, page), info);
   }
 
   @Can('datasources:create') @Mutation(() => Datasource, { description: 'Makes a datasource. The connection is not tried.' })
@@ -47,7 +47,7 @@ export class DatasourceResolver {
     return ctx.read.written(Datasource, await datasources.update(ctx, id, input), info);
   }
 
-  @Can('datasource:delete') @Mutation(() => ID, { description: 'Deletes a datasource that nothing uses; answers its id as given.' })
+  @Can('datasource:delete') @Mutation(() => ID, { description: 'Deletes a datasource that no query and no dataset uses; answers its id as given. Suites lose it, and its links go with it.' })
   async deleteDatasource(@Ctx() ctx: Context, @Key('datasource') id: string) {
     await datasources.remove(ctx, id);
     return id;

@@ -1,10 +1,15 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
+import { App } from '../entities/app.ts';
 import { Dataset } from '../entities/dataset.ts';
 import { Datasource } from '../entities/datasource.ts';
+import { Folder } from '../entities/folder.ts';
 import { Node } from '../entities/node.ts';
 import { Operation } from '../entities/operation.ts';
+import { Report } from '../entities/report.ts';
 import { SavedQuery } from '../entities/saved-query.ts';
+import { Suite } from '../entities/suite.ts';
+import { Tag } from '../entities/tag.ts';
 import { Team } from '../entities/team.ts';
 import { User } from '../entities/user.ts';
 import type { Context } from '../src/core/context.ts';
@@ -14,8 +19,8 @@ import type { Kind } from '../src/core/read/reader.ts';
 import { modelFor } from '../src/services/models.ts';
 import { Can } from './guard.ts';
 
-/** The kinds that can be found by id alone. Of operations a caller sees their own. */
-const NODES: readonly Kind[] = [Dataset, SavedQuery, Datasource, Operation, Team, User];
+/** The kinds that can be found by id alone. Of operations a caller sees their own. Folders come last: clients make ids for them, which must not hide anything. */
+const NODES: readonly Kind[] = [Dataset, SavedQuery, Datasource, Report, App, Operation, Team, User, Suite, Tag, Folder];
 
 @Resolver()
 export class NodeResolver {

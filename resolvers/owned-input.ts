@@ -17,4 +17,7 @@ export abstract class UpdateOwnedInput {
 
   @Field(() => ID, { nullable: true, description: 'The folder it lies in; null for none.' })
   folderId?: string | null;
+
+  @Field(() => [ID], { nullable: true, description: 'Ids of its tags; replaces the former, null for none. Needs the permission to assign tags when they change.' })
+  tags?: string[] | null;
 }

@@ -1,32 +1,30 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, FieldResolver, ID, Info, Mutation, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root, type ClassType } from 'type-graphql';
+import { Favorite } from '../entities/favorite.ts';
+import { Folder } from '../entities/folder.ts';
 import type { OwnedRow } from '../entities/owned-row.ts';
 import { Share } from '../entities/share.ts';
+import { TagAssignment } from '../entities/tag-assignment.ts';
 import type { Context } from '../src/core/context.ts';
 import { notFound } from '../src/core/errors.ts';
-import { abilitiesAt, LEVEL, type Ability, type Kind, type Permission } from '../src/core/permissions.ts';
+import { abilitiesAt, type Permission } from '../src/core/permissions.ts';
 import { Needs } from '../src/core/read/model.ts';
+import type { Row } from '../src/core/read/reader.ts';
+import * as favorites from '../src/services/favorite.ts';
 import { setOwner, type KindOf } from '../src/services/kind.ts';
 import { levelOn, type Owned } from '../src/services/rights.ts';
 import * as shares from '../src/services/share.ts';
+import * as tagging from '../src/services/tag-assignment.ts';
 import { Key } from './arguments.ts';
 import { Can } from './guard.ts';
+import { permissionsType } from './permissions-type.ts';
 import { Principal, principalNeeds, principalOf, printed, type PrincipalColumns } from './principal.ts';
 import { PrincipalId, ShareInput } from './share.ts';
 
-const MEANS: Record<Ability, string> = {
-  read: 'See it.', write: 'Change what it says or does.', edit: 'Change its name and description.', run: 'Run queries with it.', refresh: 'Replace its rows by those of its query.',
-  copy: 'Copy it or take snapshots.', share: 'Share it with others.', delete: 'Delete it.', addVisual: 'Add and change visuals.', deleteVisual: 'Delete visuals.',
-  assignTags: 'Put tags on it.', changeOwner: 'Give it to somebody else.',
-};
+/** All that GraphQL shows of a favourite. */
+const FAVORITE = ['resourceId', 'userId', 'createdAt', 'updatedAt'];
 
-/** Declares the permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
-function permissionsType(kind: Kind, type: string): ClassType {
-  @ObjectType(`${type}Permissions`, { description: `What the caller may do to a ${type}.` })
-  class Permissions {}
-  for (const ability of Object.keys(abilitiesAt(kind, LEVEL.none)) as Ability[]) Field(() => Boolean, { description: MEANS[ability] })(Permissions.prototype, ability);
-  return Permissions;
-}
+const TagId = () => Arg('tagId', () => ID, { description: 'Id of the tag.' });
 
 /** What the read path brings of an owner. */
 interface OwnerColumns {
@@ -40,6 +38,9 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
   const { kind, what } = kindOf;
   const type = kindOf.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
+
+  /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
+  const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> => (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
 
   @Resolver(() => type)
   class OwnedFields {
@@ -69,6 +70,11 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
       return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
     }
 
+    @FieldResolver(() => Folder, { nullable: true, description: 'The folder it lies in; null outside of all folders.' })
+    folder(@Root() { folder }: { folder: Folder | null }): Folder | null {
+      return folder;
+    }
+
     @FieldResolver(() => [Share], { description: 'What others may do to it, the eldest first.' })
     shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
       return ctx.read.children(type, 'shares', resource, info);
@@ -79,6 +85,51 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
       const share = await ctx.read.find(Share, await shares.keyOf(ctx, resource.id, principalId), info);
       if (!share) throw notFound({ what: 'share', id: principalId });
       return share;
+    }
+
+    @FieldResolver(() => [TagAssignment], { description: 'Its tags, in the order the tags were made.' })
+    tagAssignments(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.children(type, 'tagAssignments', resource, info);
+    }
+
+    @FieldResolver(() => TagAssignment, { description: 'One of its tags; an error when it does not have it.' })
+    async tagAssignment(@Ctx() ctx: Context, @Root() { id }: Owned, @TagId() tagId: string, @Info() info: GraphQLResolveInfo) {
+      const assignment = await ctx.read.find(TagAssignment, { resourceId: id, tagId }, info);
+      if (!assignment) throw notFound({ what: 'tag assignment', id: tagId });
+      return assignment;
+    }
+
+    @FieldResolver(() => Boolean, { description: 'Whether it is a favourite of the caller.' })
+    async favorited(@Ctx() ctx: Context, @Root() resource: Owned) {
+      return await favoriteOf(ctx, resource) !== null;
+    }
+
+    @FieldResolver(() => Favorite, { nullable: true, description: 'The caller’s mark on it; null when it is none of their favourites.' })
+    favorite(@Ctx() ctx: Context, @Root() resource: Owned) {
+      return favoriteOf(ctx, resource);
+    }
+
+    @Can(`${kind}:assignTags` as Permission) @Mutation(() => TagAssignment, { name: `tag${type.name}`, description: `Puts a tag on a ${what}; nothing happens when it has it.` })
+    async tagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string, @Info() info: GraphQLResolveInfo) {
+      const { id: assignment, created } = await tagging.assign(ctx, kindOf, id, tagId);
+      return { ...await ctx.read.written(TagAssignment, assignment, info), created };
+    }
+
+    @Can(`${kind}:assignTags` as Permission) @Mutation(() => ID, { name: `untag${type.name}`, description: `Takes a tag off a ${what}; answers the tag’s id as given.` })
+    async untagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string) {
+      await tagging.unassign(ctx, kindOf, id, tagId);
+      return tagId;
+    }
+
+    @Can(`${kind}:read` as Permission) @Mutation(() => Favorite, { name: `favorite${type.name}`, description: `Makes a ${what} a favourite of the caller.` })
+    async favoriteOne(@Ctx() ctx: Context, @Key(what) id: string, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.one(Favorite, { resourceId: await favorites.add(ctx, kindOf, id) }, info);
+    }
+
+    @Can(`${kind}:read` as Permission) @Mutation(() => ID, { name: `unfavorite${type.name}`, description: `Makes a ${what} no favourite of the caller any more; answers its id as given.` })
+    async unfavoriteOne(@Ctx() ctx: Context, @Key(what) id: string) {
+      await favorites.remove(ctx, kindOf, id);
+      return id;
     }
 
     @Can(`${kind}:share` as Permission) @Mutation(() => Share, { name: `share${type.name}`, description: `Shares a ${what} with a user or team, or changes what they may do.` })

@@ -24,6 +24,15 @@ export class PageArgs {
 export class OwnedPageArgs extends PageArgs {
   @Field(() => ID, { nullable: true, description: 'Only what this principal owns: `user:<id>`, `team:<id>` or a user’s id.' })
   ownerId?: string;
+
+  @Field(() => ID, { nullable: true, description: 'Only what lies in this folder.' })
+  folderId?: string;
+
+  @Field(() => ID, { nullable: true, description: 'Only what has this tag: its id or name.' })
+  tag?: string;
+
+  @Field(() => Boolean, { nullable: true, description: 'true: only the caller’s favourites; false: only what is none.' })
+  favorite?: boolean;
 }
 
 /** Declares the page type of a kind, e.g. `UserPage`. */

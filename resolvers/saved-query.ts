@@ -6,7 +6,7 @@ import type { Context } from '../src/core/context.ts';
 import { Needs } from '../src/core/read/model.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { SAVED_QUERY } from '../src/services/kinds.ts';
-import { ofOwner } from '../src/services/rights.ts';
+import { resolvePage } from '../src/services/rights.ts';
 import * as queries from '../src/services/saved-query.ts';
 import { Key } from './arguments.ts';
 import { DatasetField } from './dataset-field.ts';
@@ -58,7 +58,7 @@ export class SavedQueryResolver {
 
   @Can('authenticated') @Query(() => SavedQueryPage, { description: 'The saved queries that the caller may read.' })
   async savedQueries(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(SavedQuery, await ofOwner(ctx, page), info);
+    return ctx.read.page(SavedQuery, await resolvePage(ctx, page), info);
   }
 
   @Can('queries:create') @Mutation(() => SavedQuery, { description: 'Saves a query. It is checked for placeholders, not run.' })

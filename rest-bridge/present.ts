@@ -40,7 +40,7 @@ export interface Presenter {
 export type Links = Record<string, string | undefined>;
 
 export interface ResourceOptions {
-  /** Fields that move into `_embedded`: `{'svc:tag': {field: 'tag', as: tag}}`. */
+  /** Fields that move into `_embedded`: `{'svc:tag': {field: 'tag', as: tag}}`. What the selection names too stays in its place besides. */
   embed?: Record<string, { field: string; as: Presenter }>;
   /** Fields beside id, tenant, naturalId and createdAt that a PUT refuses to change. */
   identity?: readonly string[];
@@ -96,7 +96,7 @@ export function resource<T>(selection: string, links: (record: T, params: Readon
           for (const rel in paths) if (paths[rel] !== undefined) _links[rel] = href(paths[rel]);
           for (const name of hidden) record[name] = undefined;
           record['_links'] = _links;
-          if (embeds.length > 0) record['_embedded'] = Object.fromEntries(embeds.map(({ rel, name, inner }) => [rel, moved(record, name, inner, asked)]));
+          if (embeds.length > 0) record['_embedded'] = Object.fromEntries(embeds.map(({ rel, name, inner }) => [rel, moved(record, name, inner, asked, printed.includes(name))]));
           return record;
         },
       };
@@ -104,10 +104,10 @@ export function resource<T>(selection: string, links: (record: T, params: Readon
   };
 }
 
-/** Takes a field out of a record and presents it, each item of it where it is a list. */
-function moved(record: Json, name: string, inner: Presentation, asked: PageAsked): unknown {
+/** Takes a field out of a record, unless it `stays` too, and presents it, each item of it where it is a list. */
+function moved(record: Json, name: string, inner: Presentation, asked: PageAsked, stays: boolean): unknown {
   const held = record[name];
-  record[name] = undefined;
+  if (!stays) record[name] = undefined;
   if (held === null || held === undefined) return null;
   return Array.isArray(held) ? held.map((item) => inner.present(item, asked)) : inner.present(held, asked);
 }

@@ -1,5 +1,6 @@
 import type { Handler } from './call.ts';
 import { collection, resource, value, type Presenter } from './present.ts';
+import { tag } from './tag.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Json = Record<string, unknown>;
@@ -83,8 +84,32 @@ const shares: Aspect = ({ path, word, one, type }) => {
   return [get(`${path}/:id/shares`, `${one}.shares`, collection('share', share)), get(single, `${one}.share`, share), put(single, `share${type}`, share), del(single, `unshare${type}`)];
 };
 
+/** The specification gives assignments of an app's tags a record and statuses of their own; all other kinds have the query's. */
+const tags: Aspect = ({ path, word, one, type }) => {
+  const links = ({ tagId }: { tagId: string }, { id }: Readonly<Record<string, string>>) => ({ self: `${path}/${id}/tags/${tagId}`, [`svc:${word}`]: `${path}/${id}`, 'svc:tag': `/tags/${tagId}` });
+  const embed = { 'svc:tag': { field: 'tag', as: tag } };
+  const short = `tagId ${word}Id: resourceId`, whole = `${short} tag { id name color description createdAt }`;
+  const app = word === 'app' ? resource(`id appId: resourceId tagId createdAt updatedAt`, links, { embed, hidden: ['created'] }) : undefined;
+  const single = `${path}/:id/tags/:tagId`;
+  return [
+    get(`${path}/:id/tags`, `${one}.tagAssignments`, collection('tag-entity', app ?? resource(whole, links))),
+    get(single, `${one}.tagAssignment`, app ?? resource(whole, links, { embed })),
+    put(single, `tag${type}`, app ?? resource(short, links), app && { status: ({ created }) => (created === true ? 201 : 200) }),
+    del(single, `untag${type}`),
+  ];
+};
+
+/** The specification gives a query's favourite a record; all other kinds say, as jobs do, whether they are one. */
+const favorite: Aspect = ({ path, word, one, type }) => {
+  const single = `${path}/:id/favorite`;
+  const record = resource(`${word}Id: resourceId userId createdAt`, (_, { id }) => ({ self: `${path}/${id}/favorite`, [`svc:${word}`]: `${path}/${id}` }));
+  const yes = value('resourceId', () => ({ favorited: true }), { type: 'object', properties: { favorited: { const: true } }, required: ['favorited'] });
+  const [asked, set] = word === 'query' ? [get(single, `${one}.favorite`, record), record] : [get(single, one, value('favorited')), yes];
+  return [asked, put(single, `favorite${type}`, set), del(single, `unfavorite${type}`)];
+};
+
 /** What every kind has that people own and share. */
-const OWNED: readonly Aspect[] = [permissions, owner, shares];
+const OWNED: readonly Aspect[] = [permissions, owner, shares, tags, favorite];
 
 type CrudRow = 'list' | 'create' | 'read' | 'update' | 'delete';
 export interface KindOptions {

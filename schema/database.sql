@@ -59,6 +59,7 @@ create table dws.app (
   deployed_at timestamp with time zone,
   description text,
   env text,
+  env_names jsonb not null default '[]'::jsonb,
   folder_id uuid,
   id uuid not null,
   name text not null,
@@ -233,8 +234,8 @@ create table dws.datasource_link (
   created_at timestamp with time zone not null default now(),
   id uuid not null,
   mappings jsonb not null default '{}'::jsonb,
-  source_id uuid not null,
-  target_id uuid not null,
+  source_datasource_id uuid not null,
+  target_datasource_id uuid not null,
   tenant_id uuid not null,
   type text not null,
   updated_at timestamp with time zone not null default now(),
@@ -243,12 +244,12 @@ create table dws.datasource_link (
 alter table dws.datasource_link enable row level security;
 alter table dws.datasource_link force row level security;
 alter table dws.datasource_link add constraint datasource_link_pkey PRIMARY KEY (id);
-alter table dws.datasource_link add constraint datasource_link_source_id_fkey FOREIGN KEY (source_id) REFERENCES dws.datasource(id) ON DELETE CASCADE;
-alter table dws.datasource_link add constraint datasource_link_target_id_fkey FOREIGN KEY (target_id) REFERENCES dws.datasource(id) ON DELETE CASCADE;
+alter table dws.datasource_link add constraint datasource_link_source_datasource_id_fkey FOREIGN KEY (source_datasource_id) REFERENCES dws.datasource(id) ON DELETE CASCADE;
+alter table dws.datasource_link add constraint datasource_link_target_datasource_id_fkey FOREIGN KEY (target_datasource_id) REFERENCES dws.datasource(id) ON DELETE CASCADE;
 alter table dws.datasource_link add constraint datasource_link_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.datasource_link add constraint datasource_link_type_check CHECK ((type = ANY (ARRAY['foreign-key'::text, 'lookup'::text])));
-CREATE INDEX datasource_link_source ON dws.datasource_link USING btree (source_id);
-CREATE INDEX datasource_link_target ON dws.datasource_link USING btree (target_id);
+CREATE INDEX datasource_link_source ON dws.datasource_link USING btree (source_datasource_id);
+CREATE INDEX datasource_link_target ON dws.datasource_link USING btree (target_datasource_id);
 create policy system on dws.datasource_link for all to dws_system using (true) with check (true);
 create policy tenant on dws.datasource_link for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.datasource_link to dws_app;

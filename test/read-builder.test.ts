@@ -29,7 +29,8 @@ const person: Model = {
 };
 const job: Model = {
   ...basics, name: 'Job', what: 'job', table: '"t"."job"', key: { field: 'name', foldCase: false }, text: ['name', 'data'],
-  columns: { id: uuid('id'), name: text('name'), data: text('data'), ownerId: uuid('owner_id'), version: { column: 'version', type: 'integer', nullable: false }, createdAt: { column: 'created_at', type: 'timestamp', nullable: false } },
+  columns: { id: uuid('id'), name: text('name'), data: text('data'), ownerId: uuid('owner_id'), stepCount: { column: 'stepCount', type: 'integer', nullable: false, sql: '(select count(*)::int from t.step s where s.job_id = p.id)' },
+    version: { column: 'version', type: 'integer', nullable: false }, createdAt: { column: 'created_at', type: 'timestamp', nullable: false } },
   sortable: { name: 'r."name"', createdAt: 'r."created_at"' },
   relations: { owner: toOne(() => person, 'owner_id'), steps: toMany(() => step, 'job_id', 'position', 50), latest: toMany(() => step, 'job_id', '-position'), stepPage: toMany(() => step, 'job_id', 'position') },
   needs: { label: ['data', 'owner.name'] },
@@ -126,6 +127,13 @@ describe('statements', () => {
     const { text, values } = pageStatement(selectionOfPaths(job, ['name']), viewer(), list, false);
     expect(text).toBe('select p."id" as "id", p."name" as "name", p."version" as "version" from (select * from "t"."job" r where r."tenant_id" = $1 and (owner_id = any($2)) order by r."name", r.id limit 30) p order by p."name", p.id');
     expect(values).toEqual(['t1', ['user:u1', 'team:g1']]);
+  });
+
+  test('a computed column is computed for the rows of the page only, and cannot be compared with', () => {
+    const { text } = pageStatement(selectionOfPaths(job, ['stepCount']), root, list, false);
+    expect(text).toBe('select p."id" as "id", (select count(*)::int from t.step s where s.job_id = p.id) as "stepCount", p."version" as "version" from (select * from "t"."job" r where r."tenant_id" = $1 order by r."name", r.id limit 30) p order by p."name", p.id');
+    expect(oneStatement(selectionOfPaths(step, ['job.stepCount']), root, '01900000-0000-7000-8000-000000000000').text).toContain('(select p."id" as "id", (select count(*)::int from t.step s where s.job_id = p.id) as "stepCount" from (select * from "t"."job" r');
+    expect(() => oneStatement(selectionOfPaths(job, []), root, { stepCount: 1 })).toThrow('Job has no column "stepCount"');
   });
 
   test('the total obeys the same conditions in the same statement', () => {

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES } from './conformance/fixtures.ts';
+import { FIXTURES, READABLE_BY_ALL } from './conformance/fixtures.ts';
 import { test as world } from './harness.ts';
 
 /** The kinds that people own and share; each is tried the same way. */
-const KINDS = Object.keys(FIXTURES).filter((kind) => kind !== 'users' && kind !== 'teams');
+const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
 const NAMES: Record<string, string> = { queries: 'SavedQuery', datasets: 'Dataset', datasources: 'Datasource' };
 const typeOf = (kind: string) => NAMES[kind] ?? (kind[0]!.toUpperCase() + kind.slice(1, -1));
 const lower = (word: string) => word[0]!.toLowerCase() + word.slice(1);

@@ -8,7 +8,7 @@ interface Dataset { id: string; parentId: string | null; datasourceId: string | 
 const dataset = resource<Dataset>(
   `id tenant slug naturalId name description datasourceId queryId query params { name label dataType defaultValue required description } flow settings fieldSecurityEnabled
   fields { name label type format description } records size sizeFormatted esIndex lastRefresh { at success duration error } dataUpdatedAt
-  parentId isDraft isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId createdAt updatedAt
+  parentId isDraft isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }`,
   ({ id, parentId, datasourceId }) => ({
     self: `/datasets/${id}`, 'svc:data': `/datasets/${id}/data`, 'svc:permissions': `/datasets/${id}/permissions`,

@@ -4,8 +4,8 @@ import { get, kind, plain, post } from '../route.ts';
 interface Datasource { id: string }
 
 const driver = value('id name defaultPort features configSchema secretsSchema');
-const datasource = resource<Datasource>(
-  'id tenant slug naturalId name description type config embedded ownerId owner { id name type } folderId createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }',
+export const datasource = resource<Datasource>(
+  'id tenant slug naturalId name description type config embedded ownerId owner { id name type } folderId tags createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }',
   ({ id }) => ({ self: `/datasources/${id}`, 'svc:permissions': `/datasources/${id}/permissions`, 'svc:schema': `/datasources/${id}/schema` }), { identity: ['type'] });
 
 export default [

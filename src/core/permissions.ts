@@ -19,7 +19,10 @@ export const ABILITIES = {
   query: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
   report: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
   app: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  folder: ['read', 'write', 'delete'],
+  suite: ['read', 'write', 'delete'],
   team: ['read', 'edit', 'delete'],
+  tag: ['read', 'edit', 'delete'],
   user: ['read', 'edit', 'delete'],
 } as const;
 

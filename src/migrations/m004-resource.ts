@@ -12,7 +12,7 @@ const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
 export class Resources extends Migration {
   override up(): void {
     this.addSql(`create table dws.report (${owned}, definition jsonb not null default '{"blocks": []}', settings jsonb not null default '{}');`);
-    this.addSql(`create table dws.app (${owned}, env text, status text not null default 'draft', deployed_at timestamptz, schema_name text);`);
+    this.addSql(`create table dws.app (${owned}, env text, env_names jsonb not null default '[]', status text not null default 'draft', deployed_at timestamptz, schema_name text);`);
     for (const kind of ['report', 'app']) {
       this.addSql(`create unique index ${kind}_slug on dws.${kind} (tenant_id, slug);`);
       this.addSql(`create index ${kind}_owner on dws.${kind} (tenant_id, owner_id);`);
@@ -46,10 +46,10 @@ export class Resources extends Migration {
       token_id uuid, request_id text not null);`);
     this.addSql(`create index audit_event_created on dws.audit_event (tenant_id, created_at desc, id desc);`);
 
-    this.addSql(`create table dws.datasource_link (${row}, source_id uuid not null references dws.datasource on delete cascade, target_id uuid not null references dws.datasource on delete cascade,
+    this.addSql(`create table dws.datasource_link (${row}, source_datasource_id uuid not null references dws.datasource on delete cascade, target_datasource_id uuid not null references dws.datasource on delete cascade,
       type text not null check (type in ('foreign-key', 'lookup')), mappings jsonb not null default '{}');`);
-    this.addSql(`create index datasource_link_source on dws.datasource_link (source_id);`);
-    this.addSql(`create index datasource_link_target on dws.datasource_link (target_id);`);
+    this.addSql(`create index datasource_link_source on dws.datasource_link (source_datasource_id);`);
+    this.addSql(`create index datasource_link_target on dws.datasource_link (target_datasource_id);`);
     this.addSql(`create table dws.suite (${row}, name text not null, description text, creator_id uuid references dws.app_user on delete set null);`);
     this.addSql(`create index suite_name on dws.suite (tenant_id, lower(name), id);`);
     this.addSql(`create table dws.suite_member (${row}, suite_id uuid not null references dws.suite on delete cascade, datasource_id uuid not null references dws.datasource on delete cascade,

@@ -3,6 +3,9 @@ import type { ParameterDefinition } from '../core/parameters.ts';
 interface DemoQuery { name: string; slug: string; description: string; query: string; params: ParameterDefinition[] }
 interface DemoDataset { name: string; slug: string; description: string; follows?: string; query?: string }
 
+/** The folders of the demo: all of it lies in the first, its queries in the second, which lies in the first. */
+export const DEMO_FOLDERS = { shop: 'Demo shop', queries: 'Queries' } as const;
+
 /** The saved queries of the demo. Dates are relative to `now`: the shop's data ends on the day it is made. */
 export function demoQueries(now: Date): DemoQuery[] {
   const yearAgo = new Date(Date.UTC(now.getUTCFullYear() - 1, now.getUTCMonth(), 1)).toISOString().slice(0, 10);

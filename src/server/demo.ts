@@ -6,9 +6,10 @@ import { viewerContext } from '../services/context.ts';
 import * as datasets from '../services/dataset.ts';
 import { refresh } from '../services/dataset-refresh.ts';
 import * as datasources from '../services/datasource.ts';
+import * as folders from '../services/folder.ts';
 import { firstSuperuser } from '../services/operator.ts';
 import * as savedQueries from '../services/saved-query.ts';
-import { DEMO_DATASETS, demoQueries } from './demo-content.ts';
+import { DEMO_DATASETS, DEMO_FOLDERS, demoQueries } from './demo-content.ts';
 
 const SLUG = 'demo-shop';
 
@@ -32,8 +33,9 @@ export async function seedDemo(platform: Platform, adminUrl: string, say: (line:
     if (done) return;
 
     say('Making the demo shop ...');
-    const datasourceId = known?.id ?? await createDatasource(ctx, adminUrl);
-    await createContent(ctx, datasourceId, say);
+    const folderId = await folderOf(ctx, DEMO_FOLDERS.shop, null);
+    const datasourceId = known?.id ?? await createDatasource(ctx, adminUrl, folderId);
+    await createContent(ctx, { folderId, datasourceId }, say);
     await platform.system.query({ text: `insert into dws.setting (name, value) values ($1, 'done') on conflict (name) do nothing`, values: [DONE] });
     say('The demo is ready.');
   } catch (error) {
@@ -54,10 +56,10 @@ async function findDatasource(ctx: Context): Promise<Known | undefined> {
 
 const configOf = ({ host, port, database, user }: DemoSource) => ({ host, port, database, user });
 
-async function createDatasource(ctx: Context, adminUrl: string): Promise<string> {
+async function createDatasource(ctx: Context, adminUrl: string, folderId: string): Promise<string> {
   const source = await seedDemoSource(adminUrl, randomBytes(24).toString('base64url'));
   const description = 'Orders, customers and products of a made-up shop, in the embedded Postgres; its login can only read.';
-  return datasources.create(ctx, { type: 'postgres', name: 'Demo shop', slug: SLUG, description, config: configOf(source), secrets: { password: source.password } });
+  return datasources.create(ctx, { type: 'postgres', name: 'Demo shop', slug: SLUG, description, folderId, config: configOf(source), secrets: { password: source.password } });
 }
 
 /** The embedded Postgres may have another port today, and its reader must have the password that the datasource keeps. */
@@ -68,20 +70,26 @@ async function keepReachable(ctx: Context, adminUrl: string, { id, config, secre
   if (config['host'] !== host || config['port'] !== port) await datasources.update(ctx, id, { config: { ...config, host, port }, secrets: { password } });
 }
 
-async function createContent(ctx: Context, datasourceId: string, say: (line: string) => void): Promise<void> {
+async function createContent(ctx: Context, { folderId, datasourceId }: { folderId: string; datasourceId: string }, say: (line: string) => void): Promise<void> {
   const queryIds = new Map<string, string>();
+  const queries = await folderOf(ctx, DEMO_FOLDERS.queries, folderId);
   for (const query of demoQueries(new Date())) {
-    queryIds.set(query.slug, await findBySlug(ctx, 'saved_query', query.slug) ?? await savedQueries.create(ctx, { ...query, datasourceId }));
+    queryIds.set(query.slug, await findBySlug(ctx, 'saved_query', query.slug) ?? await savedQueries.create(ctx, { ...query, datasourceId, folderId: queries }));
   }
   for (const { follows, query, ...common } of DEMO_DATASETS) {
     ctx.request.signal.throwIfAborted();
     const source = follows ? { queryId: queryIds.get(follows)! } : { datasourceId, query };
-    const id = await findBySlug(ctx, 'dataset', common.slug) ?? await datasets.create(ctx, { ...common, ...source });
+    const id = await findBySlug(ctx, 'dataset', common.slug) ?? await datasets.create(ctx, { ...common, ...source, folderId });
     const [{ records } = { records: 0 }] = await ctx.query<{ records: number }>({ text: `select records from dws.dataset where tenant_id = $1 and id = $2 and generation_id is not null`, values: [ctx.viewer.tenantId, id] });
     if (records > 0) continue;
     const { result } = await refresh(ctx, id, {}, true);
     say(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
   }
+}
+
+async function folderOf(ctx: Context, name: string, parentId: string | null): Promise<string> {
+  const [found] = await ctx.query<{ id: string }>({ text: `select id from dws.folder where tenant_id = $1 and name = $2 and parent_id is not distinct from $3 limit 1`, values: [ctx.viewer.tenantId, name, parentId] });
+  return found?.id ?? folders.create(ctx, { name, parentId });
 }
 
 async function findBySlug(ctx: Context, table: 'saved_query' | 'dataset', slug: string): Promise<string | undefined> {

@@ -6,23 +6,31 @@ import { DateTime } from '../core/scalars.ts';
 import { guard } from '../../resolvers/guard.ts';
 import { directResolvers, plainFields } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
+import { AppOwnedFields, AppResolver } from '../../resolvers/app.ts';
 import { DatasetDataResolver, DatasetRowsResolver } from '../../resolvers/dataset-data.ts';
 import { DatasetRunResolver } from '../../resolvers/dataset-run.ts';
 import { DatasetOwnedFields, DatasetResolver } from '../../resolvers/dataset.ts';
+import { DatasourceLinkFields, DatasourceLinkResolver } from '../../resolvers/datasource-link.ts';
 import { DatasourceOwnedFields, DatasourceResolver } from '../../resolvers/datasource.ts';
+import { FavoriteResolver } from '../../resolvers/favorite.ts';
+import { FolderResolver } from '../../resolvers/folder.ts';
 import { MailResolver } from '../../resolvers/mail.ts';
 import { NodeResolver } from '../../resolvers/node.ts';
 import { OperationResolver } from '../../resolvers/operation.ts';
 import { PasswordResetResolver } from '../../resolvers/password-reset.ts';
+import { ReportOwnedFields, ReportResolver } from '../../resolvers/report.ts';
 import { SavedQueryOwnedFields, SavedQueryResolver } from '../../resolvers/saved-query.ts';
 import { LoginResolver, SessionResolver } from '../../resolvers/session.ts';
 import { ShareResolver } from '../../resolvers/share.ts';
+import { SuiteResolver } from '../../resolvers/suite.ts';
+import { TagAssignmentResolver, TagResolver } from '../../resolvers/tag.ts';
 import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
 import { UserResolver } from '../../resolvers/user.ts';
 
-const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver, ShareResolver,
-  DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver];
+const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver, ShareResolver, TagResolver, TagAssignmentResolver, FavoriteResolver, FolderResolver,
+  DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver,
+  ReportResolver, ReportOwnedFields, AppResolver, AppOwnedFields, DatasourceLinkFields, DatasourceLinkResolver, SuiteResolver];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
 const UNUSED = createPubSub();

@@ -1,11 +1,13 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { Context } from '../core/context.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../core/check.ts';
-import { forbidden, notFound, refused, slugTaken } from '../core/errors.ts';
+import { forbidden, refused, slugTaken } from '../core/errors.ts';
 import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
+import { checkFolders } from './folder-tree.ts';
+import { retag, tagNew } from './tag-assignment.ts';
 import { checkSlug, freeSlug, levelIn, levelOf, load, principalOf } from './rights.ts';
 
 /** Declares a kind that people own: everything that all kinds have in common works from this. */
@@ -25,6 +27,7 @@ export interface OwnedInput {
   description?: string | null;
   ownerId?: string | null;
   folderId?: string | null;
+  tags?: string[] | null;
 }
 
 /** A new row of the kind with its common fields checked and filled; `rest` are the fields of its own. */
@@ -34,17 +37,18 @@ export async function createOwned<T extends OwnedRow>(ctx: Context, tx: Transact
   const ownerId = input.ownerId ? await principalOf(tx, tenantId, input.ownerId) : `user:${userId}`;
   checkNewOwner(ctx, ownerId);
   const slug = input.slug ? await takeSlug(tx, tenantId, kind.table, input.slug) : await freeSlug(tx, tenantId, kind.table, slugOf(name));
-  checkFolder(input.folderId);
+  const folderId = await folderOf(tx, tenantId, input.folderId);
 
-  const common: Partial<OwnedRow> = { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description'), ownerId, folderId: null };
+  const common: Partial<OwnedRow> = { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description'), ownerId, folderId };
   const row = tx.em.create(kind.entity, { ...rest, ...common } as never, { partial: true }) as T;
   tx.em.persist(row);
+  await tagNew(ctx, tx, kind, row, input.tags ?? []);
   return row;
 }
 
 /** Changes the common fields that the input names; what it does not name stays. */
 export async function updateOwned<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, row: T, input: OwnedInput): Promise<T> {
-  const { slug, ownerId, folderId, name, description } = input;
+  const { slug, ownerId, folderId, name, description, tags } = input;
   assignPresent<OwnedRow>(row, {
     name: name === undefined ? undefined : checkText(name, 'name'),
     description: description === undefined ? undefined : checkOptionalText(description, 'description'),
@@ -52,10 +56,8 @@ export async function updateOwned<T extends OwnedRow>(ctx: Context, tx: Transact
   if (slug === null) throw invalid('slug', 'must not be null');
   if (ownerId === null) throw invalid('ownerId', 'must not be null');
   if (slug !== undefined && slug !== row.slug) row.slug = await takeSlug(tx, ctx.viewer.tenantId, kind.table, slug);
-  if (folderId !== undefined && folderId !== (row.folderId ?? null)) {
-    checkFolder(folderId);
-    row.folderId = folderId;
-  }
+  if (folderId !== undefined && folderId !== (row.folderId ?? null)) row.folderId = await folderOf(tx, ctx.viewer.tenantId, folderId);
+  if (tags !== undefined) await retag(ctx, tx, kind, row, tags ?? []);
   if (ownerId !== undefined) await changeOwner(ctx, tx, kind, row, ownerId);
   return row;
 }
@@ -88,9 +90,11 @@ async function takeSlug(tx: Transaction, tenantId: string, table: string, slug: 
   return slug;
 }
 
-/** Folders come with their own slice; until a tenant has one, none can be named. */
-function checkFolder(folderId: string | null | undefined): void {
-  if (folderId) throw notFound({ what: 'folder', id: folderId });
+/** The folder that an input names, which stays until the transaction ends; null for none, 404 when the tenant has no such. */
+async function folderOf(tx: Transaction, tenantId: string, folderId: string | null | undefined): Promise<string | null> {
+  if (folderId === undefined || folderId === null) return null;
+  await checkFolders(tx, tenantId, [folderId]);
+  return folderId.toLowerCase();
 }
 
 export { load };

@@ -1,5 +1,7 @@
+import { App } from '../../entities/app.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Datasource } from '../../entities/datasource.ts';
+import { Report } from '../../entities/report.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { KindOf } from './kind.ts';
@@ -8,6 +10,8 @@ import type { KindOf } from './kind.ts';
 export const DATASOURCE: KindOf<Datasource> = { entity: Datasource, kind: 'datasource', what: 'datasource', table: 'datasource' };
 export const SAVED_QUERY: KindOf<SavedQuery> = { entity: SavedQuery, kind: 'query', what: 'query', table: 'saved_query' };
 export const DATASET: KindOf<Dataset> = { entity: Dataset, kind: 'dataset', what: 'dataset', table: 'dataset' };
+export const REPORT: KindOf<Report> = { entity: Report, kind: 'report', what: 'report', table: 'report' };
+export const APP: KindOf<App> = { entity: App, kind: 'app', what: 'app', table: 'app' };
 
 /** All of them, for what is done to every kind alike. */
-export const KINDS: readonly KindOf<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET];
+export const KINDS: readonly KindOf<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP];

@@ -1,20 +1,33 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { ApiToken } from '../../entities/api-token.ts';
+import { App } from '../../entities/app.ts';
 import { Dataset } from '../../entities/dataset.ts';
+import { DatasourceLink } from '../../entities/datasource-link.ts';
 import { Datasource } from '../../entities/datasource.ts';
+import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
+import { Folder } from '../../entities/folder.ts';
 import { Mail } from '../../entities/mail.ts';
 import { Operation } from '../../entities/operation.ts';
+import { Report } from '../../entities/report.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import { Session } from '../../entities/session.ts';
 import { Share } from '../../entities/share.ts';
+import { SuiteMember } from '../../entities/suite-member.ts';
+import { Suite } from '../../entities/suite.ts';
+import { TagAssignment } from '../../entities/tag-assignment.ts';
+import { Tag } from '../../entities/tag.ts';
 import { TeamMember } from '../../entities/team-member.ts';
 import { Team } from '../../entities/team.ts';
 import { User } from '../../entities/user.ts';
 import { modelOf, type ModelExtras } from '../adapters/database/model-of.ts';
+import { patternOf } from '../core/read/arguments.ts';
 import type { Filter, Model, Relation } from '../core/read/model.ts';
 import { toMany, toOne } from '../core/read/model.ts';
 import type { Kind } from '../core/read/reader.ts';
-import { readable } from './rights.ts';
+import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
+import { readable, readableThrough } from './rights.ts';
+import { MEMBER_RIGHTS } from './suite.ts';
+import { tag, TAGS } from './tag-model.ts';
 
 const model = (kind: Kind) => () => modelFor(kind);
 
@@ -24,14 +37,18 @@ const principal = (kind: Kind, type: 'user' | 'team', column: string): Relation 
 
 const ownerId: Filter = (value) => ({ sql: 'owner_id = ?', params: [/^(user|team):/.test(String(value)) ? value : `user:${String(value)}`] });
 
+const nameHolds: Filter = (value) => ({ sql: 'name ilike ?', params: [patternOf(String(value))] });
+
 /** What all kinds with owners have in common. */
 const owned = (more: ModelExtras = {}): ModelExtras => ({
   rights: readable, ...more,
   relations: {
     ownerUser: principal(User, 'user', 'owner_id'), ownerTeam: principal(Team, 'team', 'owner_id'),
-    shares: toMany(model(Share), 'resource_id', 'createdAt'), ...more.relations,
+    folder: toOne(model(Folder), 'folder_id'), shares: toMany(model(Share), 'resource_id', 'createdAt'), tagAssignments: toMany(model(TagAssignment), 'resource_id', 'tagId'),
+    favorites: toMany(model(Favorite), 'resource_id', 'createdAt'), ...more.relations,
   },
-  filters: { ownerId, ...more.filters },
+  computed: { tags: TAGS, ...more.computed },
+  filters: { ownerId, tag, favorite, ...more.filters },
 });
 
 /** What the read path must be told of each kind beside what MikroORM knows: rights, relations, what is searched and sorted. */
@@ -48,12 +65,22 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [Operation, { order: '-createdAt' }],
   [Mail, { text: ['to', 'subject'], sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
   [Share, { relations: { user: principal(User, 'user', 'principal'), team: principal(Team, 'team', 'principal') } }],
-  [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'] })],
+  [Tag, {}],
+  [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
+  [Favorite, { rights: ownFavorites }],
+  [Folder, { relations: { parent: toOne(model(Folder), 'parent_id'), subfolders: toMany(model(Folder), 'parent_id', 'name') }, filters: { name: nameHolds } }],
+  [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'], relations: { links: toMany(model(DatasourceLink), 'source_datasource_id', 'createdAt') } })],
+  // Whoever meets a link has read its source already.
+  [DatasourceLink, { what: 'link', rights: readableThrough('datasource', 'target_datasource_id'), relations: { target: toOne(model(Datasource), 'target_datasource_id') } }],
+  [Suite, { relations: { members: toMany(model(SuiteMember), 'suite_id', 'position') } }],
+  [SuiteMember, { rights: MEMBER_RIGHTS }],
   [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [Dataset, owned({
     sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
     relations: { datasource: toOne(model(Datasource), 'datasource_id'), savedQuery: toOne(model(SavedQuery), 'query_id') },
   })],
+  [Report, owned()],
+  [App, owned({ sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'] })],
 ]);
 
 const models = new Map<Kind, Model>();
@@ -62,6 +89,7 @@ const models = new Map<Kind, Model>();
 export function useMetadata(orm: MikroORM): void {
   if (models.size) return;
   for (const [kind, extras] of EXTRAS) models.set(kind, modelOf(orm.getMetadata().get(kind as never), { schema: 'dws', ...extras }, modelFor));
+  models.set(FavoriteResource, favoriteResources);
 }
 
 /** The model of a stored type. */

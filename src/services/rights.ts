@@ -4,6 +4,7 @@ import { badInput, forbidden, notFound, preconditionFailed } from '../core/error
 import { isUuid } from '../core/id.ts';
 import { LEVEL, LEVEL_OF_ROLE, levelAllows, type Level, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
+import type { RowRule } from '../core/read/condition.ts';
 import { isSlug } from '../core/slug.ts';
 import type { Viewer } from '../core/viewer.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
@@ -56,6 +57,18 @@ export const readable = ({ superuser, tenantId, principals }: Viewer): { sql: st
   params: [principals, tenantId, principals],
 });
 
+/** The rows of a kind with owners that the viewer may write, in the same form. */
+export const writable = (viewer: Viewer): { sql: string; params: unknown[] } | null => (viewer.superuser ? null : {
+  sql: `owner_id = any(?) or id = any(array(select s.resource_id from dws.share s where s.tenant_id = ? and s.principal = any(?) and s.access_level >= ${LEVEL.edit}))`,
+  params: [viewer.principals.filter((principal) => levelOf(viewer, principal) >= LEVEL.edit), viewer.tenantId, viewer.principals],
+});
+
+/** The rows about a resource that the viewer may read; `column` holds the id of the resource, which is a row of `table`. */
+export const readableThrough = (table: string, column: string): RowRule => (viewer) => {
+  const rule = readable(viewer);
+  return rule && { sql: `r.${column} in (select id from dws.${table} where tenant_id = ? and (${rule.sql}))`, params: [viewer.tenantId, ...rule.params] };
+};
+
 /**
  * Loads a row for a change, locked until the transaction ends. 404 when the viewer may not read it, 403 naming the permission when it may not do that,
  * 412 when `If-Match` speaks of another version.
@@ -106,9 +119,24 @@ async function findPrincipal(tx: Pick<Transaction, 'query'>, tenantId: string, g
   return `${isTeam ? 'team' : 'user'}:${found.id}`;
 }
 
-/** The arguments of a list with the owner's canonical principal; 404 when they name nobody. */
-export async function ofOwner<P extends { ownerId?: string }>(ctx: Pick<Context, 'query' | 'viewer'>, page: P): Promise<P> {
-  return page.ownerId ? { ...page, ownerId: await findPrincipal(ctx, ctx.viewer.tenantId, page.ownerId, '') } : page;
+/** The arguments of a list with the owner's canonical principal and the ids of tag and folder; 404 when one of them names nothing. */
+export async function resolvePage<P extends { ownerId?: string; tag?: string; folderId?: string }>(ctx: Pick<Context, 'query' | 'viewer'>, page: P): Promise<P> {
+  const { ownerId, tag, folderId } = page;
+  if (ownerId == null && tag == null && folderId == null) return page;
+  return {
+    ...page,
+    ...(ownerId != null && { ownerId: await findPrincipal(ctx, ctx.viewer.tenantId, ownerId, '') }),
+    ...(tag != null && { tag: await findId(ctx, 'tag', tag, 'lower(name) = lower($2)') }),
+    ...(folderId != null && { folderId: await findId(ctx, 'folder', folderId) }),
+  };
+}
+
+/** The id of a row that is named by its id, or by its name where `named` compares names. */
+async function findId({ query, viewer }: Pick<Context, 'query' | 'viewer'>, table: 'tag' | 'folder', given: string, named?: string): Promise<string> {
+  const condition = isUuid(given) ? 'id = $2' : given.includes('\0') ? undefined : named;
+  const [found] = condition ? await query<{ id: string }>({ text: `select id from dws.${table} where tenant_id = $1 and ${condition}`, values: [viewer.tenantId, given] }) : [];
+  if (!found) throw notFound({ what: table, id: given });
+  return found.id;
 }
 
 /** A slug nobody of the kind has: the one asked for, or one made of the name with `-2`, `-3`, … */

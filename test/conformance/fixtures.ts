@@ -9,6 +9,7 @@ export interface Fixture {
 /** By the first segment of the path. */
 export const FIXTURES: Record<string, Fixture> = {
   users: { make: async (admin, name) => (await admin.creates('/users', { username: name.replaceAll(' ', '-'), password: 'correct horse battery', enabled: true })).username },
+  tags: { make: async (admin, name) => (await admin.creates('/tags', { name })).id },
   teams: { make: async (admin, name) => (await admin.creates('/teams', { name })).id },
   datasources: {
     make: async (admin, name, ownerId) => (await admin.creates('/datasources', { name, ownerId, type: 'postgres', config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' }, secrets: { password: 'p' } })).id,
@@ -25,7 +26,11 @@ export const FIXTURES: Record<string, Fixture> = {
       return (await admin.creates('/datasets', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
     },
   },
+  reports: { make: async (admin, name, ownerId) => (await admin.creates('/reports', { name, ownerId })).id },
+  apps: { make: async (admin, name, ownerId) => (await admin.creates('/apps', { name, ownerId })).id },
+  folders: { make: async (admin, name) => (await admin.creates('/folders', { name })).id },
+  suites: { make: async (admin, name) => (await admin.creates('/suites', { name })).id },
 };
 
 /** Kinds that everybody in the tenant may read: to the reader they exist. */
-export const READABLE_BY_ALL = new Set(['users', 'teams']);
+export const READABLE_BY_ALL = new Set(['users', 'teams', 'folders', 'suites', 'tags']);

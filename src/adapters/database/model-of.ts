@@ -15,6 +15,8 @@ export interface ModelExtras {
   /** Of the table, where the entity names none. */
   schema?: string;
   relations?: Record<string, Relation>;
+  /** Fields that SQL over `p` computes, e.g. `(select count(*)::int from dws.share s where s.resource_id = p.id)`; it needs no values. */
+  computed?: Record<string, { sql: string; type: ColumnType }>;
   needs?: Record<string, readonly string[]>;
   rights?: RowRule;
   /** By default `name` and `description`, as far as there are. */
@@ -37,8 +39,10 @@ const TYPES: readonly (readonly [RegExp, ColumnType])[] = [
 /** The model of an entity that MikroORM has discovered. Lazy and hidden properties are secrets and stay out; `modelFor` finds the models of relations. */
 export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, modelFor?: (kind: Kind) => Model): Model {
   const props = Object.values(metadata.properties) as EntityProperty[];
-  const columns = Object.fromEntries(props.filter(isColumn).map((prop) => [prop.name, columnOf(metadata, prop)]));
-  const has = (field: string): boolean => field in columns;
+  const stored = Object.fromEntries(props.filter(isColumn).map((prop) => [prop.name, columnOf(metadata, prop)]));
+  const computed = Object.entries(extras.computed ?? {}).map(([name, { sql, type }]): [string, Column] => [name, { column: name, type, sql, nullable: false }]);
+  const columns: Record<string, Column> = { ...stored, ...Object.fromEntries(computed) };
+  const has = (field: string): boolean => field in stored;
   const reference = (field: string): string => `r.${quoted(columns[field]!.column)}`;
   // People look for words in the order of the alphabet, whichever way they are spelt.
   const sortKey = (field: string): string => (columns[field]!.type === 'text' ? `lower(${reference(field)})` : reference(field));

@@ -3,22 +3,31 @@ import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
 import { ApiToken } from '../../../entities/api-token.ts';
+import { App } from '../../../entities/app.ts';
 import { Dataset } from '../../../entities/dataset.ts';
+import { DatasourceLink } from '../../../entities/datasource-link.ts';
 import { Datasource } from '../../../entities/datasource.ts';
+import { Favorite } from '../../../entities/favorite.ts';
+import { Folder } from '../../../entities/folder.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Operation } from '../../../entities/operation.ts';
 import { PasswordReset } from '../../../entities/password-reset.ts';
+import { Report } from '../../../entities/report.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
 import { Session } from '../../../entities/session.ts';
 import { Share } from '../../../entities/share.ts';
+import { SuiteMember } from '../../../entities/suite-member.ts';
+import { Suite } from '../../../entities/suite.ts';
+import { TagAssignment } from '../../../entities/tag-assignment.ts';
+import { Tag } from '../../../entities/tag.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { Tenant } from '../../../entities/tenant.ts';
 import { User } from '../../../entities/user.ts';
 
 /** Every stored type. */
-export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, Share];
+export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, Share, Folder, Report, App, DatasourceLink, Suite, SuiteMember, Tag, TagAssignment, Favorite];
 
 /** What MikroORM is told wherever it is used: entities, schema, names. */
 export const ormOptions = (more: Partial<Options>): Options => ({

@@ -85,14 +85,17 @@ function searchOf(model: Model, q: string): Condition {
     sql = model.text.map((field) => `r.${quoted(model.columns[field]!.column)} ilike ?`).join(' or ');
     searches.set(model, sql);
   }
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = patternOf(q);
   return { sql, params: model.text.map(() => pattern) };
 }
+
+/** The pattern of `ilike` for texts that hold these characters. */
+export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** The condition that a field has a value. Values that its column cannot hold match nothing. */
 export function equals(model: Model, field: string, value: FieldValues[string]): Condition {
   const column = model.columns[field];
-  if (!column) throw new Error(`${model.name} has no column "${field}"`);
+  if (!column || column.sql) throw new Error(`${model.name} has no column "${field}"`);
   const name = `r.${quoted(column.column)}`;
   if (value === null) return { sql: `${name} is null`, params: [] };
   if (Array.isArray(value)) return { sql: `${name} = any(?)`, params: [value.filter((one) => canHold(column.type, one))] };

@@ -9,6 +9,8 @@ export interface Column {
   column: string;
   type: ColumnType;
   nullable: boolean;
+  /** What computes it, over the row `p`; there is no such column in the table then, and it is only read. */
+  sql?: string;
 }
 
 /**

@@ -22,7 +22,8 @@ interface Source {
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
-function columnOf({ column, type }: Column): string {
+function columnOf({ column, type, sql }: Column): string {
+  if (sql) return sql;
   const name = `p.${quoted(column)}`;
   // Text of our own form saves parsing to Dates and printing them again: 2 us a value in node, 0.5 us in Postgres.
   if (type === 'timestamp') return `to_char(${name} at time zone 'UTC', ${ISO})`;
