@@ -1,30 +1,17 @@
-import { Arg, Args, Ctx, Field, FieldResolver, Float, ObjectType, registerEnumType, Resolver, Root, Subscription } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Float, Resolver, Root, Subscription } from 'type-graphql';
 import { Dataset } from '../entities/dataset.ts';
 import type { Context } from '../src/core/context.ts';
 import { Needs } from '../src/core/read/model.ts';
 import { Json } from '../src/core/scalars.ts';
 import { aggregate } from '../src/services/dataset-aggregate.ts';
 import { discover, search, type RowPage } from '../src/services/dataset-data.ts';
-import { exported, type ExportFormat, type ExportChunk as ExportChunkShape } from '../src/services/dataset-export.ts';
+import { exported } from '../src/services/dataset-export.ts';
 import { VIEWED, type ViewedDataset } from '../src/services/dataset-view.ts';
+import type { ExportFormat } from '../src/services/export-file.ts';
 import { Key } from './arguments.ts';
 import { AggregateArgs, DataArgs, DatasetAggregate, DatasetProfile, DatasetRows, RowArgs } from './dataset-data-types.ts';
+import { ExportChunk, ExportFormatEnum } from './export-types.ts';
 import { Can } from './guard.ts';
-
-export const ExportFormatEnum = { CSV: 'csv', JSON: 'json', NDJSON: 'ndjson' } as const satisfies Record<string, ExportFormat>;
-registerEnumType(ExportFormatEnum, {
-  name: 'ExportFormat',
-  description: 'Format of an export.',
-  valuesConfig: { CSV: { description: 'Comma-separated values with a header (RFC 4180).' }, JSON: { description: 'One JSON array.' }, NDJSON: { description: 'One JSON object a line.' } },
-});
-
-/** A piece of an export. */
-@ObjectType({ description: 'A piece of an exported file, in order.' })
-export class ExportChunk implements ExportChunkShape {
-  @Field(() => String, { description: 'The piece.' }) text!: string;
-  @Field(() => String, { description: 'Name of the file.' }) filename!: string;
-  @Field(() => String, { description: 'Its media type.' }) contentType!: string;
-}
 
 /** Children of a dataset that are read from its rows. */
 @Resolver(() => Dataset)

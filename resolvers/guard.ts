@@ -3,6 +3,7 @@ import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../src/core/context.ts';
 import { fault, forbidden, unauthenticated } from '../src/core/errors.ts';
 import { isGlobalPermission, type Permission } from '../src/core/permissions.ts';
+import { audited } from './audited.ts';
 
 const readOnlyToken = fault(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
 const needsSession = fault(403, 'FORBIDDEN', () => 'This needs a session: log in with a password instead of a token');
@@ -21,7 +22,8 @@ export const rootTypes = (schema: GraphQLSchema) =>
   ([['read', schema.getQueryType()], ['write', schema.getMutationType()], ['read', schema.getSubscriptionType()]] as const).filter(([, type]) => isObjectType(type));
 
 /**
- * Wraps every root field of the schema with one synchronous check of credentials, token scope and global permission.
+ * Wraps every root field of the schema with one synchronous check of credentials, token scope and global permission, and every mutation, public ones
+ * included, so that it is audited.
  * A root field that names neither a permission nor `@Public` stops the start.
  */
 export function guard(schema: GraphQLSchema): GraphQLSchema {
@@ -29,10 +31,10 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
     for (const field of Object.values(type!.getFields())) {
       const permission = permissionOf(field);
       if (!permission) throw new Error(`${type!.name}.${field.name} names no permission: put @Can or @Public above it`);
-      if (permission === 'public') continue;
-      const check = checkFor(permission, scope);
-      if (field.resolve) field.resolve = checked(check, field.resolve);
-      if (field.subscribe) field.subscribe = checked(check, field.subscribe);
+      const check = permission === 'public' ? undefined : checkFor(permission, scope);
+      if (check && field.resolve) field.resolve = checked(check, field.resolve);
+      if (check && field.subscribe) field.subscribe = checked(check, field.subscribe);
+      if (scope === 'write' && field.resolve) field.resolve = audited(field, permission, field.resolve);
     }
   }
   return schema;

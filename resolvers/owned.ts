@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root, type ClassType } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root, type ClassType } from 'type-graphql';
+import type { Activity } from '../entities/activity.ts';
 import { Favorite } from '../entities/favorite.ts';
 import { Folder } from '../entities/folder.ts';
 import type { OwnedRow } from '../entities/owned-row.ts';
@@ -15,10 +16,12 @@ import { setOwner, type KindOf } from '../src/services/kind.ts';
 import { levelOn, type Owned } from '../src/services/rights.ts';
 import * as shares from '../src/services/share.ts';
 import * as tagging from '../src/services/tag-assignment.ts';
+import { ActivityPage, ChildPageArgs } from './activity.ts';
 import { Key } from './arguments.ts';
 import { Can } from './guard.ts';
 import { permissionsType } from './permissions-type.ts';
 import { Principal, principalNeeds, principalOf, printed, type PrincipalColumns } from './principal.ts';
+import { ReferencePage } from './reference.ts';
 import { PrincipalId, ShareInput } from './share.ts';
 
 /** All that GraphQL shows of a favourite. */
@@ -87,6 +90,11 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
       return share;
     }
 
+    @Needs('id', 'ownerId') @FieldResolver(() => ReferencePage, { description: 'What uses it, as far as the caller may read that; at most 1000.' })
+    async references(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+      return { ...await ctx.read.childPage(type, 'references', resource, info), kindOf, resource };
+    }
+
     @FieldResolver(() => [TagAssignment], { description: 'Its tags, in the order the tags were made.' })
     tagAssignments(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
       return ctx.read.children(type, 'tagAssignments', resource, info);
@@ -107,6 +115,11 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
     @FieldResolver(() => Favorite, { nullable: true, description: 'The caller’s mark on it; null when it is none of their favourites.' })
     favorite(@Ctx() ctx: Context, @Root() resource: Owned) {
       return favoriteOf(ctx, resource);
+    }
+
+    @FieldResolver(() => ActivityPage, { description: 'What was done to it, the latest first.' })
+    activity(@Ctx() ctx: Context, @Root() resource: Owned, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.childPage<Activity>(type, 'activity', resource, info, page);
     }
 
     @Can(`${kind}:assignTags` as Permission) @Mutation(() => TagAssignment, { name: `tag${type.name}`, description: `Puts a tag on a ${what}; nothing happens when it has it.` })

@@ -30,7 +30,10 @@ export function textReader(type: GraphQLInputType): TextReader {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
     const item = textReader(nullable.ofType as GraphQLInputType);
-    return (text) => (text === '' ? [] : text.split(',').map(item));
+    const named: TextReader = (text) => {
+      try { return item(text); } catch (error) { return fail(`${(error as Error).message}, not "${text}"`); }
+    };
+    return (text) => (text === '' ? [] : text.split(',').map(named));
   }
   if (nullable === GraphQLInt) return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : fail('must be an integer'));
   if (nullable === GraphQLFloat) return (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : fail('must be a number'));

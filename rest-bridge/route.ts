@@ -1,5 +1,6 @@
 import type { Handler } from './call.ts';
 import { collection, resource, value, type Presenter } from './present.ts';
+import { resourcePath } from './resource-path.ts';
 import { tag } from './tag.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -108,8 +109,18 @@ const favorite: Aspect = ({ path, word, one, type }) => {
   return [asked, put(single, `favorite${type}`, set), del(single, `unfavorite${type}`)];
 };
 
+const reference = resource<{ kind: string; id: string }>('kind id name ownerId', ({ kind: word, id }) => ({ self: resourcePath({ kind: word, id }) }));
+const references: Aspect = ({ path, one }) => [get(`${path}/:id/references`, `${one}.references`, collection('reference', reference, { extra: 'hidden' }))];
+
+/** Datasets name themselves `datasetId`, as the specification has it, and every other kind likewise. */
+const activity: Aspect = ({ path, word, one }) => {
+  const record = resource<{ userId: string | null }>(`id type userId user { id name type } ${word}Id: resourceId kind name message data createdAt`,
+    ({ userId }, { id }) => ({ [`svc:${word}`]: `${path}/${id}`, 'svc:user': userId ? `/users/${userId}` : undefined }));
+  return [get(`${path}/:id/activity`, `${one}.activity`, collection('activity', record))];
+};
+
 /** What every kind has that people own and share. */
-const OWNED: readonly Aspect[] = [permissions, owner, shares, tags, favorite];
+const OWNED: readonly Aspect[] = [permissions, owner, shares, tags, favorite, activity, references];
 
 type CrudRow = 'list' | 'create' | 'read' | 'update' | 'delete';
 export interface KindOptions {

@@ -33,7 +33,7 @@ export class Client {
       ...(body !== undefined && { body: raw ? body as string : JSON.stringify(body) }), redirect: 'manual',
     });
     const text = await response.text();
-    const json = response.headers.get('content-type')?.includes('json') && text !== '';
+    const json = /[/+]json\b/.test(response.headers.get('content-type') ?? '') && text !== '';
     return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
   }
 

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { getNamedType, getNullableType, isCompositeType, isInputObjectType, isListType, type GraphQLField } from 'graphql';
+import type { GraphQLField } from 'graphql';
 import { beforeAll, describe, expect, test as plain } from 'vitest';
 import type { Endpoint } from '../rest-bridge/bridge.ts';
 import { permissionOf, rootTypes } from '../resolvers/guard.ts';
 import { isGlobalPermission } from '../src/core/permissions.ts';
 import { endpointsOf } from '../src/server/contract.ts';
 import { makeSchema } from '../src/server/schema.ts';
+import { bodyOf, documentOf, kindOf, pathOf, queryOf, UNKNOWN } from './conformance/calls.ts';
 import { FIXTURES, READABLE_BY_ALL } from './conformance/fixtures.ts';
 import { Client } from './client.ts';
 import { startService, type Service } from './service.ts';
@@ -15,7 +16,6 @@ import { startService, type Service } from './service.ts';
  * Statuses of contract section 4 and permissions of section 3.
  */
 
-const UNKNOWN = '01900000-0000-7000-8000-000000000000';
 const schema = await makeSchema();
 const endpoints = endpointsOf(schema);
 const rows = endpoints.map((endpoint) => [`${endpoint.row.method} ${endpoint.row.path}`, endpoint] as const);
@@ -43,42 +43,6 @@ beforeAll(async () => {
   }
   return () => service.close();
 }, 120_000);
-
-/** The kind whose single resource a path is below, e.g. `datasets` for `/datasets/:id/data`. */
-const kindOf = ({ row }: Endpoint): string | undefined => /^\/([\w-]+)\/:/.exec(row.path)?.[1];
-
-/** The route with a value in its first parameter; the others get ids that nothing has. */
-function pathOf({ row }: Endpoint, first: string): string {
-  let place = 0;
-  return row.path.replace(/:\w+\*?/g, () => (place++ === 0 ? encodeURIComponent(first) : UNKNOWN));
-}
-
-/** A body that the row takes: required inputs with values of their type, so that what is refused is refused for the rights. */
-function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undefined {
-  if (row.method === 'GET' || row.method === 'DELETE' || !plan) return undefined;
-  const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
-  const body: Record<string, unknown> = {};
-  for (const { argument } of plan.slots) {
-    const type = isListType(getNullableType(argument.type)) ? argument.type : getNamedType(argument.type);
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) { if (String(field.type).endsWith('!') && field.defaultValue === undefined) body[field.name] = sample(field.name, String(getNamedType(field.type))); }
-    if (!isInputObjectType(type) && String(argument.type).endsWith('!') && argument.defaultValue === undefined && !path.has(argument.name)) body[argument.name] = sample(argument.name, String(type));
-  }
-  return body;
-}
-
-const SAMPLES: Record<string, unknown> = { Int: 1, Float: 1, Boolean: true, JSONObject: {}, JSON: {}, TeamRole: 'member', Theme: 'dark', DateTime: '2026-01-01T00:00:00.000Z' };
-const NAMED: Record<string, unknown> = { groupBy: [], measures: [{ fn: 'count', as: 'n' }], format: 'csv', permissions: [], password: 'correct horse battery', username: 'somebody-new', type: 'postgres', config: { host: '127.0.0.1', database: 'd', user: 'u' } };
-/** Where a name that others have too means something of its own. */
-const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup' };
-const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN;
-
-/** What a GET must be asked with. */
-function queryOf({ row, plan }: Endpoint): string {
-  if (row.method !== 'GET' || !plan) return '';
-  const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
-  const required = plan.slots.filter(({ argument }) => String(argument.type).endsWith('!') && argument.defaultValue === undefined && argument.name in NAMED && !path.has(argument.name));
-  return required.length ? `?${required.map(({ argument }) => `${argument.name}=${String(NAMED[argument.name])}`).join('&')}` : '';
-}
 
 const send = (client: Client, endpoint: Endpoint, first: string) => client.request(endpoint.row.method, `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`, bodyOf(endpoint));
 const firstOf = (endpoint: Endpoint): string => made[kindOf(endpoint) ?? '']?.private ?? UNKNOWN;
@@ -171,7 +135,7 @@ describe('every list', () => {
       const statements: string[] = [];
       database.query = (tenantId, statement) => (statements.push(statement.text), query(tenantId, statement));
       try {
-        expect(await admin.get(endpoint.row.path)).toMatchObject({ status: 200, body: { total: expect.any(Number) } });
+        expect(await admin.get(endpoint.row.path + queryOf(endpoint))).toMatchObject({ status: 200, body: { total: expect.any(Number) } });
       } finally {
         database.query = query;
       }
@@ -247,26 +211,6 @@ function kindOfField(field: GraphQLField<unknown, unknown>): string | undefined 
   const [word = ''] = permissionOf(field)!.split(':');
   const byWord: Record<string, string> = { dataset: 'datasets', datasource: 'datasources', query: 'queries', report: 'reports', app: 'apps', folder: 'folders', suite: 'suites', team: 'teams', tag: 'tags', user: 'users', savedQuery: 'queries' };
   return byWord[permissionOf(field) === 'authenticated' ? field.name : word];
-}
-
-/** A document that calls a field with arguments of the right types, or those given as literals. */
-function documentOf(root: string, { name, args, type }: GraphQLField<unknown, unknown>, own: Record<string, string> = {}): string {
-  const needed = args.filter((argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined);
-  const given = needed.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
-  const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
-  return `${root.toLowerCase()} { ${name}${given.length ? `(${given.join(', ')})` : ''}${selection} }`;
-}
-
-function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): string {
-  const named = getNamedType(type);
-  if (isInputObjectType(named)) {
-    const required = Object.values(named.getFields()).filter((field) => String(field.type).endsWith('!') && field.defaultValue === undefined);
-    const object = `{ ${required.map((field) => `${field.name}: ${literal(field.type)}`).join(', ')} }`;
-    return String(type).startsWith('[') ? `[${object}]` : object;
-  }
-  const values = 'getValues' in named ? named.getValues()[0]!.name : undefined;
-  const one = values ?? { Int: '1', Float: '1', Boolean: 'true', JSONObject: '{}', JSON: '1', _Any: '{ __typename: "User" }', DateTime: '"2026-01-01T00:00:00.000Z"' }[named.name] ?? JSON.stringify(UNKNOWN);
-  return String(type).startsWith('[') ? `[${one}]` : one;
 }
 
 describe('the specification’s route list', () => {

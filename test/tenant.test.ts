@@ -114,7 +114,7 @@ describe('connections', () => {
     expect(naming(/\bsystem\.(query|transaction)\b|\bSystemPool\b/).filter((file) => /^(resolvers|rest-bridge|entities)/.test(file))).toEqual([]);
     const services = naming(/(?<!typeof platform\.)\bsystem\.(query|transaction)\b/).filter((file) => file.startsWith('src/services/'));
     expect(services).toEqual([
-      'src/services/authenticator.ts', 'src/services/bootstrap.ts', 'src/services/credential-sweep.ts', 'src/services/credential.ts', 'src/services/login.ts',
+      'src/services/audit.ts', 'src/services/authenticator.ts', 'src/services/bootstrap.ts', 'src/services/credential-sweep.ts', 'src/services/credential.ts', 'src/services/login.ts',
       'src/services/operation-work.ts', 'src/services/operator.ts', 'src/services/password-reset.ts',
     ]);
   });

@@ -1,9 +1,9 @@
 import { collection, resource } from '../present.ts';
+import { resourcePath } from '../resource-path.ts';
 import { get } from '../route.ts';
 
 interface Favorite { kind: string; id: string }
 
-const pathOf = (kind: string): string => (kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`);
-const favorite = resource<Favorite>('kind id name createdAt', ({ kind, id }) => ({ self: `/${pathOf(kind)}/${id}/favorite`, 'svc:resource': `/${pathOf(kind)}/${id}` }));
+const favorite = resource<Favorite>('kind id name createdAt', ({ kind, id }) => ({ self: `${resourcePath({ kind, id })}/favorite`, 'svc:resource': resourcePath({ kind, id }) }));
 
 export default [get('/me/favorites', 'favorites', collection('favorite', favorite))];

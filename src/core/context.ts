@@ -1,3 +1,4 @@
+import type { AuditedRequest } from './audit.ts';
 import type { Platform, Transaction } from './platform.ts';
 import type { Query } from './database.ts';
 import type { Level } from './permissions.ts';
@@ -5,8 +6,7 @@ import type { Reader } from './read/reader.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What a request tells about itself. */
-export interface RequestFacts {
-  id: string;
+export interface RequestFacts extends AuditedRequest {
   address: string;
   userAgent: string | null;
   /** Aborted when the client hangs up, its credential ends, or the service stops. */

@@ -6,10 +6,20 @@ import type { DatasetIndex } from './dataset-index.ts';
 import type { QueuedWork } from './operations.ts';
 import type { Driver } from './row-source.ts';
 
+/** What a unit of work did to one row. Of an update, `fields` are those that got another value, and `before` holds what they were. */
+export interface RowChange {
+  type: 'create' | 'update' | 'delete';
+  row: object;
+  fields: readonly string[];
+  before: Readonly<Record<string, unknown>>;
+}
+
 /** A transaction in one tenant: the unit of work and single statements, on one connection. */
 export interface Transaction {
   em: EntityManager;
   query: Query;
+  /** What the unit of work has written so far, a change for each row; single statements are not among it. */
+  changes(): readonly RowChange[];
 }
 
 /** The tenants' rows. Every statement and transaction runs in the tenant it names. */

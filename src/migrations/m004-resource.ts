@@ -42,9 +42,11 @@ export class Resources extends Migration {
     this.addSql(`create index activity_resource on dws.activity (tenant_id, resource_id, created_at desc, id desc);`);
     this.addSql(`create index activity_owner on dws.activity (tenant_id, owner_id, created_at desc, id desc);`);
     this.addSql(`create index activity_created on dws.activity (created_at);`);
-    this.addSql(`create table dws.audit_event (${row}, user_id uuid, username text not null, action text not null, kind text, resource_id text, tongue text not null, address text,
-      token_id uuid, request_id text not null);`);
+    this.addSql(`create table dws.audit_event (${row}, user_id uuid, username text not null, action text not null, kind text, resource_id text, outcome text not null, tongue text not null, address text,
+      token_id uuid, session_id uuid, request_id text not null);`);
     this.addSql(`create index audit_event_created on dws.audit_event (tenant_id, created_at desc, id desc);`);
+    this.addSql(`create index audit_event_resource on dws.audit_event (tenant_id, resource_id, created_at desc, id desc) where resource_id is not null;`);
+    this.addSql(`create index audit_event_age on dws.audit_event using brin (created_at);`);
 
     this.addSql(`create table dws.datasource_link (${row}, source_datasource_id uuid not null references dws.datasource on delete cascade, target_datasource_id uuid not null references dws.datasource on delete cascade,
       type text not null check (type in ('foreign-key', 'lookup')), mappings jsonb not null default '{}');`);
@@ -63,6 +65,8 @@ export class Resources extends Migration {
         create policy system on dws.${table} to dws_system using (true) with check (true);
         grant select, insert, update, delete on dws.${table} to dws_app, dws_system;`);
     }
+    // What was done is never rewritten; only the janitor, who crosses tenants, deletes what is old.
+    for (const table of ['activity', 'audit_event']) this.addSql(`revoke update, delete on dws.${table} from dws_app; revoke update on dws.${table} from dws_system;`);
   }
 
   /** What hangs on a resource, or on a principal, goes with it, however it goes. */

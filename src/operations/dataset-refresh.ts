@@ -10,6 +10,7 @@ import { newId } from '../core/id.ts';
 import type { OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { BoundQuery } from '../core/row-source.ts';
+import { noteRefresh } from '../services/activity.ts';
 import { readSource, runFailure } from '../services/datasource-connection.ts';
 import type { Claim } from '../services/operation-work.ts';
 import { publishGeneration } from './dataset-publish.ts';
@@ -47,6 +48,7 @@ export const datasetRefresh = (databaseUrl: string): Handler => ({
       return {
         async publish(tx) {
           const result = await publishGeneration(tx, job, input.datasetId, generation, quota);
+          await noteRefresh(tx, job, 'refreshed', { records: result.records, duration: result.duration });
           published = generation;
           return result;
         },
@@ -97,4 +99,5 @@ async function noteFailure(claim: Claim, failure: OperationFailure, tx: Transact
   const at = new Date();
   const last: LastRefresh = { at: at.toISOString(), success: false, duration: at.getTime() - claim.startedAt.getTime(), error: failure.message };
   await tx.query({ text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`, values: [claim.tenantId, claim.resourceId, JSON.stringify(last)] });
+  await noteRefresh(tx, claim, 'refresh.failed', { code: failure.code, duration: last.duration! });
 }

@@ -31,6 +31,14 @@ export async function sweepMail(query: Query): Promise<void> {
   await query({ text: `delete from dws.password_reset where expires_at < now() - interval '1 day'` });
 }
 
+/** How long activities and the audit log stay. */
+const RECORDS_STAY = '400 days';
+
+/** Deletes what was done too long ago for anybody to ask. */
+export async function sweepRecords(query: Query): Promise<void> {
+  for (const table of ['activity', 'audit_event']) await query({ text: `delete from dws.${table} where created_at < now() - interval '${RECORDS_STAY}'` });
+}
+
 /** Drops one generation under its lock. Whoever made it may have published it since we looked, so the row is looked for once more. */
 function dropOrphan(platform: Platform, id: GenerationId): Promise<void> {
   return platform.system.transaction(async (query) => {

@@ -2,7 +2,7 @@ import type { Platform } from '../core/platform.ts';
 import { abandoned } from '../services/operation-work.ts';
 import type { Handlers } from './handler.ts';
 import { sweepCredentials } from '../services/credential-sweep.ts';
-import { sweepGenerations, sweepMail } from './janitor.ts';
+import { sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
 import { restart } from './settle.ts';
 
 /** Any number will do, as long as every process takes the same. */
@@ -52,6 +52,7 @@ export function reconcile(platform: Platform, handlers: Handlers, options: Recon
     await revive(platform, handlers, options);
     await query({ text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`, values: [options.retention] });
     await sweepMail(query);
+    await sweepRecords(query);
     await sweepGenerations(platform, options);
     await sweepCredentials(platform.system);
   });

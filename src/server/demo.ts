@@ -25,7 +25,7 @@ export async function seedDemo(platform: Platform, adminUrl: string, say: (line:
   try {
     const viewer = await firstSuperuser(platform.system, 'default');
     if (!viewer) return;
-    const request = { id: 'demo', address: '127.0.0.1', userAgent: null, signal, setSession: () => undefined };
+    const request = { id: 'demo', address: '127.0.0.1', tongue: 'cli', userAgent: null, signal, setSession: () => undefined } as const;
     const ctx = viewerContext(platform, request, viewer);
     const [done] = await platform.system.query({ text: `select value from dws.setting where name = $1`, values: [DONE] });
     const known = await findDatasource(ctx);

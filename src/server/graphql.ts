@@ -22,7 +22,7 @@ export interface GraphqlOptions {
 
 /** `/graphql`: POST, GET and WebSocket on one address. */
 export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
-  const context = (request: FastifyRequest, reply: FastifyReply) => options.makeContext(request, reply).catch((error: unknown) => {
+  const context = (request: FastifyRequest, reply: FastifyReply) => options.makeContext(request, reply, 'graphql').catch((error: unknown) => {
     if (!faultOf(error)) request.log.error({ err: error }, 'request failed');
     throw refusal(error);
   });

@@ -49,7 +49,7 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
     readForms: (api) => void api.register(multipart, { limits: { fileSize: platform.config.MAX_UPLOAD_BYTES || Number.MAX_SAFE_INTEGER, files: 1, fields: 20 } }),
     permissionOf: permissionNames(schema),
     contextFor: async (request, reply, endpoint) => {
-      const context = await makeContext(request, reply);
+      const context = await makeContext(request, reply, 'rest');
       if (!context.viewer && !endpoint.public) throw unauthenticated();
       if (endpoint.row.method !== 'GET') checkOrigin(context.request);
       return context;

@@ -49,7 +49,7 @@ export async function pageRoutes(app: FastifyInstance, { schema, endpoints, plat
   const document = async (url: string, type: string, text: string) => {
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     app.get(url, async (request, reply) => {
-      if (!platform.config.PUBLIC_SCHEMA && !(await makeContext(request, reply)).viewer) throw unauthenticated();
+      if (!platform.config.PUBLIC_SCHEMA && !(await makeContext(request, reply, 'graphql')).viewer) throw unauthenticated();
       reply.header('etag', etag).header('cache-control', 'no-cache');
       if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send();
       return reply.header('content-type', type).send(text);

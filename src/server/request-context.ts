@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Tongue } from '../core/audit.ts';
 import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
@@ -10,7 +11,7 @@ import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
 
 /** Makes the context of a request: who calls, from where, within which limits. */
-export type ContextMaker = (request: FastifyRequest, reply: FastifyReply) => Promise<PublicContext>;
+export type ContextMaker = (request: FastifyRequest, reply: FastifyReply, tongue: Tongue) => Promise<PublicContext>;
 
 export interface ContextParts {
   platform: Platform;
@@ -34,12 +35,12 @@ export function contextMaker({ platform, authenticator, limiter, closing }: Cont
     };
   };
 
-  return async (request, reply) => {
+  return async (request, reply, tongue) => {
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && await identify(credential, request.ip, authenticator, limiter);
     limiter.count(viewer ? viewer.userId : request.ip);
     const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
-    return contextFor(platform, new HttpFacts(request, reply, { secure, foreign, watch: watchOf(credential, viewer) }), viewer);
+    return contextFor(platform, new HttpFacts(request, reply, { secure, foreign, tongue, watch: watchOf(credential, viewer) }), viewer);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Mutation, Tongue } from '../core/audit.ts';
 import type { RequestFacts } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
 import { SESSION_ABSOLUTE, type Credential } from '../services/credential.ts';
@@ -24,17 +25,20 @@ export class HttpFacts implements RequestFacts {
   readonly address: string;
   readonly userAgent: string | null;
   readonly foreign: boolean;
+  readonly tongue: Tongue;
+  mutation: Mutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #secure: boolean;
   readonly #watch: Watch;
   #over: AbortController | null = null;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, more: { secure: boolean; foreign: boolean; watch: Watch }) {
+  constructor(request: FastifyRequest, reply: FastifyReply, more: { secure: boolean; foreign: boolean; tongue: Tongue; watch: Watch }) {
     this.id = request.id;
     this.address = request.ip;
     this.userAgent = request.headers['user-agent'] ?? null;
     this.foreign = more.foreign;
+    this.tongue = more.tongue;
     this.#request = request;
     this.#reply = reply;
     this.#secure = more.secure;

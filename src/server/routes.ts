@@ -1,5 +1,6 @@
 import type { Row } from '../../rest-bridge/route.ts';
 import app from '../../rest-bridge/routes/app.ts';
+import audit from '../../rest-bridge/routes/audit.ts';
 import dataset from '../../rest-bridge/routes/dataset.ts';
 import datasourceLink from '../../rest-bridge/routes/datasource-link.ts';
 import datasource from '../../rest-bridge/routes/datasource.ts';
@@ -10,6 +11,7 @@ import operation from '../../rest-bridge/routes/operation.ts';
 import passwordReset from '../../rest-bridge/routes/password-reset.ts';
 import report from '../../rest-bridge/routes/report.ts';
 import savedQuery from '../../rest-bridge/routes/saved-query.ts';
+import search from '../../rest-bridge/routes/search.ts';
 import session from '../../rest-bridge/routes/session.ts';
 import suite from '../../rest-bridge/routes/suite.ts';
 import tag from '../../rest-bridge/routes/tag.ts';
@@ -17,4 +19,4 @@ import team from '../../rest-bridge/routes/team.ts';
 import user from '../../rest-bridge/routes/user.ts';
 
 /** Every route below `/api`. */
-export const ROWS: Row[] = [...session, ...passwordReset, ...user, ...team, ...operation, ...mail, ...tag, ...favorite, ...folder, ...datasource, ...datasourceLink, ...suite, ...savedQuery, ...dataset, ...report, ...app];
+export const ROWS: Row[] = [...session, ...passwordReset, ...user, ...team, ...operation, ...mail, ...audit, ...tag, ...favorite, ...search, ...folder, ...datasource, ...datasourceLink, ...suite, ...savedQuery, ...dataset, ...report, ...app];

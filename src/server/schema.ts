@@ -6,7 +6,9 @@ import { DateTime } from '../core/scalars.ts';
 import { guard } from '../../resolvers/guard.ts';
 import { directResolvers, plainFields } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
+import { ActivityResolver } from '../../resolvers/activity.ts';
 import { AppOwnedFields, AppResolver } from '../../resolvers/app.ts';
+import { AuditResolver } from '../../resolvers/audit.ts';
 import { DatasetDataResolver, DatasetRowsResolver } from '../../resolvers/dataset-data.ts';
 import { DatasetRunResolver } from '../../resolvers/dataset-run.ts';
 import { DatasetOwnedFields, DatasetResolver } from '../../resolvers/dataset.ts';
@@ -18,8 +20,10 @@ import { MailResolver } from '../../resolvers/mail.ts';
 import { NodeResolver } from '../../resolvers/node.ts';
 import { OperationResolver } from '../../resolvers/operation.ts';
 import { PasswordResetResolver } from '../../resolvers/password-reset.ts';
+import { ReferencePageResolver, ReferenceResolver } from '../../resolvers/reference.ts';
 import { ReportOwnedFields, ReportResolver } from '../../resolvers/report.ts';
 import { SavedQueryOwnedFields, SavedQueryResolver } from '../../resolvers/saved-query.ts';
+import { SearchResolver } from '../../resolvers/search.ts';
 import { LoginResolver, SessionResolver } from '../../resolvers/session.ts';
 import { ShareResolver } from '../../resolvers/share.ts';
 import { SuiteResolver } from '../../resolvers/suite.ts';
@@ -28,7 +32,7 @@ import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
 import { UserResolver } from '../../resolvers/user.ts';
 
-const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver, ShareResolver, TagResolver, TagAssignmentResolver, FavoriteResolver, FolderResolver,
+const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, AuditResolver, ActivityResolver, NodeResolver, ShareResolver, TagResolver, TagAssignmentResolver, FavoriteResolver, SearchResolver, ReferenceResolver, ReferencePageResolver, FolderResolver,
   DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver,
   ReportResolver, ReportOwnedFields, AppResolver, AppOwnedFields, DatasourceLinkFields, DatasourceLinkResolver, SuiteResolver];
 

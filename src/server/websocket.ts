@@ -96,5 +96,5 @@ function credentialGiven({ headers, cookies }: FastifyRequest, params: Record<st
 }
 
 const factsOf = ({ request, caller }: Extra): RequestFacts => ({
-  id: request.id, address: request.ip, userAgent: request.headers['user-agent'] ?? null, signal: caller!.over.signal, setSession() {},
+  id: request.id, address: request.ip, tongue: 'websocket', userAgent: request.headers['user-agent'] ?? null, signal: caller!.over.signal, setSession() {},
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../entities/app.ts';
 import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
@@ -21,7 +22,12 @@ export async function create(ctx: Context, { env, ...input }: AppInput): Promise
 export async function update(ctx: Context, id: string, { env, ...input }: AppInput): Promise<string> {
   return ctx.transaction(async (tx) => {
     const app = await load(ctx, tx, APP, id, 'app:write');
-    if (env !== undefined) Object.assign(app, sealed(ctx, env === null ? new Map() : changedEnv(await envOf(ctx, tx, app.id), env)));
+    if (env !== undefined) {
+      const former = await envOf(ctx, tx, app.id);
+      const wanted = env === null ? new Map<string, string>() : changedEnv(former, env);
+      // The same sealed anew would look like a change.
+      if (!isDeepStrictEqual(wanted, former)) Object.assign(app, sealed(ctx, wanted));
+    }
     await updateOwned(ctx, tx, APP, app, input);
     return app.id;
   });

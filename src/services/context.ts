@@ -8,6 +8,7 @@ import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { modelFor } from './models.ts';
 import { sharedLevels } from './rights.ts';
+import { unitOfWork } from './unit-of-work.ts';
 
 /** The context of a request. Without a viewer its tenant-bound parts refuse with 401; the guard lets only public fields meet that. */
 export function contextFor(platform: Platform, request: RequestFacts, viewer: Viewer | null, ifMatch?: readonly number[]): PublicContext {
@@ -21,7 +22,7 @@ export function viewerContext(platform: Platform, request: RequestFacts, viewer:
   return {
     platform, request, viewer, ifMatch, query, sharedLevel: sharedLevelOf(query, viewer),
     read: createReader(query, viewer, modelFor),
-    transaction: (work) => platform.database.transaction(viewer.tenantId, work),
+    transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };
 }
 

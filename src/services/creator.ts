@@ -1,5 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { TenantRow } from '../../entities/tenant-row.ts';
+import { named } from '../core/audit.ts';
 import type { Context } from '../core/context.ts';
 import { forbidden, notFound } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
@@ -32,6 +33,7 @@ export async function loadCreated<T extends CreatedRow>(ctx: Context, tx: Transa
   const [found] = isUuid(id) ? await tx.query<{ id: string }>({ text: `select id from dws.${table} where tenant_id = $1 and id = $2 for update`, values: [ctx.viewer.tenantId, id] }) : [];
   const row = found && await tx.em.findOne<CreatedRow>(entity, { id: found.id });
   if (!row) throw notFound({ what, id });
+  named(ctx.request, what, id, row.id);
   if (!mayChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
   checkVersion(ctx, what, row.version);
   return row as T;

@@ -11,6 +11,7 @@ import { begin, loadInLane, stopRefresh } from './dataset-refresh.ts';
 import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
 import { DATASET } from './kinds.ts';
 import { wait } from './operation-wait.ts';
+import { checkUnused } from './references.ts';
 import { levelIn, load } from './rights.ts';
 
 export interface DatasetInput extends OwnedInput, QueryInput {
@@ -61,10 +62,11 @@ async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, ena
   dataset.fieldSecurityEnabled = enabled;
 }
 
-/** Deletes a dataset with its snapshots and drafts, and stops its refresh. Their rows are dropped by the janitor, once no export reads them. */
+/** Deletes a dataset that nothing uses (409 otherwise) with its snapshots and drafts, and stops its refresh. Their rows are dropped by the janitor, once no export reads them. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const dataset = await loadInLane(ctx, tx, id, 'dataset:delete');
+    await checkUnused(ctx, tx, 'dataset', dataset.id);
     await stopRefresh(tx, dataset);
     tx.em.remove(dataset);
   });

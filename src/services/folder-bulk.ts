@@ -5,6 +5,7 @@ import { isUuid } from '../core/id.ts';
 import type { Transaction } from '../core/platform.ts';
 import { numbered } from '../core/read/condition.ts';
 import type { FolderInput } from './folder.ts';
+import { namesOf, noteEach } from './activity.ts';
 import { checkAcyclic, checkFolders, lockTree, removeTrees } from './folder-tree.ts';
 import { KINDS } from './kinds.ts';
 import { writable } from './rights.ts';
@@ -24,14 +25,18 @@ export async function assign(ctx: Context, entities: readonly string[], folderId
   const ids = entities.filter(isUuid);
   await ctx.transaction(async (tx) => {
     if (folderId !== null) await checkFolders(tx, tenantId, [folderId]);
-    for (const { table } of KINDS) {
+    const where = folderId === null ? null : (await namesOf(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
+    for (const kind of KINDS) {
+      const { table } = kind;
       // Rows are locked in the order of their ids, so that two who move the same ones wait for each other.
-      await tx.query({
+      const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
         text: `with wanted as (
             select id from dws.${table} r where tenant_id = $1 and id = any($2) and folder_id is distinct from $3::uuid${rights ? ` and ${numbered(rights, 4)}` : ''} order by id for update)
-          update dws.${table} t set folder_id = $3::uuid, version = version + 1, updated_at = now() from wanted where t.tenant_id = $1 and t.id = wanted.id`,
+          update dws.${table} t set folder_id = $3::uuid, version = version + 1, updated_at = now() from wanted where t.tenant_id = $1 and t.id = wanted.id
+          returning t.id, t.name, t.owner_id as "ownerId"`,
         values: [tenantId, ids, folderId, ...(rights?.params ?? [])],
       });
+      await noteEach(ctx.viewer, tx, kind, 'folder.moved', moved, (name) => `${ctx.viewer.username} ${where === null ? `took ${name} out of its folder` : `moved ${name} to the folder ${where}`}`, { folderId });
     }
   });
 }

@@ -1,6 +1,7 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { Context } from '../core/context.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../core/check.ts';
+import type { ActivityEvent } from '../core/activity.ts';
 import { forbidden, refused, slugTaken } from '../core/errors.ts';
 import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
@@ -18,6 +19,10 @@ export interface KindOf<T extends OwnedRow> {
   /** What errors call it. */
   what: string;
   table: string;
+  /** What a change of a field is called in the activity of a resource, where that is not `updated`. */
+  events?: Readonly<Record<string, ActivityEvent>>;
+  /** Fields that follow others, of which the activity says nothing. */
+  silent?: readonly string[];
 }
 
 /** The input that all kinds share. */

@@ -7,11 +7,11 @@ import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { KindOf } from './kind.ts';
 
 /** The kinds that people own: one declaration each. */
-export const DATASOURCE: KindOf<Datasource> = { entity: Datasource, kind: 'datasource', what: 'datasource', table: 'datasource' };
-export const SAVED_QUERY: KindOf<SavedQuery> = { entity: SavedQuery, kind: 'query', what: 'query', table: 'saved_query' };
+export const DATASOURCE: KindOf<Datasource> = { entity: Datasource, kind: 'datasource', what: 'datasource', table: 'datasource', events: { config: 'connection.changed', secrets: 'connection.changed' } };
+export const SAVED_QUERY: KindOf<SavedQuery> = { entity: SavedQuery, kind: 'query', what: 'query', table: 'saved_query', silent: ['fields'] };
 export const DATASET: KindOf<Dataset> = { entity: Dataset, kind: 'dataset', what: 'dataset', table: 'dataset' };
 export const REPORT: KindOf<Report> = { entity: Report, kind: 'report', what: 'report', table: 'report' };
-export const APP: KindOf<App> = { entity: App, kind: 'app', what: 'app', table: 'app' };
+export const APP: KindOf<App> = { entity: App, kind: 'app', what: 'app', table: 'app', silent: ['envNames'] };
 
 /** All of them, for what is done to every kind alike. */
 export const KINDS: readonly KindOf<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP];

@@ -1,9 +1,11 @@
 import type { PublicContext } from '../core/context.ts';
 import { rateLimited, wrongCredentials } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
+import { named } from '../core/audit.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { isSlug } from '../core/slug.ts';
+import { actorOf, recordWithin } from './audit.ts';
 import { digest, findViewer, randomSecret, SESSION_SLIDING } from './credential.ts';
 import { USERNAME } from './username.ts';
 import { LONGEST_PASSWORD, verifyPassword } from './password.ts';
@@ -21,7 +23,7 @@ export interface LoginInput {
 }
 
 interface Account extends Record<string, unknown> {
-  id: string; tenant_id: string; password_hash: string | null; enabled: boolean; locked: boolean; known: boolean; password_expired: boolean;
+  id: string; tenant_id: string; username: string; password_hash: string | null; enabled: boolean; locked: boolean; known: boolean; password_expired: boolean;
 }
 
 /**
@@ -37,12 +39,24 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   const open = account !== undefined && account.enabled && !account.password_expired && (!account.locked || account.known);
   // Counted as a failure before anybody knows, so that attempts made at once cannot outrun the lock; a success takes it back.
   const [fits, inTime] = await Promise.all([verifyPassword(open ? account.password_hash : null, input.password), open ? noteAttempt(platform, account) : false]);
-  if (!open || !fits || !(inTime || account.known)) throw wrongCredentials();
+  if (!open || !fits || !(inTime || account.known)) {
+    refuse(ctx, tenant, input.username);
+    throw wrongCredentials();
+  }
   const { secret, expiresAt } = await openSession(ctx, account);
   const found = await findViewer(platform.system, { method: 'session', secret });
   if (!found) throw wrongCredentials();
   request.setSession(secret);
   return { viewer: found.viewer, expiresAt };
+}
+
+/** The log shows a failed attempt under the name that was given, whether it is anybody's or not: who looks for guesses finds them together. */
+function refuse({ request: { mutation } }: PublicContext, tenant: string, username: string): void {
+  if (!mutation) return;
+  mutation.refused = true;
+  // What is no name may be a password that was typed into the wrong field.
+  const name = USERNAME.test(username) ? username : '';
+  Object.assign(mutation, { key: name, actor: { tenant: { slug: tenant }, userId: null, username: name } });
 }
 
 /** What cannot be anybody's name is not looked up: it may be of any length and hold any character. */
@@ -70,7 +84,7 @@ async function findAccount(platform: Platform, tenant: string, { username, domai
   const lockEnd = `u.locked_at + interval '${LOCK_MINUTES} minutes'`;
   const [account] = await platform.system.query<Account>({
     name: 'login_account',
-    text: `select u.id, u.tenant_id, u.password_hash, u.enabled, coalesce(${lockEnd} > now(), false) as locked,
+    text: `select u.id, u.tenant_id, u.username, u.password_hash, u.enabled, coalesce(${lockEnd} > now(), false) as locked,
         coalesce(u.password_expires_at <= now(), false) as password_expired,
         exists (select from dws.known_address k where k.user_id = u.id and k.address = $4 and k.seen_at > now() - interval '30 days') as known
       from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2) and u.domain = $3`,
@@ -93,11 +107,12 @@ async function noteAttempt(platform: Platform, account: Account): Promise<boolea
 
 async function openSession({ platform, request }: PublicContext, account: Account): Promise<{ secret: string; expiresAt: Date }> {
   const secret = randomSecret();
+  const sessionId = newId();
   const expiresAt = new Date(Date.now() + SESSION_SLIDING);
   await platform.system.transaction(async (query) => {
     await query({
       text: `insert into dws.session (id, tenant_id, user_id, token_hash, address, user_agent, last_used_at, expires_at) values ($1, $2, $3, $4, $5, $6, now(), $7)`,
-      values: [newId(), account.tenant_id, account.id, digest(secret), request.address, request.userAgent, expiresAt],
+      values: [sessionId, account.tenant_id, account.id, digest(secret), request.address, request.userAgent, expiresAt],
     });
     await query({
       text: `insert into dws.known_address (tenant_id, user_id, address, seen_at) values ($1, $2, $3, now()) on conflict (user_id, address) do update set seen_at = now()`,
@@ -105,6 +120,8 @@ async function openSession({ platform, request }: PublicContext, account: Accoun
     });
     // Whoever is locked stays so elsewhere; otherwise a success ends the row of failures.
     if (!account.locked) await query({ text: `update dws.app_user set login_attempts = 0, locked_at = null where id = $1 and (login_attempts > 0 or locked_at is not null)`, values: [account.id] });
+    named(request, 'user', request.mutation?.key ?? '', account.id);
+    await recordWithin(query, request, { tenant: { id: account.tenant_id }, userId: account.id, username: account.username, sessionId });
   });
   return { secret, expiresAt };
 }
@@ -113,7 +130,10 @@ async function openSession({ platform, request }: PublicContext, account: Accoun
 export async function logout(ctx: PublicContext): Promise<void> {
   const { viewer, platform, request } = ctx;
   if (viewer?.authMethod === 'session') {
-    await platform.system.query({ text: `delete from dws.session where id = $1`, values: [viewer.credentialId] });
+    await platform.system.transaction(async (query) => {
+      await query({ text: `delete from dws.session where id = $1`, values: [viewer.credentialId] });
+      await recordWithin(query, request, actorOf(viewer));
+    });
     credentialsChanged(ctx, [viewer.userId]);
   }
   request.setSession(null);

@@ -1,6 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { Activity } from '../../entities/activity.ts';
 import { ApiToken } from '../../entities/api-token.ts';
 import { App } from '../../entities/app.ts';
+import { AuditEvent } from '../../entities/audit-event.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { DatasourceLink } from '../../entities/datasource-link.ts';
 import { Datasource } from '../../entities/datasource.ts';
@@ -24,7 +26,9 @@ import { patternOf } from '../core/read/arguments.ts';
 import type { Filter, Model, Relation } from '../core/read/model.ts';
 import { toMany, toOne } from '../core/read/model.ts';
 import type { Kind } from '../core/read/reader.ts';
+import { AUDIT_FILTERS } from './audit-log.ts';
 import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
+import { REFERENCES } from './references.ts';
 import { readable, readableThrough } from './rights.ts';
 import { MEMBER_RIGHTS } from './suite.ts';
 import { tag, TAGS } from './tag-model.ts';
@@ -45,7 +49,7 @@ const owned = (more: ModelExtras = {}): ModelExtras => ({
   relations: {
     ownerUser: principal(User, 'user', 'owner_id'), ownerTeam: principal(Team, 'team', 'owner_id'),
     folder: toOne(model(Folder), 'folder_id'), shares: toMany(model(Share), 'resource_id', 'createdAt'), tagAssignments: toMany(model(TagAssignment), 'resource_id', 'tagId'),
-    favorites: toMany(model(Favorite), 'resource_id', 'createdAt'), ...more.relations,
+    favorites: toMany(model(Favorite), 'resource_id', 'createdAt'), activity: toMany(model(Activity), 'resource_id', '-createdAt'), ...REFERENCES, ...more.relations,
   },
   computed: { tags: TAGS, ...more.computed },
   filters: { ownerId, tag, favorite, ...more.filters },
@@ -65,6 +69,9 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [Operation, { order: '-createdAt' }],
   [Mail, { text: ['to', 'subject'], sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
   [Share, { relations: { user: principal(User, 'user', 'principal'), team: principal(Team, 'team', 'principal') } }],
+  // Whoever meets an activity has read its resource already.
+  [Activity, { text: [], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
+  [AuditEvent, { text: [], sortable: ['createdAt'], order: '-createdAt', filters: AUDIT_FILTERS }],
   [Tag, {}],
   [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
   [Favorite, { rights: ownFavorites }],

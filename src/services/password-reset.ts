@@ -5,7 +5,9 @@ import type { PublicContext } from '../core/context.ts';
 import type { Query } from '../core/database.ts';
 import { gone } from '../core/errors.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
+import { named } from '../core/audit.ts';
 import { isSlug } from '../core/slug.ts';
+import { recordWithin } from './audit.ts';
 import { credentialsChanged } from './credential-change.ts';
 import { digest, randomSecret } from './credential.ts';
 import { countAttempt } from './login.ts';
@@ -25,9 +27,11 @@ const outOfDate = () => gone('This link was used already, has expired or never e
 type Recipient = Pick<User, 'id' | 'tenantId' | 'username' | 'email'>;
 
 /** Mails a link for a new password to an enabled local user; for anybody else nothing happens, in the same time. 429 past the limit of logins. */
-export async function request({ platform, request: { address } }: PublicContext, username: string, tenant?: string | null): Promise<void> {
+export async function request({ platform, request: { address, mutation } }: PublicContext, username: string, tenant?: string | null): Promise<void> {
   const slug = tenant || 'default';
   await countAttempt(platform, `reset/${slug}/${username.toLowerCase()}/${address}`);
+  // Whoever asks has shown no credentials: the log has no more than the name they gave.
+  if (mutation && isSlug(slug) && USERNAME.test(username)) mutation.actor = { tenant: { slug }, userId: null, username };
   await Promise.all([isSlug(slug) && USERNAME.test(username) ? mailIfKnown(platform, slug, username) : null, setTimeout(ANSWER_AFTER)]);
 }
 
@@ -94,6 +98,8 @@ export async function reset(ctx: PublicContext, secret: string, password: string
     if (!user || !mine) throw outOfDate();
     await endLinks(tx.query, tenantId, userId);
     await tx.query({ text: `delete from dws.session where tenant_id = $1 and user_id = $2`, values: [tenantId, userId] });
+    named(ctx.request, 'user', username, userId);
+    await recordWithin(tx.query, ctx.request, { tenant: { id: tenantId }, userId, username });
   });
   credentialsChanged(ctx, [userId]);
   platform.log.info({ userId }, 'A password was set by a mailed link');

@@ -1,3 +1,4 @@
+import { named } from '../core/audit.ts';
 import type { Context } from '../core/context.ts';
 import type { Query } from '../core/database.ts';
 import { badInput, forbidden, notFound, preconditionFailed } from '../core/errors.ts';
@@ -76,6 +77,7 @@ export const readableThrough = (table: string, column: string): RowRule => (view
 export async function load<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, id: string, permission: ResourcePermission): Promise<T> {
   const [found] = await tx.query<{ id: string }>({ text: `select id from dws.${kind.table} where tenant_id = $1 and ${keyColumn(ctx.viewer, id).sql} for update`, values: [ctx.viewer.tenantId, keyColumn(ctx.viewer, id).value] });
   const row = found && await tx.em.findOne<OwnedRow>(kind.entity, { id: found.id });
+  if (row) named(ctx.request, kind.kind, id, row.id);
   const level = row ? await levelIn(ctx, tx, row) : LEVEL.none;
   if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });
   if (!levelAllows(level, permission)) throw forbidden({ permission });

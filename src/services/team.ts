@@ -1,5 +1,6 @@
 import { TeamMember } from '../../entities/team-member.ts';
 import { Team } from '../../entities/team.ts';
+import { named } from '../core/audit.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { forbidden, notFound, slugTaken } from '../core/errors.ts';
@@ -103,6 +104,7 @@ async function loadTeam(ctx: Context, tx: Transaction, id: string, permission: '
   const [found] = await tx.query<{ id: string }>({ text: `select id from dws.team where tenant_id = $1 and ${isUuid(id) ? 'id' : 'slug'} = $2 for update`, values: [viewer.tenantId, isUuid(id) ? id : slug] });
   const team = found && await tx.em.findOne(Team, { id: found.id });
   if (!team) throw notFound({ what: 'team', id });
+  named(ctx.request, 'team', id, team.id);
   if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin') throw forbidden({ permission });
   checkVersion(ctx, 'team', team.version);
   return team;

@@ -41,7 +41,10 @@ export async function removeSession(ctx: Context, id: string): Promise<void> {
 }
 
 async function end(ctx: Context, table: 'api_token' | 'session', what: string, id: string): Promise<void> {
-  const gone = isUuid(id) ? await ctx.query({ text: `delete from dws.${table} where id = $1 and user_id = $2 and tenant_id = $3 returning id`, values: [id, ctx.viewer.userId, ctx.viewer.tenantId] }) : [];
-  if (!gone.length) throw notFound({ what, id });
-  credentialsChanged(ctx, [ctx.viewer.userId]);
+  const { tenantId, userId } = ctx.viewer;
+  await ctx.transaction(async (tx) => {
+    const gone = isUuid(id) ? await tx.query({ text: `delete from dws.${table} where id = $1 and user_id = $2 and tenant_id = $3 returning id`, values: [id, userId, tenantId] }) : [];
+    if (!gone.length) throw notFound({ what, id });
+  });
+  credentialsChanged(ctx, [userId]);
 }

@@ -1,3 +1,4 @@
+import { named } from '../core/audit.ts';
 import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { credentialsChanged } from './credential-change.ts';
@@ -11,7 +12,12 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
   const owner = [viewer.tenantId, viewer.userId];
   await countAttempt(platform, `password/${viewer.userId}/${request.address}`);
   const [row] = await ctx.query<{ password_hash: string | null }>({ text: `select password_hash from dws.app_user where tenant_id = $1 and id = $2`, values: owner });
-  if (!await verifyPassword(row?.password_hash, currentPassword)) throw invalid('currentPassword', 'is wrong');
+  named(request, 'user', viewer.username, viewer.userId);
+  if (!await verifyPassword(row?.password_hash, currentPassword)) {
+    // A guess at a password belongs into the log, though its answer is an ordinary 400.
+    if (request.mutation) request.mutation.refused = true;
+    throw invalid('currentPassword', 'is wrong');
+  }
   checkPassword(password, viewer.username);
 
   const passwordHash = await hashPassword(password);

@@ -5,6 +5,7 @@ import { conflict, forbidden, refused } from '../core/errors.ts';
 import { NEW_USER_PERMISSIONS } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
+import { namesOf, noteEach, printed } from './activity.ts';
 import { credentialsChanged } from './credential-change.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { userChanged } from './password-reset.ts';
@@ -92,8 +93,13 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
 
 /** Hands all that a principal owns to another. */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
-  for (const { table } of KINDS) {
-    await tx.query({ text: `update dws.${table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2`, values: [ctx.viewer.tenantId, from, to] });
+  const { viewer } = ctx;
+  const heir = (await namesOf(tx, viewer.tenantId, [to]))(to);
+  for (const kind of KINDS) {
+    const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
+      text: `update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2 returning id, name, owner_id as "ownerId"`, values: [viewer.tenantId, from, to],
+    });
+    await noteEach(viewer, tx, kind, 'owner.changed', moved, (name) => `${viewer.username} gave ${name} to ${heir}`, { from: printed(from), to: printed(to) });
   }
 }
 

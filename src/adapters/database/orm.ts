@@ -2,8 +2,10 @@ import 'reflect-metadata';
 import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
+import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { App } from '../../../entities/app.ts';
+import { AuditEvent } from '../../../entities/audit-event.ts';
 import { Dataset } from '../../../entities/dataset.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
 import { Datasource } from '../../../entities/datasource.ts';
@@ -27,7 +29,7 @@ import { Tenant } from '../../../entities/tenant.ts';
 import { User } from '../../../entities/user.ts';
 
 /** Every stored type. */
-export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, Share, Folder, Report, App, DatasourceLink, Suite, SuiteMember, Tag, TagAssignment, Favorite];
+export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, Share, Folder, Report, App, DatasourceLink, Suite, SuiteMember, Tag, TagAssignment, Favorite, Activity, AuditEvent];
 
 /** What MikroORM is told wherever it is used: entities, schema, names. */
 export const ormOptions = (more: Partial<Options>): Options => ({

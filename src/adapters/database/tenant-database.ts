@@ -1,13 +1,15 @@
 import { CompiledQuery } from 'kysely';
 import type { SqlRow, Statement } from '../../core/database.ts';
 import type { TenantDatabase, Transaction } from '../../core/platform.ts';
+import { ChangeNotes } from './change-notes.ts';
 import { TenantPool } from './database.ts';
 import { MikroORM, ormOptions } from './orm.ts';
 
 /** The tenants' rows in Postgres: single statements on the pool, units of work through MikroORM on the same pool. */
 export async function openTenantDatabase(url: string, size: number): Promise<TenantDatabase & { orm: MikroORM; close(): Promise<void> }> {
   const pool = new TenantPool(url, size);
-  const orm = await MikroORM.init(ormOptions({ clientUrl: url, driverOptions: pool.dialect() }));
+  const notes = new ChangeNotes();
+  const orm = await MikroORM.init(ormOptions({ clientUrl: url, driverOptions: pool.dialect(), subscribers: [notes] }));
 
   const transaction = <T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
     pool.within(tenantId, () => {
@@ -20,6 +22,7 @@ export async function openTenantDatabase(url: string, size: number): Promise<Ten
           await open.flush();
           return (await open.getKysely().executeQuery(CompiledQuery.raw(text, values))).rows as R[];
         },
+        changes: () => notes.of(open.getUnitOfWork()),
       }));
     });
 
