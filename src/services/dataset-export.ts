@@ -1,87 +1,59 @@
+import { EXPORT_ENCODERS } from '../adapters/export-format/encoders.ts';
 import type { Context } from '../core/context.ts';
 import type { Row } from '../core/dataset-index.ts';
+import type { ExportEncoder, ExportFormat } from '../core/export-format.ts';
 import type { Field } from '../core/fields.ts';
 import { rowsOf, type RowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
 
-export const EXPORT_FORMATS = ['csv', 'json', 'ndjson'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
 /** A piece of an export. Name and type of the file are in every piece. */
 export interface ExportChunk {
+  /** The piece, or its bytes in Base64: `encoding` says which. */
   text: string;
+  encoding: 'utf8' | 'base64';
   filename: string;
   contentType: string;
 }
 
-/** How rows become a file: what stands before, between and after them. */
-interface Encoder {
-  contentType: string;
-  begin(fields: readonly Field[]): string;
-  rows(rows: readonly Row[], fields: readonly Field[], first: boolean): string;
-  end: string;
-}
-
-const ENCODERS: Record<ExportFormat, Encoder> = {
-  csv: {
-    contentType: 'text/csv; charset=utf-8',
-    begin: (fields) => csvLine(fields.map(({ name }) => name)),
-    rows: (rows, fields) => rows.map((row) => csvLine(fields.map(({ name }) => row[name]))).join(''),
-    end: '',
-  },
-  json: {
-    contentType: 'application/json; charset=utf-8',
-    begin: () => '[',
-    rows: (rows, _fields, first) => (first ? '\n' : ',\n') + rows.map((row) => JSON.stringify(row)).join(',\n'),
-    end: '\n]\n',
-  },
-  ndjson: {
-    contentType: 'application/x-ndjson; charset=utf-8',
-    begin: () => '',
-    rows: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-    end: '',
-  },
-};
+/** Bytes in one piece at most, so that a message of GraphQL stays small. Base64 takes three at a time. */
+const PIECE_BYTES = 3 << 18;
 
 /**
- * All rows that the viewer sees, or those that match, as a file in pieces. What is wrong with the request is thrown before the first piece. Nothing is
- * read ahead of the consumer; leaving early ends the query in the index.
+ * All rows that the viewer sees, or those that match, as a file in pieces. What is wrong with the request is thrown before the first piece, and what fails
+ * before the first row instead of it. Nothing is read ahead of the consumer; leaving early ends the query in the index.
  */
 export async function exported(ctx: Context, dataset: ViewedDataset & { slug: string }, format: ExportFormat, query: RowQuery): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
+  const encoder = EXPORT_ENCODERS[format];
   const view = await viewOf(ctx, dataset);
   const { fields, ...rows } = rowsOf(view, query);
+  encoder.check?.(fields);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  const pieces = encoded(ENCODERS[format], fields, (signal) => (search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows()));
-  return named(pieces, { filename: `${dataset.slug}.${format}`, contentType: ENCODERS[format].contentType });
+  const pieces = encoded(encoder, fields, (signal) => (search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows()));
+  return chunks(pieces, { filename: `${dataset.slug}.${format}`, contentType: encoder.contentType });
 }
 
 async function* noRows(): AsyncGenerator<Row[]> {}
 
-async function* named(pieces: AsyncIterable<string>, file: Omit<ExportChunk, 'text'>): AsyncGenerator<ExportChunk, void, undefined> {
-  for await (const text of pieces) yield { text, ...file };
-}
-
-async function* encoded(encoder: Encoder, fields: readonly Field[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<string, void, undefined> {
-  const left = new AbortController();
-  try {
-    yield encoder.begin(fields);
-    let first = true;
-    for await (const batch of scan(left.signal)) {
-      if (batch.length === 0) continue;
-      yield encoder.rows(batch, fields, first);
-      first = false;
-    }
-    if (encoder.end) yield encoder.end;
-  } finally {
-    left.abort();
+async function* chunks(pieces: AsyncIterable<string | Uint8Array>, file: Pick<ExportChunk, 'filename' | 'contentType'>): AsyncGenerator<ExportChunk, void, undefined> {
+  for await (const piece of pieces) {
+    if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', ...file };
+    else for (let at = 0; at < piece.length; at += PIECE_BYTES) yield { text: Buffer.from(piece.subarray(at, at + PIECE_BYTES)).toString('base64'), encoding: 'base64', ...file };
   }
 }
 
-/** A record of RFC 4180. A missing value is an empty field, an empty string a quoted one. */
-const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\r\n`;
+async function* encoded(encoder: ExportEncoder, fields: readonly Field[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<string | Uint8Array, void, undefined> {
+  const left = new AbortController();
+  const batches = scan(left.signal)[Symbol.asyncIterator]();
+  try {
+    // An index that fails at once does so before anything was said.
+    const first = await batches.next();
+    yield* encoder.encode(fields, begunWith(first, batches));
+  } finally {
+    left.abort();
+    await batches.return?.();
+  }
+}
 
-function csvValue(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+async function* begunWith(first: IteratorResult<Row[]>, rest: AsyncIterator<Row[]>): AsyncGenerator<Row[]> {
+  for (let batch = first; !batch.done; batch = await rest.next()) yield batch.value;
 }
