@@ -114,6 +114,7 @@ create table dws.datasource (
   created_at timestamp with time zone not null default now(),
   description text,
   embedded boolean not null default false,
+  file_id uuid,
   folder_id uuid,
   id uuid not null,
   name text not null,
@@ -127,8 +128,10 @@ create table dws.datasource (
 );
 alter table dws.datasource enable row level security;
 alter table dws.datasource force row level security;
+alter table dws.datasource add constraint datasource_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
 alter table dws.datasource add constraint datasource_pkey PRIMARY KEY (id);
 alter table dws.datasource add constraint datasource_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX datasource_file ON dws.datasource USING btree (file_id) WHERE (file_id IS NOT NULL);
 CREATE INDEX datasource_name ON dws.datasource USING btree (tenant_id, lower(name), id);
 CREATE INDEX datasource_owner ON dws.datasource USING btree (tenant_id, owner_id);
 CREATE UNIQUE INDEX datasource_slug ON dws.datasource USING btree (tenant_id, slug);
@@ -368,6 +371,27 @@ create table dws.setting (
 );
 alter table dws.setting add constraint setting_pkey PRIMARY KEY (name);
 grant delete, insert, select, update on dws.setting to dws_system;
+
+create table dws.stored_file (
+  content_type text not null,
+  created_at timestamp with time zone not null default now(),
+  filename text not null,
+  id uuid not null,
+  sha256 text not null,
+  size bigint not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.stored_file enable row level security;
+alter table dws.stored_file force row level security;
+alter table dws.stored_file add constraint stored_file_pkey PRIMARY KEY (id);
+alter table dws.stored_file add constraint stored_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX stored_file_of_tenant ON dws.stored_file USING btree (tenant_id);
+create policy system on dws.stored_file for all to dws_system using (true) with check (true);
+create policy tenant on dws.stored_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.stored_file to dws_app;
+grant delete, insert, select, update on dws.stored_file to dws_system;
 
 create table dws.team (
   created_at timestamp with time zone not null default now(),

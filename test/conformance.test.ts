@@ -78,7 +78,15 @@ function queryOf({ row, plan }: Endpoint): string {
   return required.length ? `?${required.map(({ argument }) => `${argument.name}=${String(NAMED[argument.name])}`).join('&')}` : '';
 }
 
-const send = (client: Client, endpoint: Endpoint, first: string) => client.request(endpoint.row.method, `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`, bodyOf(endpoint));
+/** What a row that reads forms is sent. */
+function formOf(): FormData {
+  const form = new FormData();
+  form.append('file', new Blob(['a,b\n1,2\n'], { type: 'text/csv' }), 'a.csv');
+  return form;
+}
+
+const send = (client: Client, endpoint: Endpoint, first: string) =>
+  client.request(endpoint.row.method, `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`, endpoint.row.options.consumes === 'multipart' ? formOf() : bodyOf(endpoint));
 const firstOf = (endpoint: Endpoint): string => made[kindOf(endpoint) ?? '']?.private ?? UNKNOWN;
 const guarded = rows.filter(([, endpoint]) => !endpoint.public);
 
@@ -148,6 +156,18 @@ describe('every route that takes a body', () => {
         expect(answer, `${body} -> ${JSON.stringify(answer.body)}`).toMatchObject({ status: 400, body: { code: 'BAD_USER_INPUT' } });
       }
       expect(await admin.request(endpoint.row.method, path, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
+    });
+  }
+});
+
+describe('every route that takes a form', () => {
+  for (const [name, endpoint] of guarded.filter(([, { row }]) => row.options.consumes === 'multipart')) {
+    plain(`${name} refuses an unknown part and names it, and what is no form`, async () => {
+      const path = `/api${pathOf(endpoint, firstOf(endpoint))}`;
+      const form = formOf();
+      form.append('surprise', '1');
+      expect(await admin.request(endpoint.row.method, path, form)).toMatchObject({ status: 400, body: { message: expect.stringContaining('surprise') } });
+      expect(await admin.request(endpoint.row.method, path, {})).toMatchObject({ status: 415 });
     });
   }
 });
@@ -263,7 +283,7 @@ function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): 
     return String(type).startsWith('[') ? `[${object}]` : object;
   }
   const values = 'getValues' in named ? named.getValues()[0]!.name : undefined;
-  const one = values ?? { Int: '1', Float: '1', Boolean: 'true', JSONObject: '{}', JSON: '1', _Any: '{ __typename: "User" }', DateTime: '"2026-01-01T00:00:00.000Z"' }[named.name] ?? JSON.stringify(UNKNOWN);
+  const one = values ?? { Int: '1', Float: '1', Boolean: 'true', JSONObject: '{}', JSON: '1', _Any: '{ __typename: "User" }', DateTime: '"2026-01-01T00:00:00.000Z"', Upload: '"data:text/csv,a"' }[named.name] ?? JSON.stringify(UNKNOWN);
   return String(type).startsWith('[') ? `[${one}]` : one;
 }
 

@@ -2,10 +2,11 @@ import pg from 'pg';
 import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
 import { Foundation } from '../migrations/m001-foundation.ts';
 import { MailAndPasswordReset } from '../migrations/m002-mail.ts';
+import { StoredFiles } from '../migrations/m003-stored-file.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 /** Every migration, in order. */
-export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }, { name: 'm002-mail', class: MailAndPasswordReset }];
+export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }, { name: 'm002-mail', class: MailAndPasswordReset }, { name: 'm003-stored-file', class: StoredFiles }];
 
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_711_001;

@@ -18,10 +18,11 @@ import { SavedQueryOwnedFields, SavedQueryResolver } from '../../resolvers/saved
 import { LoginResolver, SessionResolver } from '../../resolvers/session.ts';
 import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
+import { UploadResolver } from '../../resolvers/upload.ts';
 import { UserResolver } from '../../resolvers/user.ts';
 
 const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NodeResolver,
-  DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver];
+  DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver, UploadResolver];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
 const UNUSED = createPubSub();

@@ -6,6 +6,7 @@ import { Mail } from '../../entities/mail.ts';
 import { Operation } from '../../entities/operation.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import { Session } from '../../entities/session.ts';
+import { StoredFile } from '../../entities/stored-file.ts';
 import { TeamMember } from '../../entities/team-member.ts';
 import { Team } from '../../entities/team.ts';
 import { User } from '../../entities/user.ts';
@@ -43,7 +44,8 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [ApiToken, { what: 'token', order: '-createdAt' }],
   [Operation, { order: '-createdAt' }],
   [Mail, { text: ['to', 'subject'], sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
-  [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'] })],
+  [StoredFile, { what: 'file' }],
+  [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'], relations: { storedFile: toOne(model(StoredFile), 'file_id') } })],
   [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [Dataset, owned({
     sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],

@@ -11,13 +11,14 @@ import { Operation } from '../../../entities/operation.ts';
 import { PasswordReset } from '../../../entities/password-reset.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
 import { Session } from '../../../entities/session.ts';
+import { StoredFile } from '../../../entities/stored-file.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { Tenant } from '../../../entities/tenant.ts';
 import { User } from '../../../entities/user.ts';
 
 /** Every stored type. */
-export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset];
+export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, StoredFile];
 
 /** What MikroORM is told wherever it is used: entities, schema, names. */
 export const ormOptions = (more: Partial<Options>): Options => ({
