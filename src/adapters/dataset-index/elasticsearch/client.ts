@@ -25,7 +25,7 @@ export interface Engine {
   client: Client;
   names: Names;
   /**
-   * What readers name as the index of a generation. A scan of many requests opens a point in time: `drop` takes the name away at once, but leaves the rows
+   * What readers name as the index of a generation. A scan of many requests is a scroll: `drop` takes the name away at once, but leaves the rows
    * to searches that are open.
    */
   indexName(id: GenerationId): string;

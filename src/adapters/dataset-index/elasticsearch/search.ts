@@ -8,8 +8,10 @@ import type { Matching } from './matching.ts';
 import { askRows } from './questions.ts';
 import type { Answer } from './questions.ts';
 
-/** Beyond every date and boolean, on the side where missing ones come last. What the engine takes by itself does not survive as a JSON number. */
-const BEYOND_ALL = 1e15;
+/** Before and beyond every date. What the engine takes by itself for missing ones does not survive as a JSON number. */
+const DATES = { before: -1e15, beyond: 1e15 };
+/** The same of booleans, which are 0 and 1; OpenSearch takes them for 32-bit numbers. */
+const BOOLEANS = { before: -1, beyond: 2 };
 
 /** A page of rows in their JSON forms. */
 export async function searchRows(engine: Engine, search: RowSearch, signal: AbortSignal): Promise<Page> {
@@ -60,7 +62,8 @@ const sortBy = (matching: Matching, sort: RowSearch['sort']): estypes.SortCombin
 
 function missingLast({ type }: IndexedField, descending: boolean): number | '_last' {
   if (type !== 'date' && type !== 'datetime' && type !== 'boolean') return '_last';
-  return descending ? -BEYOND_ALL : BEYOND_ALL;
+  const { before, beyond } = type === 'boolean' ? BOOLEANS : DATES;
+  return descending ? before : beyond;
 }
 
 /** The sort values of the row that a cursor names, read under the caller's own conditions. @throws invalidCursor when they do not find it. */
