@@ -17,6 +17,10 @@ export class Datasource extends OwnedRow {
   @Property({ type: 'text', nullable: true, lazy: true })
   secrets?: string | null;
 
+  /** The uploaded file that it is; null for servers. */
+  @Property({ type: 'uuid', nullable: true })
+  fileId?: string | null;
+
   @Field(() => Boolean, { description: 'Whether the service made it by itself, e.g. for an app or an upload.' }) @Property({ type: 'boolean' })
   embedded: boolean = false;
 }

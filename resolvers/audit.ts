@@ -3,9 +3,9 @@ import { Arg, Args, ArgsType, Ctx, Field, ID, Info, Int, Query, Resolver, Root, 
 import { AuditEvent, AuditOutcomeEnum, TongueEnum } from '../entities/audit-event.ts';
 import type { AuditOutcome, Tongue } from '../src/core/audit.ts';
 import type { Context } from '../src/core/context.ts';
+import type { ExportFormat } from '../src/core/export-format.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { exported } from '../src/services/audit-log.ts';
-import type { ExportFormat } from '../src/services/export-file.ts';
 import { ExportChunk, ExportFormatEnum } from './export-types.ts';
 import { Can } from './guard.ts';
 import { pageOf } from './page.ts';

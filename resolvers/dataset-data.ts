@@ -1,13 +1,13 @@
 import { Arg, Args, Ctx, FieldResolver, Float, Resolver, Root, Subscription } from 'type-graphql';
 import { Dataset } from '../entities/dataset.ts';
 import type { Context } from '../src/core/context.ts';
+import type { ExportFormat } from '../src/core/export-format.ts';
 import { Needs } from '../src/core/read/model.ts';
 import { Json } from '../src/core/scalars.ts';
 import { aggregate } from '../src/services/dataset-aggregate.ts';
 import { discover, search, type RowPage } from '../src/services/dataset-data.ts';
 import { exported } from '../src/services/dataset-export.ts';
 import { VIEWED, type ViewedDataset } from '../src/services/dataset-view.ts';
-import type { ExportFormat } from '../src/services/export-file.ts';
 import { Key } from './arguments.ts';
 import { AggregateArgs, DataArgs, DatasetAggregate, DatasetProfile, DatasetRows, RowArgs } from './dataset-data-types.ts';
 import { ExportChunk, ExportFormatEnum } from './export-types.ts';

@@ -99,7 +99,8 @@ export class DatasetRunResolver {
   }
 }
 
-function progressName(progress: unknown): string | number | null {
+/** The caller's own name for an operation, as services take it. */
+export function progressName(progress: unknown): string | number | null {
   if (progress === undefined || progress === null) return null;
   if (typeof progress !== 'string' && typeof progress !== 'number') throw invalid('progress', 'must be a text or a number');
   return progress;

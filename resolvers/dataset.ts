@@ -60,7 +60,7 @@ export class DatasetResolver {
     return ctx.read.written(Dataset, await datasets.update(ctx, id, input), info);
   }
 
-  @Can('dataset:delete') @Mutation(() => ID, { description: 'Deletes a dataset with its rows, snapshots and drafts; answers its id as given.' })
+  @Can('dataset:delete') @Mutation(() => ID, { description: 'Deletes a dataset with its rows, snapshots, drafts and the file it was uploaded as; answers its id as given.' })
   async deleteDataset(@Ctx() ctx: Context, @Key('dataset') id: string) {
     await datasets.remove(ctx, id);
     return id;

@@ -1,4 +1,4 @@
-import { Field, InputType, Int, ObjectType } from 'type-graphql';
+import { Field, Float, InputType, Int, ObjectType } from 'type-graphql';
 import type { ConnectionTest as ConnectionTestShape, SourceTable as SourceTableShape } from '../src/core/row-source.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
@@ -48,10 +48,18 @@ export class DatasourceSchema {
   @Field(() => [SourceTable], { description: 'Tables and views.' }) tables!: SourceTable[];
 }
 
+/** An uploaded file. */
+@ObjectType({ description: 'The file that a datasource is.' })
+export class DatasourceFile {
+  @Field(() => String, { description: 'As whoever gave it calls it.' }) filename!: string;
+  @Field(() => Float, { description: 'Bytes.' }) size!: number;
+  @Field(() => String, { description: 'Media type, as whoever gave it says.' }) contentType!: string;
+}
+
 /** Changes of a datasource. */
 @InputType({ description: 'Changes of a datasource. Absent keys stay as they are, null clears.' })
 export class UpdateDatasourceInput extends UpdateOwnedInput {
-  @Field(() => JsonObject, { nullable: true, description: 'Where it is, as the driver’s JSON Schema says; replaces the former. Needs `datasources:create` when it changes.' })
+  @Field(() => JsonObject, { nullable: true, description: 'Where it is, as the driver’s JSON Schema says; replaces the former. Needs `datasources:create` when it changes, unless it is an uploaded file.' })
   config?: Record<string, unknown>;
 
   @Field(() => JsonObject, { nullable: true, description: 'Write-only, e.g. `password`. Absent keeps them, null clears. Required when the host or another part of the way there changes.' })
@@ -64,7 +72,7 @@ export class CreateDatasourceInput extends UpdateDatasourceInput {
   @Field(() => String, { description: 'Display name.' })
   override name!: string;
 
-  @Field(() => String, { description: 'Id of its driver.' })
+  @Field(() => String, { description: 'Id of its driver. What is an uploaded file is made by `uploadDatasource`.' })
   type!: string;
 }
 

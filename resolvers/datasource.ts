@@ -10,7 +10,7 @@ import * as datasources from '../src/services/datasource.ts';
 import { DATASOURCE } from '../src/services/kinds.ts';
 import { levelOn, resolvePage } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
-import { AdHocQueryInput, ConnectionTest, CreateDatasourceInput, DatasourceDriver, DatasourceSchema, UpdateDatasourceInput } from './datasource-types.ts';
+import { AdHocQueryInput, ConnectionTest, CreateDatasourceInput, DatasourceDriver, DatasourceFile, DatasourceSchema, UpdateDatasourceInput } from './datasource-types.ts';
 import { Can } from './guard.ts';
 import { ownedFields } from './owned.ts';
 import { OwnedPageArgs, pageOf } from './page.ts';
@@ -66,6 +66,11 @@ export class DatasourceResolver {
   @Needs('config', 'id', 'ownerId') @FieldResolver(() => JsonObject, { description: 'Where it is: host, port, database, user and what else the driver’s JSON Schema names. No secrets. Empty to those who may not write it.' })
   async config(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'config' | 'id' | 'ownerId'>) {
     return levelAllows(await levelOn(ctx, datasource), 'datasource:write') ? datasource.config : {};
+  }
+
+  @Needs('storedFile.filename', 'storedFile.size', 'storedFile.contentType') @FieldResolver(() => DatasourceFile, { nullable: true, description: 'The uploaded file that it is; null for servers.' })
+  file(@Root() { storedFile }: { storedFile?: DatasourceFile | null }) {
+    return storedFile ?? null;
   }
 
   @Needs('id') @FieldResolver(() => DatasourceSchema, { description: 'Its tables and views, asked for now. Needs `datasource:run`.' })

@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
 import type { AdapterCall } from './call.ts';
 
-interface Chunk { text: string; filename: string; contentType: string }
+interface Chunk { text: string; encoding: 'utf8' | 'base64'; filename: string; contentType: string }
+
+/** Media types of the formats. */
+export const EXPORTED = ['text/csv', 'application/json', 'application/x-ndjson', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'application/vnd.apache.parquet'];
 
 /**
  * Streams a subscription of file pieces as one file to save. The next piece is asked for when the client has taken the last ones, and a client that
@@ -12,13 +15,13 @@ export async function exportStream({ subscribe, reply }: AdapterCall): Promise<R
   const first = await pieces.next();
   const { filename, contentType } = first.value as Chunk;
   void reply.header('content-type', contentType).header('content-disposition', `attachment; filename="${filename}"`).header('x-content-type-options', 'nosniff');
-  return Readable.from(texts(first.value as Chunk, pieces), { objectMode: false });
+  return Readable.from(bytesOf(first.value as Chunk, pieces), { objectMode: false });
 }
 
-async function* texts(first: Chunk, rest: AsyncIterableIterator<Chunk>): AsyncGenerator<string> {
+async function* bytesOf(first: Chunk, rest: AsyncIterableIterator<Chunk>): AsyncGenerator<Buffer> {
   try {
-    if (first.text) yield first.text;
-    for await (const { text } of rest) if (text) yield text;
+    if (first.text) yield Buffer.from(first.text, first.encoding);
+    for await (const { text, encoding } of rest) if (text) yield Buffer.from(text, encoding);
   } finally {
     await rest.return?.();
   }

@@ -8,6 +8,7 @@ import { errorAnswer } from './faults.ts';
 import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } from './negotiation.ts';
 import type { Row } from './route.ts';
 import { sofaCarrier, type Carry } from './sofa.ts';
+import { formReader } from './upload.ts';
 
 const notAcceptable = fault(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
 
@@ -40,7 +41,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, c
   const rest = /:(\w+)\*$/.exec(row.path)?.[1];
   const url = rest === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
   const call = caller(endpoint, options, rest);
-  const handler = row.options.handler ? adapter(endpoint, call) : row.plain ? plainly(endpoint, call, carry) : bridged(endpoint, call);
+  const handler = row.options.handler ? adapter(endpoint, call) : row.plain ? plainly(endpoint, call, carry) : row.options.consumes === 'multipart' ? formed(endpoint, call) : bridged(endpoint, call);
   api.route({ method: row.method, url, handler, bodyLimit: MAX_JSON_BYTES, exposeHeadRoute: row.method === 'GET' && row.options.produces !== 'text/event-stream' });
 }
 
@@ -80,6 +81,21 @@ function acceptable(request: FastifyRequest): string {
 const bridged = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => async (request, reply) => {
   const type = acceptable(request);
   return send(await endpoint.run(await call(request, reply)), type, request, reply);
+};
+
+/** A row whose body is a form. The caller is known before anything of it is read, and answered before the rest of it is. */
+const formed = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => {
+  const read = formReader(endpoint.reader!);
+  return async (request, reply) => {
+    const type = acceptable(request);
+    const made = await call(request, reply);
+    const form = await read(request, made.params);
+    try {
+      return send(await endpoint.run({ ...made, body: form.body }), type, request, reply);
+    } finally {
+      form.end();
+    }
+  };
 };
 
 const plainly = (endpoint: Endpoint, call: Caller, carry: Carry): RouteHandlerMethod => async (request, reply) => {

@@ -8,7 +8,7 @@ export type Schema = Json;
 const SCALARS: Record<string, Schema> = {
   ID: { type: 'string' }, String: { type: 'string' }, Int: { type: 'integer' }, Float: { type: 'number' }, Boolean: { type: 'boolean' },
   DateTime: { type: 'string', format: 'date-time' }, DateTimeISO: { type: 'string', format: 'date-time' }, Date: { type: 'string', format: 'date' },
-  JSON: {}, JSONObject: { type: 'object' },
+  JSON: {}, JSONObject: { type: 'object' }, Upload: { type: 'string', format: 'binary' },
 };
 
 const nullable = (schema: Schema): Schema => {

@@ -66,7 +66,8 @@ function parameter(book: SchemaBook, place: 'path' | 'query', name: string, slot
 function requestBody(book: SchemaBook, { row, reader }: Endpoint): Schema | undefined {
   if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
   const content = (type: string, schema: Schema) => ({ content: { [type]: { schema } } });
-  if (row.options.consumes === 'multipart') return content('multipart/form-data', { type: 'object', properties: { file: { type: 'string', format: 'binary' } }, required: ['file'] });
+  const form = row.options.consumes === 'multipart';
+  if (form && row.options.handler) return content('multipart/form-data', { type: 'object', properties: { file: { type: 'string', format: 'binary' } }, required: ['file'] });
   if (row.options.consumes === 'bytes') return content('application/octet-stream', {});
   const { whole, single = [] } = reader?.body ?? {};
   if (!whole && single.length === 0) return undefined;
@@ -74,7 +75,7 @@ function requestBody(book: SchemaBook, { row, reader }: Endpoint): Schema | unde
   const required = single.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
   const keys = single.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
   const input = whole && book.input(isNonNullType(whole.type) || !keys ? whole.type : whole.argument.type);
-  return { required: required.length > 0 || (whole !== undefined && isNonNullType(whole.type)), ...content('application/json', input && keys ? { allOf: [input, keys] } : (input ?? keys!)) };
+  return { required: required.length > 0 || (whole !== undefined && isNonNullType(whole.type)), ...content(form ? 'multipart/form-data' : 'application/json', input && keys ? { allOf: [input, keys] } : (input ?? keys!)) };
 }
 
 function responses(book: SchemaBook, endpoint: Endpoint): Schema {
@@ -83,7 +84,7 @@ function responses(book: SchemaBook, endpoint: Endpoint): Schema {
   const content = (by: Presentation) => ({ content: { 'application/json': { schema: printed(book, type!, by, operationId(endpoint)) } } });
   const status = typeof row.options.status === 'number' ? row.options.status : presentation || row.options.handler ? 200 : 204;
   const location = { headers: { Location: { schema: { type: 'string' } } } };
-  const success = row.options.produces ? { content: { [row.options.produces]: {} } } : presentation ? content(presentation) : {};
+  const success = row.options.produces ? { content: Object.fromEntries([row.options.produces].flat().map((type) => [type, {}])) } : presentation ? content(presentation) : {};
   return {
     [status]: { description: 'Success', ...(status === 201 && location), ...(presentation?.single && row.method === 'GET' && { headers: { ETag: { schema: { type: 'string' } } } }), ...success },
     ...(presentation?.deferred && { 202: { description: 'Begun; the operation can be followed at `Location`.', ...location, ...content(presentation.deferred) } }),

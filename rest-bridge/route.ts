@@ -30,10 +30,10 @@ export interface RouteOptions {
   permission?: string;
   /** One sentence for the OpenAPI document; the GraphQL field's description otherwise. */
   summary?: string;
-  /** What an own handler reads: `json` (default), `multipart` (by @fastify/multipart) or `bytes` (`request.body` is the unread stream). */
+  /** What the row reads: `json` (default), `multipart` (a form: texts are keys of the input, its first file is `file`) or, by an own handler, `bytes` (`request.body` is the unread stream). */
   consumes?: 'json' | 'multipart' | 'bytes';
-  /** Media type that an own handler answers with, for the OpenAPI document. */
-  produces?: string;
+  /** Media type that an own handler answers with, or those it chooses from, for the OpenAPI document. */
+  produces?: string | readonly string[];
   /** The row's own hand-written adapter, where JSON in and JSON out do not fit. */
   handler?: Handler;
 }

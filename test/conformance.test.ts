@@ -44,7 +44,15 @@ beforeAll(async () => {
   return () => service.close();
 }, 120_000);
 
-const send = (client: Client, endpoint: Endpoint, first: string) => client.request(endpoint.row.method, `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`, bodyOf(endpoint));
+/** What a row that reads forms is sent. */
+function formOf(): FormData {
+  const form = new FormData();
+  form.append('file', new Blob(['a,b\n1,2\n'], { type: 'text/csv' }), 'a.csv');
+  return form;
+}
+
+const send = (client: Client, endpoint: Endpoint, first: string) =>
+  client.request(endpoint.row.method, `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`, endpoint.row.options.consumes === 'multipart' ? formOf() : bodyOf(endpoint));
 const firstOf = (endpoint: Endpoint): string => made[kindOf(endpoint) ?? '']?.private ?? UNKNOWN;
 const guarded = rows.filter(([, endpoint]) => !endpoint.public);
 
@@ -114,6 +122,18 @@ describe('every route that takes a body', () => {
         expect(answer, `${body} -> ${JSON.stringify(answer.body)}`).toMatchObject({ status: 400, body: { code: 'BAD_USER_INPUT' } });
       }
       expect(await admin.request(endpoint.row.method, path, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
+    });
+  }
+});
+
+describe('every route that takes a form', () => {
+  for (const [name, endpoint] of guarded.filter(([, { row }]) => row.options.consumes === 'multipart')) {
+    plain(`${name} refuses an unknown part and names it, and what is no form`, async () => {
+      const path = `/api${pathOf(endpoint, firstOf(endpoint))}`;
+      const form = formOf();
+      form.append('surprise', '1');
+      expect(await admin.request(endpoint.row.method, path, form)).toMatchObject({ status: 400, body: { message: expect.stringContaining('surprise') } });
+      expect(await admin.request(endpoint.row.method, path, {})).toMatchObject({ status: 415 });
     });
   }
 });

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
 import type { Client } from './client.ts';
 import { ORDERS_QUERY, test as base } from './shop.ts';
@@ -12,8 +10,6 @@ const test = base.extend<{ orders: { id: string }; search: (query: object) => Pr
 
 const ids = (body: { _embedded: Record<string, { id: number }[]> }) => body._embedded['svc:record']!.map(({ id }) => id);
 const getIds = async (who: Client, path: string) => ids((await who.get(path)).body);
-
-const download = (who: Client, path: string) => fetch(`${who.url}/api${path}`, { headers: who.headers });
 
 test('a page has the rows, their fields and links, and the same comes by GET and by POST', async ({ ann, orders, search }) => {
   const { body } = await ann.get(`/datasets/${orders.id}/data?limit=2&fields=id,region&sort=-id`);
@@ -103,43 +99,4 @@ test('rows are grouped and measured', async ({ ann, orders }) => {
   expect(await ask({ measures: [{ fn: 'sum', as: 'x' }] })).toMatchObject({ status: 400 });
   expect(await ask({ groupBy: [{ field: 'region', interval: 'day' }], measures: [] })).toMatchObject({ status: 400 });
   expect(await ask({ groupBy: [{ field: 'colour' }], measures: [] })).toMatchObject({ status: 400 });
-});
-
-test('an export is a file with all matching rows', async ({ ann, orders }) => {
-  const filter = encodeURIComponent('{"id":{"$in":[1,5]}}');
-  const csv = await ann.get(`/datasets/${orders.id}/export?format=csv&filter=${filter}&sort=-id`);
-  expect(csv.status).toBe(200);
-  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
-  expect(csv.headers.get('content-disposition')).toBe('attachment; filename="orders.csv"');
-  expect(csv.body).toBe('id,region,amount,ordered_on,note\r\n5,US,50,2026-01-06,Rush delivery to Zoë\r\n1,US,10,2026-01-02,\r\n');
-  const json = await ann.get(`/datasets/${orders.id}/export?format=json&fields=id,region`);
-  expect(json.body).toHaveLength(20);
-  expect(json.body[3]).toEqual({ id: 4, region: 'EU' });
-  const ndjson = await download(ann, `/datasets/${orders.id}/export?format=ndjson&fields=id&filter=${filter}`);
-  expect(ndjson.headers.get('content-type')).toContain('application/x-ndjson');
-  expect(await ndjson.text()).toBe('{"id":1}\n{"id":5}\n');
-  expect(await ann.get(`/datasets/${orders.id}/export?format=pdf`)).toMatchObject({ status: 400 });
-  expect(await ann.get(`/datasets/${orders.id}/export?format=csv&fields=colour`)).toMatchObject({ status: 400, body: { message: expect.stringContaining('"colour"') } });
-});
-
-test('a CSV export quotes what needs quotes', async ({ ann, source }) => {
-  const { id } = await ann.creates('/datasets', { name: 'Odd', datasourceId: source.id, query: `select 'a,b' as x, 'say "hi"' as y, '' as z, null::text as n, '[1,2]'::jsonb as j`, refresh: true });
-  expect((await ann.get(`/datasets/${id}/export?format=csv`)).body).toBe('x,y,z,n,j\r\n"a,b","say ""hi""","",,"[1,2]"\r\n');
-});
-
-test('an export of a dataset without rows is an empty file', async ({ ann, source }) => {
-  const { id } = await ann.creates('/datasets', { name: 'Empty', datasourceId: source.id, query: 'select 1 as one' });
-  expect((await ann.get(`/datasets/${id}/export?format=json`)).body).toEqual([]);
-});
-
-test('a large export arrives whole, and one that is left ends without harm', async ({ ann, source }) => {
-  const { id } = await ann.creates('/datasets', { name: 'Large', datasourceId: source.id, query: `select n as id, repeat('x', 100) as filler from generate_series(1, 100000) n`, refresh: true });
-  // Not by fetch: it opens a connection in place of one that broke, and nothing would ever come on it.
-  const left = await new Promise<IncomingMessage>((resolve) => get(`${ann.url}/api/datasets/${id}/export?format=ndjson`, { headers: ann.headers, agent: false }, resolve));
-  await once(left, 'data');
-  left.destroy();
-
-  const whole = await download(ann, `/datasets/${id}/export?format=ndjson&fields=id`);
-  const lines = (await whole.text()).trimEnd().split('\n');
-  expect([lines.length, lines[0], lines.at(-1)]).toEqual([100_000, '{"id":1}', '{"id":100000}']);
 });

@@ -23,7 +23,7 @@ const test = base.extend<{ ann: Context; dataset: Awaited<ReturnType<typeof make
 
 describe('a refresh', () => {
   test('replaces the rows, tells what changed, and keeps the labels people gave', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     const first = await wait(ann, await dataset.refresh(`select i as id, 'n' || i as name from generate_series(1, 3) i`));
     expect(first).toMatchObject({ unit: 'rows', current: 3, percent: 100, total: null });
     expect(first.result).toEqual({
@@ -44,20 +44,20 @@ describe('a refresh', () => {
   });
 
   test('keeps texts that are empty and alone in their row', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     await wait(ann, await dataset.refresh(`select x from (values (''), ('a'), (null), ('\\N'), ('')) t (x)`));
     expect(await dataset.rows()).toEqual([{ x: '' }, { x: 'a' }, { x: null }, { x: '\\N' }, { x: '' }]);
   });
 
   test('makes the words of its rows before somebody searches them', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     await wait(ann, await dataset.refresh(`select 'zoe' as name`));
     const { generationId } = await dataset.visible();
     await expect.poll(() => readdir(join(world.dataDir, 'datasets', generationId!)), { timeout: 20_000 }).toEqual(['rows.duckdb', expect.stringMatching(/^words1-[0-9a-f]{16}\.duckdb$/)]);
   });
 
   test('that fails leaves everything as it was and says why', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     await wait(ann, await dataset.refresh('select 1 as id'));
     const before = await dataset.visible();
     await expect(wait(ann, await dataset.refresh('select 1 / (i - 3) as id from generate_series(1, 5) i'))).rejects.toMatchObject({ message: expect.stringContaining('division by zero') });
@@ -66,7 +66,7 @@ describe('a refresh', () => {
   });
 
   test('past the limit of rows or the quota fails and says so', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     world.platform.config.MAX_DATASET_ROWS = 3;
     await expect(wait(ann, await dataset.refresh('select generate_series(1, 4) as id'))).rejects.toMatchObject({ message: expect.stringMatching(/rows/) });
     world.platform.config.TENANT_QUOTA_BYTES = 100;
@@ -75,7 +75,7 @@ describe('a refresh', () => {
   });
 
   test('that takes too long is stopped and says so', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     world.platform.config.REFRESH_TIMEOUT_MS = 1500;
     const open = await dataset.closeGate();
     await expect(wait(ann, await dataset.refresh(GATED))).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED' });
@@ -84,7 +84,7 @@ describe('a refresh', () => {
   });
 
   test('of a dataset that was deleted meanwhile ends with 404', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     const open = await dataset.closeGate();
     const id = await dataset.refresh(GATED);
     await eventually(async () => (await dataset.running()).length > 0);
@@ -109,7 +109,7 @@ describe('a refresh', () => {
 
 describe('the loader', () => {
   test('has no secret in its arguments and environment', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.url));
+    await world.here(handlers(world.loaders));
     const open = await dataset.closeGate();
     process.env.APP_SECRET = 'hunter2hunter2';
     const id = await dataset.refresh(GATED);
@@ -178,7 +178,7 @@ test('workers killed at random moments leave nothing half done behind', { timeou
 });
 
 test('the janitor drops what no row names and nobody holds, and what was replaced long ago', async ({ world, ann, dataset }) => {
-  await world.here(handlers(world.url));
+  await world.here(handlers(world.loaders));
   await wait(ann, await dataset.refresh('select 1 as id'));
   const { generationId: replaced } = await dataset.visible();
   await wait(ann, await dataset.refresh('select 2 as id'));

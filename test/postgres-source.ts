@@ -51,6 +51,18 @@ export function parseCsv(text: string): (string | null)[][] {
   return rows;
 }
 
+/** All that a query answers: the records of its segments and the segments themselves, whose files in `dir` are deleted. */
+export async function loadFrom(connection: SourceConnection, dir: string, query: BoundQuery): Promise<{ rows: (string | null)[][]; segments: Segment[] }> {
+  const segments: Segment[] = [];
+  const rows: (string | null)[][] = [];
+  for await (const segment of connection.segments(query, dir, never)) {
+    segments.push(segment);
+    rows.push(...parseCsv(await readFile(segment.path, 'utf8')));
+    await rm(segment.path);
+  }
+  return { rows, segments };
+}
+
 /** A database of the file's own as a source, opened as superuser: what is refused is refused for everybody. */
 export function useSource() {
   const source = {} as {
@@ -59,8 +71,7 @@ export function useSource() {
     dir: string;
     /** Runs SQL in the source, past the driver. */
     sql(text: string, values?: unknown[]): ReturnType<typeof runSql>;
-    /** Reads all segments: their records and the segments themselves. */
-    load(query: BoundQuery): Promise<{ rows: (string | null)[][]; segments: Segment[] }>;
+    load(query: BoundQuery): ReturnType<typeof loadFrom>;
     query(text: string, parameters?: Parameter[], limit?: number): Promise<QueryResult>;
     /** Statements of the driver that the source is busy with. */
     busy(): Promise<string[]>;
@@ -70,16 +81,7 @@ export function useSource() {
     source.connection = open(source.database.url);
     source.dir = await mkdtemp(join(tmpdir(), 'dws-segments-'));
     source.sql = (text, values) => runSql(source.database.url, text, values);
-    source.load = async (query) => {
-      const segments: Segment[] = [];
-      const rows: (string | null)[][] = [];
-      for await (const segment of source.connection.segments(query, source.dir, never)) {
-        segments.push(segment);
-        rows.push(...parseCsv(await readFile(segment.path, 'utf8')));
-        await rm(segment.path);
-      }
-      return { rows, segments };
-    };
+    source.load = (query) => loadFrom(source.connection, source.dir, query);
     source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
     source.busy = async () => (await source.sql(`select query from pg_stat_activity
       where application_name = 'data-workspace-service' and datname = current_database()`)).map((row) => String(row.query));

@@ -54,7 +54,7 @@ export async function startService(variables: Record<string, string> = {}, { dat
   const opened = await openPlatform(config, database.url, makeLogger(config.LOG_LEVEL, log), config.PUBLIC_URL ?? 'http://127.0.0.1');
   const app = await makeHttpServer(opened.platform, await makeSchema());
   await app.listen({ host: '127.0.0.1', port: 0 });
-  const worker = config.ROLE === 'web' ? null : await startWorker(opened.platform, opened.queue, database.url);
+  const worker = config.ROLE === 'web' ? null : await startWorker(opened);
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const { system } = opened.platform;
   if (!databaseUrl) for (const tenant of ['default', 'other']) await createTenant(system, tenant);

@@ -98,6 +98,7 @@ describe('connections', () => {
     expect(naming(/\bopenPool\(/)).toEqual(['src/adapters/database/database.ts', 'src/adapters/database/system.ts']);
     expect(naming(/new (pg\.)?Client\(/)).toEqual([
       'src/adapters/database/listener.ts',                         // hears ids, reads nothing
+      'src/adapters/dataset-index/elasticsearch/client.ts',        // a search engine
       'src/adapters/demo-source/demo-source.ts',                   // a database of its own, made as a source
       'src/adapters/drivers/postgres/session.ts',                  // users' sources
       'src/adapters/embedded-postgres/embedded-postgres.ts',       // makes the database

@@ -35,7 +35,9 @@ export async function start(): Promise<Engine<MariadbAddress>> {
   const made = spawnSync(INSTALL_DB, ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'], { ...account, cwd: folder, encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`mariadb-install-db failed: ${made.stdout}${made.stderr}`);
   const password = 'throw-away';
-  writeFileSync(join(folder, 'init.sql'), `alter user root@localhost identified by '${password}'; create user root@'127.0.0.1' identified by '${password}'; grant all on *.* to root@'127.0.0.1' with grant option;`);
+  // One statement a line.
+  const users = ['localhost', '127.0.0.1', '::1'].map((host) => `create or replace user root@'${host}' identified by '${password}';\ngrant all on *.* to root@'${host}' with grant option;\n`);
+  writeFileSync(join(folder, 'init.sql'), users.join(''));
   const port = await freePort();
   const options = [`--datadir=${data}`, `--port=${port}`, '--bind-address=127.0.0.1', `--socket=${folder}/socket`, `--pid-file=${folder}/pid`, `--init-file=${folder}/init.sql`, '--skip-log-bin', '--innodb-flush-log-at-trx-commit=0', '--local-infile=0'];
   return startEngine(folder, [SERVER, '--no-defaults', ...options], {}, { host: '127.0.0.1', port, user: 'root', password }, () => accepts(port));

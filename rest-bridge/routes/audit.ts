@@ -1,4 +1,4 @@
-import { exportStream } from '../export-stream.ts';
+import { EXPORTED, exportStream } from '../export-stream.ts';
 import { collection, resource, value } from '../present.ts';
 import { get } from '../route.ts';
 
@@ -7,5 +7,5 @@ const event = resource<{ userId: string | null }>('id createdAt userId username 
 
 export default [
   get('/audit', 'auditEvents', collection('audit-event', event)),
-  get('/audit/export', 'Subscription.auditExport', value('text filename contentType'), { handler: exportStream, produces: 'application/x-ndjson' }),
+  get('/audit/export', 'Subscription.auditExport', value('text encoding filename contentType'), { handler: exportStream, produces: EXPORTED }),
 ];

@@ -1,7 +1,7 @@
-import { exportStream } from '../export-stream.ts';
+import { EXPORTED, exportStream } from '../export-stream.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { get, kind, post, type Json } from '../route.ts';
+import { create, get, kind, post, type Json } from '../route.ts';
 
 interface Dataset { id: string; parentId: string | null; datasourceId: string | null }
 
@@ -27,8 +27,10 @@ const labelOf = (field: unknown): unknown => {
   return label;
 };
 
+
 export default [
   ...kind('datasets', 'dataset', dataset, { rows: { create: { map: labelsOnly }, update: { map: labelsOnly } } }),
+  create('/datasets/_upload', 'uploadDataset', operation(dataset), { consumes: 'multipart' }),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
   post('/datasets/:id/_refresh', 'refreshDataset', refreshed),
   post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshed),
@@ -37,5 +39,5 @@ export default [
   post('/datasets/:id/_search', 'dataset.data', rows),
   get('/datasets/:id/discover', 'dataset.discover', value('total fields { name type count missing distinct approximate min max avg stdDev top { value count } histogram { from to count } }')),
   post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
-  get('/datasets/:id/export', 'Subscription.datasetExport', value('text filename contentType'), { handler: exportStream, produces: 'text/csv' }),
+  get('/datasets/:id/export', 'Subscription.datasetExport', value('text encoding filename contentType'), { handler: exportStream, produces: EXPORTED }),
 ];

@@ -32,6 +32,8 @@ export interface LoadPlan {
   keepFields?: Field[];
   /** `updateTypeMapping=false`: fields of these names keep their type; a value that does not fit fails the load with `search-index mapping conflict` naming field and value. */
   keepTypes?: Field[];
+  /** `false`: a search engine goes on refreshing what it searches while the rows come in. By default it does so once, at the end. */
+  disableRefreshInterval?: boolean;
   /** 0 is unlimited. Past it the load fails and says so. */
   maxRows: number;
   /** Rows taken in so far, called at most about ten times a second. */

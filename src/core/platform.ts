@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Query } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
+import type { FileStore } from './files.ts';
 import type { QueuedWork } from './operations.ts';
 import type { Driver } from './row-source.ts';
 
@@ -65,6 +66,7 @@ export interface Platform {
   queue: OperationQueue;
   index: DatasetIndex;
   drivers: ReadonlyMap<string, Driver>;
+  files: FileStore;
   secrets: SecretBox;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;

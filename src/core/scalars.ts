@@ -1,5 +1,7 @@
 import { GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
+import { fileOfText } from './data-url.ts';
+import type { IncomingFile } from './files.ts';
 
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/;
 
@@ -18,6 +20,24 @@ export const DateTime = new GraphQLScalarType<Date, string>({
   serialize: (value) => (typeof value === 'string' ? value : (value as Date).toISOString()),
   parseValue: parse,
   parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),
+});
+
+const isIncoming = (value: unknown): value is IncomingFile =>
+  typeof value === 'object' && value !== null && typeof (value as { content?: AsyncIterable<Uint8Array> }).content?.[Symbol.asyncIterator] === 'function';
+
+function takeFile(value: unknown): IncomingFile {
+  const file = isIncoming(value) ? value : typeof value === 'string' ? fileOfText(value) : undefined;
+  if (!file) throw new TypeError('A file is a `data:` URL or base64');
+  return file;
+}
+
+/** A file that is given to the service. In JSON it is text; REST's forms hand over a stream, which no JSON can be mistaken for. */
+export const Upload = new GraphQLScalarType<IncomingFile, never>({
+  name: 'Upload',
+  description: 'A file: a `data:` URL, or its bytes in base64. JSON ends at 10 MB, so larger files travel by REST, as a part of `multipart/form-data`.',
+  serialize: () => { throw new TypeError('A file is given, never answered'); },
+  parseValue: takeFile,
+  parseLiteral: (node) => takeFile(node.kind === Kind.STRING ? node.value : undefined),
 });
 
 export { GraphQLJSON as Json, GraphQLJSONObject as JsonObject };

@@ -1,10 +1,11 @@
 import type { LastRefresh } from '../../entities/dataset.ts';
 import type { Generation } from '../core/dataset-index.ts';
-import { notFound, tooLarge } from '../core/errors.ts';
+import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
 import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset-fields.ts';
 import type { Claim } from '../services/operation-work.ts';
+import { checkQuota } from '../services/quota.ts';
 
 /** Answer of a refresh (specification, "Dataset run, refresh, benchmark"). Durations in milliseconds, fields are counted. */
 export interface DatasetRefreshResult extends FieldChanges {
@@ -28,7 +29,7 @@ export async function publishGeneration(tx: Transaction, { tenantId, startedAt }
     text: `select fields, records, generation_id as "generationId" from dws.dataset where tenant_id = $1 and id = $2 for update`, values: [tenantId, datasetId],
   });
   if (!before) throw notFound({ what: 'dataset', id: datasetId });
-  if (quota > 0) await checkQuota(tx, tenantId, datasetId, generation.size, quota);
+  await checkQuota(tx, tenantId, quota, generation.size, datasetId);
 
   const fields = fieldsOf(before.fields, generation);
   const at = new Date();
@@ -55,13 +56,4 @@ function fieldsOf(before: Field[], generation: Generation): Field[] {
     const { format } = generation.fields[i]!;
     return format ? { ...field, format } : field;
   });
-}
-
-/** The tenant's current rows with the new in place of the old; past the quota the refresh fails and says so (contract 1). */
-async function checkQuota(tx: Transaction, tenantId: string, datasetId: string, size: number, quota: number): Promise<void> {
-  const [others] = await tx.query<{ size: number }>({
-    text: `select coalesce(sum(size), 0)::bigint as size from dws.dataset where tenant_id = $1 and id <> $2`, values: [tenantId, datasetId],
-  });
-  const total = others!.size + size;
-  if (total > quota) throw tooLarge(`The datasets would take ${total} bytes; the quota is ${quota}`);
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { LastRefresh } from '../../entities/dataset.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import type { Query } from '../core/database.ts';
@@ -11,11 +10,12 @@ import type { OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { BoundQuery } from '../core/row-source.ts';
 import { noteRefresh } from '../services/activity.ts';
-import { readSource, runFailure } from '../services/datasource-connection.ts';
+import { pathOf, readSource, runFailure } from '../services/datasource-connection.ts';
+import { discardUpload } from '../services/embedded-upload.ts';
 import type { Claim } from '../services/operation-work.ts';
 import { publishGeneration } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
-import type { LoadJob } from './load-job.ts';
+import type { LoaderPlace, LoadJob } from './load-job.ts';
 import { startLoad } from './load-process.ts';
 
 /** Input of `dataset.refresh`: the effective query and flags, as they were when it was asked for. */
@@ -27,16 +27,18 @@ export interface DatasetRefreshInput {
   parameters: BoundQuery['parameters'];
   syncFields: boolean;
   updateTypeMapping: boolean;
-  /** Concerns a search engine's own refresh during the load; the embedded index has none. */
+  /** See `LoadPlan`. */
   disableRefreshInterval: boolean;
+  /** The dataset is an upload's: nothing of it stays when its rows cannot be loaded. */
+  upload?: boolean;
 }
 
 /** Replaces a dataset's rows by those of its query. Readers see the old ones until the new are complete. */
-export const datasetRefresh = (databaseUrl: string): Handler => ({
+export const datasetRefresh = (place: LoaderPlace): Handler => ({
   takeover: true,
   async run(job, platform) {
     const input = job.input as unknown as DatasetRefreshInput;
-    const loadJob = await prepare(databaseUrl, platform, job, input);
+    const loadJob = await prepare(place, platform, job, input);
     const late = new AbortController();
     const { REFRESH_TIMEOUT_MS: longest, TENANT_QUOTA_BYTES: quota } = platform.config;
     const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
@@ -56,16 +58,17 @@ export const datasetRefresh = (databaseUrl: string): Handler => ({
       };
     } catch (error) {
       await load.release();
-      throw runFailure(error);
+      throw input.upload ? error : runFailure(error);
     } finally {
       clearTimeout(timer);
     }
   },
   failed: noteFailure,
+  cancelled: discardUploaded,
 });
 
 /** Gathers what the loader needs. The dataset's fields matter only once it has some. */
-async function prepare(databaseUrl: string, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<LoadJob> {
+async function prepare(place: LoaderPlace, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<LoadJob> {
   const [dataset] = await platform.database.query<{ fields: Field[]; flow: FlowStep[]; loaded: boolean }>(job.tenantId, {
     text: `select fields, flow, generation_id is not null as loaded from dws.dataset where tenant_id = $1 and id = $2`, values: [job.tenantId, input.datasetId],
   });
@@ -76,12 +79,12 @@ async function prepare(databaseUrl: string, platform: Platform, job: Job, input:
   const secrets = datasource.secrets ? JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string> : {};
   const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
   return {
-    databaseUrl, indexDir: join(platform.config.DATA_DIR, 'datasets'), ownDatabase: await ownDatabase(platform),
+    ...place, ownDatabase: await ownDatabase(platform),
     generationId: newId(),
-    source: { type: datasource.type, config: datasource.config, secrets, file: null },
+    source: { type: datasource.type, config: datasource.config, secrets, file: pathOf(platform, datasource) },
     query: { text: input.query, parameters: input.parameters, timeout },
     plan: {
-      flow: dataset.flow, maxRows,
+      flow: dataset.flow, maxRows, disableRefreshInterval: input.disableRefreshInterval,
       ...(dataset.loaded && !input.syncFields && { keepFields: dataset.fields }),
       ...(dataset.loaded && !input.updateTypeMapping && { keepTypes: dataset.fields }),
     },
@@ -94,10 +97,15 @@ async function ownDatabase(platform: Platform): Promise<DatabaseIdentity | null>
   return own ?? null;
 }
 
-/** A failed refresh leaves everything as it was, and says why. */
+/** A failed refresh leaves everything as it was, and says why; a failed upload leaves nothing. */
 async function noteFailure(claim: Claim, failure: OperationFailure, tx: Transaction): Promise<void> {
+  await discardUploaded(claim, tx);
   const at = new Date();
   const last: LastRefresh = { at: at.toISOString(), success: false, duration: at.getTime() - claim.startedAt.getTime(), error: failure.message };
   await tx.query({ text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`, values: [claim.tenantId, claim.resourceId, JSON.stringify(last)] });
   await noteRefresh(tx, claim, 'refresh.failed', { code: failure.code, duration: last.duration! });
 }
+
+const discardUploaded = async ({ tenantId, resourceId, input }: Claim, tx: Transaction): Promise<void> => {
+  if (input['upload']) await discardUpload(tx, tenantId, resourceId);
+};

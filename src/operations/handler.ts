@@ -27,6 +27,8 @@ export interface Handler {
   run(job: Job, platform: Platform): Promise<Prepared>;
   /** Notes a failure where people look for it, in the transaction that records it. Not called for cancellations. */
   failed?(claim: Claim, failure: OperationFailure, tx: Transaction): Promise<void>;
+  /** Cleans up after work that was cancelled while it ran, in the transaction that records it. */
+  cancelled?(claim: Claim, tx: Transaction): Promise<void>;
 }
 
 export type Handlers = Partial<Record<OperationName, Handler>>;

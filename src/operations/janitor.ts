@@ -1,7 +1,8 @@
+import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
 import type { GenerationId } from '../core/dataset-index.ts';
 import type { Query } from '../core/database.ts';
-import { isUuid } from '../core/id.ts';
+import { bornAt, isUuid } from '../core/id.ts';
 import type { Platform } from '../core/platform.ts';
 
 /** Ages in milliseconds. */
@@ -51,5 +52,22 @@ function dropOrphan(platform: Platform, id: GenerationId): Promise<void> {
   });
 }
 
-/** The time in a UUID of version 7, in milliseconds. */
-const bornAt = (id: GenerationId): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+/** Removes the files that no row names: what an upload that broke off left, and those whose rows were deleted. An upload has its row long before `fileAge`. */
+export async function sweepFiles(platform: Platform, fileAge: number): Promise<void> {
+  const old = (await platform.files.list()).filter((file) => Date.now() - file.bornAt >= fileAge).map(({ id }) => id);
+  if (old.length === 0) return;
+  const named = new Set((await platform.system.query<{ id: string }>({ text: `select id from dws.stored_file where id = any($1::uuid[])`, values: [old] })).map(({ id }) => id));
+  for (const id of old) {
+    if (!named.has(id)) await dropFile(platform, id).catch((error) => platform.log.warn({ err: error, file: id }, 'An orphaned file could not be removed'));
+  }
+}
+
+/** Removes one file under its lock: a refresh whose datasource was deleted meanwhile may still read it. */
+function dropFile(platform: Platform, id: string): Promise<void> {
+  return platform.system.transaction(async (query) => {
+    const [lock] = await query<{ mine: boolean }>({ text: `select pg_try_advisory_xact_lock(${FILE_LOCK}) as mine`, values: [id] });
+    if (!lock?.mine) return;
+    await platform.files.remove(id);
+    platform.log.info({ file: id }, 'An orphaned file was removed');
+  });
+}

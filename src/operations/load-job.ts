@@ -1,14 +1,18 @@
+import type { IndexPlace } from '../adapters/dataset-index/open-index.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import type { Generation, GenerationId, LoadPlan } from '../core/dataset-index.ts';
 import type { OperationFailure } from '../core/operations.ts';
 import type { BoundQuery } from '../core/row-source.ts';
 
-/** One load: rows of a query become a generation. It holds secrets, so it travels over the IPC channel only, never as an argument or in the environment. */
-export interface LoadJob {
+/** What every load of a process has in common. */
+export interface LoaderPlace {
   /** Where the loader holds the lock of its generation. */
   databaseUrl: string;
-  /** Folder of the embedded index. */
-  indexDir: string;
+  index: IndexPlace;
+}
+
+/** One load: rows of a query become a generation. It holds secrets, so it travels over the IPC channel only, never as an argument or in the environment. */
+export interface LoadJob extends LoaderPlace {
   /** The database that no datasource may be. */
   ownDatabase: DatabaseIdentity | null;
   generationId: GenerationId;

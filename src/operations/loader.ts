@@ -3,10 +3,12 @@
  * it runs from the sources as well. It ends when its parent's channel closes, and holds the lock of its generation until then.
  */
 import { mkdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import pg from 'pg';
+import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
-import { openDuckdbIndex } from '../adapters/dataset-index/duckdb/duckdb-index.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
+import { openIndex, type IndexPlace } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { Fault } from '../core/errors.ts';
@@ -20,13 +22,13 @@ class Interruption extends Error {}
 
 const tell = (message: FromLoader): void => { process.send?.(message); };
 
-let indexDir = '';
+let place: IndexPlace;
 
 async function load(job: LoadJob): Promise<Generation> {
-  indexDir = job.indexDir;
+  place = job.index;
   const lock = await lockGeneration(job);
   lock.on('error', interrupted('The connection that holds the lock was lost'));
-  const index = openDuckdbIndex({ dir: job.indexDir });
+  const index = openIndex(place);
   const source = createDrivers({ ownDatabase: job.ownDatabase }).driverOf(job.source.type).connect(job.source.config, job.source.secrets, job.source.file);
   try {
     const columns = await source.describe(job.query, stop.signal);
@@ -40,23 +42,24 @@ async function load(job: LoadJob): Promise<Generation> {
 
 /** The words of `q`, before somebody asks for them and has to wait. Whatever goes wrong, the first `q` makes them. */
 async function prepareWords(generation: Generation): Promise<void> {
-  await openDuckdbIndex({ dir: indexDir, memoryLimit: '128MB' }).prepareWords(generation, stop.signal).catch(() => {});
+  await openIndex(place, '128MB').prepareWords(generation, stop.signal).catch(() => {});
   process.exit();
 }
 
 /** Segments lie in the generation's own folder, which the index makes first; whatever becomes of them, they go with it. */
 async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator<Segment> {
-  const dir = loadingFolder(job.indexDir, job.generationId);
+  const dir = loadingFolder(place.dir, job.generationId);
   await mkdir(dir, { recursive: true });
   yield* source.segments(job.query, dir, stop.signal);
 }
 
-/** While this connection lives the janitor spares the generation. */
+/** While this connection lives the janitor spares the generation, and the file it is made of. */
 async function lockGeneration(job: LoadJob): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: job.databaseUrl, application_name: 'dws loader', keepAlive: true });
   try {
     await client.connect();
     await client.query(`select pg_advisory_lock(${GENERATION_LOCK})`, [job.generationId]);
+    if (job.source.file) await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
   } catch (error) {
     throw new Interruption(`The generation could not be locked: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -2,7 +2,7 @@ import type { Platform } from '../core/platform.ts';
 import { abandoned } from '../services/operation-work.ts';
 import type { Handlers } from './handler.ts';
 import { sweepCredentials } from '../services/credential-sweep.ts';
-import { sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
+import { sweepFiles, sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
 import { restart } from './settle.ts';
 
 /** Any number will do, as long as every process takes the same. */
@@ -19,13 +19,15 @@ export interface ReconcilerOptions {
   replacedAge: number;
   /** Generations younger than this are never taken for orphans. */
   orphanAge: number;
+  /** Files younger than this may be on their way to a row. */
+  fileAge: number;
 }
 
 export interface Reconciler {
   stop(): Promise<void>;
 }
 
-/** Looks after the operations whose worker died, after old records and mails, and after what the index holds for nobody: every `interval`, in one process at a time. */
+/** Looks after the operations whose worker died, after old records and mails, and after what index and folder hold for nobody: every `interval`, in one process at a time. */
 export function startReconciler(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Reconciler {
   let passing: Promise<void> = Promise.resolve();
   let busy = false;
@@ -44,18 +46,19 @@ export function startReconciler(platform: Platform, handlers: Handlers, options:
   };
 }
 
-/** One pass. Does nothing while another process is at it. */
-export function reconcile(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Promise<void> {
-  return platform.system.transaction(async (query) => {
+/** One pass. What is staged lies on each worker's own machine, so each looks after generations; the rest is one process's at a time. */
+export async function reconcile(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Promise<void> {
+  await platform.system.transaction(async (query) => {
     const [lock] = await query<{ mine: boolean }>({ text: `select pg_try_advisory_xact_lock($1) as mine`, values: [RECONCILER_LOCK] });
     if (!lock?.mine) return;
     await revive(platform, handlers, options);
     await query({ text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`, values: [options.retention] });
     await sweepMail(query);
     await sweepRecords(query);
-    await sweepGenerations(platform, options);
+    await sweepFiles(platform, options.fileAge);
     await sweepCredentials(platform.system);
   });
+  await sweepGenerations(platform, options);
 }
 
 async function revive(platform: Platform, handlers: Handlers, { silence }: ReconcilerOptions): Promise<void> {

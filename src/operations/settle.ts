@@ -12,6 +12,7 @@ export async function record(platform: Platform, handlers: Handlers, claim: Clai
     if (standing === 'lost') return;
     const ended = standing === 'cancelled' ? CANCELLED : outcome;
     if (ended.status === 'failed') await handlers[claim.operation]?.failed?.(claim, ended.error, tx);
+    else await handlers[claim.operation]?.cancelled?.(claim, tx);
     await finish(platform, tx, claim, ended);
   });
 }

@@ -41,11 +41,14 @@ function inGraphqlForm({ message, path, originalError = new Error(message), exte
 
 /**
  * One operation, no subscription, and variables only as whole arguments: what a document with several operations does depends on the name in the request,
- * and graphql-jit forgets variables inside the literal of a custom scalar, e.g. `filter: {region: $region}`.
+ * and graphql-jit forgets variables inside the literal of a custom scalar, e.g. `filter: {region: $region}`. A mutation has one field: of several, those after
+ * one that failed must not run, and graphql-jit runs them.
  */
 function isCompilable(document: DocumentNode): boolean {
   const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  return operations.length === 1 && operations[0]!.operation !== OperationTypeNode.SUBSCRIPTION && !hasNestedVariable(document);
+  const [only] = operations;
+  if (operations.length !== 1 || only!.operation === OperationTypeNode.SUBSCRIPTION || hasNestedVariable(document)) return false;
+  return only!.operation === OperationTypeNode.QUERY || (only!.selectionSet.selections.length === 1 && only!.selectionSet.selections[0]!.kind === Kind.FIELD);
 }
 
 function hasNestedVariable(document: DocumentNode): boolean {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { openDuckdbIndex } from '../adapters/dataset-index/duckdb/duckdb-index.ts';
+import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { secretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
 import { MIGRATIONS } from './migrate.ts';
@@ -60,15 +60,19 @@ export async function keys(client: pg.Client, { APP_SECRET, DATA_DIR }: Config):
 }
 
 /** The index answers and has the rows of every dataset. */
-export async function index(client: pg.Client, { DATA_DIR }: Config): Promise<string> {
-  const rows = openDuckdbIndex({ dir: join(DATA_DIR, 'datasets') });
+export async function index(client: pg.Client, config: Config): Promise<string> {
+  const { rows: [installation] } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
+  if (!installation) return 'not used yet';
+  const place = indexPlace(config, installation.value);
+  const where = place.engine ? 'the search engine' : place.dir;
+  const rows = openIndex(place);
   try {
     await rows.ping();
     const present = new Set((await rows.generations()).filter(({ complete }) => complete).map(({ id }) => id));
     const { rows: datasets } = await client.query<{ slug: string; id: string }>('select slug, generation_id as id from dws.dataset where generation_id is not null order by slug');
     const lost = datasets.filter(({ id }) => !present.has(id)).map(({ slug }) => slug);
-    if (lost.length) throw new Error(`the rows of ${lost.length} datasets are not in ${join(DATA_DIR, 'datasets')}, e.g. of "${lost[0]}"; refresh them`);
-    return `readable, ${datasets.length} datasets with rows`;
+    if (lost.length) throw new Error(`the rows of ${lost.length} datasets are not in ${where}, e.g. of "${lost[0]}"; refresh them`);
+    return `${where} answers, ${datasets.length} datasets with rows`;
   } finally {
     await rows.close();
   }

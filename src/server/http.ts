@@ -46,7 +46,11 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
   await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, makeContext });
   const endpoints = registerRest(app, {
     schema, rows: ROWS,
-    readForms: (api) => void api.register(multipart, { limits: { fileSize: platform.config.MAX_UPLOAD_BYTES || Number.MAX_SAFE_INTEGER, files: 1, fields: 20 } }),
+    readForms: (api) => {
+      api.removeAllContentTypeParsers();
+      // How much a form may hold each reader says; how large a file may be, whoever takes it.
+      void api.register(multipart);
+    },
     permissionOf: permissionNames(schema),
     contextFor: async (request, reply, endpoint) => {
       const context = await makeContext(request, reply, 'rest');

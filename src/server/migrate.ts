@@ -2,12 +2,14 @@ import pg from 'pg';
 import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
 import { Foundation } from '../migrations/m001-foundation.ts';
 import { MailAndPasswordReset } from '../migrations/m002-mail.ts';
+import { StoredFiles } from '../migrations/m003-stored-file.ts';
 import { Resources } from '../migrations/m004-resource.ts';
 import { Search } from '../migrations/m005-search.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 /** Every migration, in order. */
-export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }, { name: 'm002-mail', class: MailAndPasswordReset }, { name: 'm004-resource', class: Resources }, { name: 'm005-search', class: Search }];
+export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }, { name: 'm002-mail', class: MailAndPasswordReset },
+  { name: 'm003-stored-file', class: StoredFiles }, { name: 'm004-resource', class: Resources }, { name: 'm005-search', class: Search }];
 
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_711_001;

@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { openDuckdbIndex } from '../adapters/dataset-index/duckdb/duckdb-index.ts';
+import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { Listener } from '../adapters/database/listener.ts';
 import { SystemPool } from '../adapters/database/system.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import { openFileStore } from '../adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { secretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
-import { checkKeyRing } from '../services/bootstrap.ts';
+import type { LoaderPlace } from '../operations/load-job.ts';
+import { checkKeyRing, installationId } from '../services/bootstrap.ts';
 import { useMetadata } from '../services/models.ts';
 import { keyRing } from './secret.ts';
 
@@ -19,6 +21,8 @@ import { keyRing } from './secret.ts';
 export interface OpenPlatform {
   platform: Platform;
   queue: PgBossQueue;
+  /** Where loaders of this process find what they need. */
+  loaders: LoaderPlace;
   close(): Promise<void>;
 }
 
@@ -40,12 +44,13 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     useMetadata(database.orm);
     const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
-    const index = openDuckdbIndex({ dir: join(config.DATA_DIR, 'datasets') });
+    const place = indexPlace(config, await installationId(system));
+    const index = openIndex(place);
     closers.push(() => index.close());
 
     const own = await ownIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
-    return { platform: { config, log, database, system, notifications, queue, index, drivers, secrets, publicUrl }, queue, close };
+    return { platform: { config, log, database, system, notifications, queue, index, drivers, files: openFileStore(join(config.DATA_DIR, 'files')), secrets, publicUrl }, queue, loaders: { databaseUrl: url, index: place }, close };
   } catch (error) {
     await close();
     throw error;

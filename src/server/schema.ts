@@ -30,11 +30,12 @@ import { SuiteResolver } from '../../resolvers/suite.ts';
 import { TagAssignmentResolver, TagResolver } from '../../resolvers/tag.ts';
 import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
+import { UploadResolver } from '../../resolvers/upload.ts';
 import { UserResolver } from '../../resolvers/user.ts';
 
 const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, AuditResolver, ActivityResolver, NodeResolver, ShareResolver, TagResolver, TagAssignmentResolver, FavoriteResolver, SearchResolver, ReferenceResolver, ReferencePageResolver, FolderResolver,
   DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver,
-  ReportResolver, ReportOwnedFields, AppResolver, AppOwnedFields, DatasourceLinkFields, DatasourceLinkResolver, SuiteResolver];
+  ReportResolver, ReportOwnedFields, AppResolver, AppOwnedFields, DatasourceLinkFields, DatasourceLinkResolver, SuiteResolver, UploadResolver];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
 const UNUSED = createPubSub();

@@ -26,8 +26,6 @@ export async function serve(config: Config): Promise<Running> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => { for (const close of closers.reverse().splice(0)) await close(); };
   const log = makeLogger(config.LOG_LEVEL);
-  // Rows that silently went elsewhere than asked would be looked for in vain.
-  if (config.ELASTICSEARCH_URL) throw new Error('ELASTICSEARCH_URL is set, but this version keeps rows in the embedded index alone; unset it');
   try {
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
     if (embedded) closers.push(() => embedded.close());
@@ -36,15 +34,16 @@ export async function serve(config: Config): Promise<Running> {
 
     const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
     const publicUrl = (config.PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, '');
-    const { platform, queue, close } = await openPlatform(config, databaseUrl, log, publicUrl);
-    closers.push(close);
+    const opened = await openPlatform(config, databaseUrl, log, publicUrl);
+    const { platform } = opened;
+    closers.push(opened.close);
     const password = await bootstrap(platform.system, { username: config.ADMIN_USERNAME, password: config.ADMIN_PASSWORD });
 
     const app: FastifyInstance = config.ROLE === 'worker' ? await workerServer(platform) : await makeHttpServer(platform, await makeSchema());
     await app.listen({ host: config.HOST, port: config.PORT });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {
-      const worker = await startWorker(platform, queue, databaseUrl);
+      const worker = await startWorker(opened);
       closers.push(() => worker.stop());
     }
     const { port } = app.server.address() as AddressInfo;

@@ -1,19 +1,19 @@
 import { smtpMailer } from '../adapters/mail/smtp-mailer.ts';
-import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import type { Platform } from '../core/platform.ts';
 import { handlers } from '../operations/handlers.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
+import type { OpenPlatform } from './platform.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
 /** Takes operations from the queue, looks after those whose worker died and, where there is a mail server, sends what is in the outbox. */
-export async function startWorker(platform: Platform, queue: PgBossQueue, databaseUrl: string): Promise<{ stop(): Promise<void> }> {
-  const known = handlers(databaseUrl);
+export async function startWorker({ platform, queue, loaders }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
+  const known = handlers(loaders);
   const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, patience: 20 * SECOND });
-  const reconciler = startReconciler(platform, known, { interval: 10 * SECOND, silence: 20 * SECOND, retention: 7 * 24 * 60 * MINUTE, replacedAge: 10 * MINUTE, orphanAge: 10 * MINUTE });
+  const reconciler = startReconciler(platform, known, { interval: 10 * SECOND, silence: 20 * SECOND, retention: 7 * 24 * 60 * MINUTE, replacedAge: 10 * MINUTE, orphanAge: 10 * MINUTE, fileAge: 60 * MINUTE });
   const delivery = deliver(platform);
   return {
     async stop() {

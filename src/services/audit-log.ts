@@ -1,11 +1,13 @@
 import { AuditEvent } from '../../entities/audit-event.ts';
 import type { Context } from '../core/context.ts';
+import type { ExportFormat } from '../core/export-format.ts';
+import type { Field } from '../core/fields.ts';
 import { isUuid } from '../core/id.ts';
 import type { ListArguments } from '../core/read/arguments.ts';
 import { nothing } from '../core/read/condition.ts';
 import type { Filter } from '../core/read/model.ts';
 import type { Row } from '../core/read/reader.ts';
-import { fileOf, type ExportChunk, type ExportFormat } from './export-file.ts';
+import { fileOf, type ExportChunk } from './export-file.ts';
 
 /** Which events are wanted; absent ones do not restrict. */
 export interface AuditFilter {
@@ -33,12 +35,14 @@ export const AUDIT_FILTERS: Record<keyof AuditFilter, Filter> = {
 /** The columns of an export, in their order. */
 const COLUMNS = ['createdAt', 'id', 'userId', 'username', 'action', 'kind', 'resourceId', 'outcome', 'tongue', 'address', 'tokenId', 'sessionId', 'requestId'] as const;
 
+const FIELDS: Field[] = COLUMNS.map((name) => ({ name, label: name, type: name === 'createdAt' ? 'datetime' : 'string' }));
+
 /** Events that an export reads at once. */
 const BATCH = 1000;
 
 /** All events that match, the latest first, as a file in pieces. Each piece is read when the consumer asks for it, so that a long log takes no memory. */
 export const exported = (ctx: Context, format: ExportFormat, filter: AuditFilter): AsyncGenerator<ExportChunk, void, undefined> =>
-  fileOf(format, 'audit', COLUMNS, (signal) => batches(ctx, filter, signal));
+  fileOf(format, 'audit', FIELDS, (signal) => batches(ctx, filter, signal));
 
 async function* batches(ctx: Context, filter: AuditFilter, signal: AbortSignal): AsyncGenerator<Record<string, unknown>[]> {
   for (let last: string | undefined, count = BATCH; count === BATCH && !signal.aborted;) {

@@ -49,6 +49,14 @@ export async function bootstrap(system: SystemDatabase, admin: { username: strin
   return admin.password ? null : password;
 }
 
+/** What names this installation where it shares something with others, e.g. a search engine: made up once and kept in the database. */
+export async function installationId(system: SystemDatabase): Promise<string> {
+  const [stored] = await system.query<{ value: string }>({
+    text: `insert into dws.setting (name, value) values ('installation', $1) on conflict (name) do update set value = dws.setting.value returning value`, values: [randomBytes(6).toString('hex')],
+  });
+  return stored!.value;
+}
+
 /** Refuses a key ring that lacks the key whose fingerprint the database holds; a ring with a newer key is noted (contract 1, `APP_SECRET`). */
 export async function checkKeyRing(system: SystemDatabase, { fingerprint, fingerprints }: { fingerprint: string; fingerprints: string[] }): Promise<void> {
   const [stored] = await system.query<{ value: string }>({

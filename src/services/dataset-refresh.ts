@@ -33,7 +33,7 @@ export async function refreshInternal(ctx: Context, id: string, options: Refresh
   const operationId = await ctx.transaction(async (tx) => {
     const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
-    return begin(ctx, tx, dataset, options, false);
+    return begin(ctx, tx, dataset, options, { checkOwner: false });
   });
   return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
 }
@@ -50,12 +50,15 @@ export async function loadInLane(ctx: Context, tx: Transaction, id: string, perm
 /** Stops the refresh that runs, when its dataset goes. Those that wait find nothing to do. */
 export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> => operations.stopRunning(tx, tenantId, laneOf(id));
 
-/** Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. */
-export async function begin(ctx: Context, tx: Transaction, dataset: Dataset, options: RefreshOptions, checkOwner = true): Promise<string> {
+/**
+ * Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. Without `checkOwner` the owner's right to
+ * the datasource is not asked for; of an `upload` nothing stays when its rows cannot be loaded.
+ */
+export async function begin(ctx: Context, tx: Transaction, dataset: Dataset, options: RefreshOptions, { checkOwner = true, upload = false } = {}): Promise<string> {
   const { datasourceId, query, params } = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
   const input = {
     datasetId: dataset.id, datasourceId, query, parameters: bindParameters(params, options.params ?? {}),
-    syncFields: options.syncFields ?? true, updateTypeMapping: options.updateTypeMapping ?? true, disableRefreshInterval: options.disableRefreshInterval ?? true,
+    syncFields: options.syncFields ?? true, updateTypeMapping: options.updateTypeMapping ?? true, disableRefreshInterval: options.disableRefreshInterval ?? true, ...(upload && { upload }),
   };
   return operations.start(ctx, tx, {
     operation: 'dataset.refresh', resource: { kind: 'dataset', id: dataset.id }, input, progress: options.progress ?? null, unit: 'rows',

@@ -8,6 +8,7 @@ import type { Transaction } from '../core/platform.ts';
 import { labelled, type FieldLabel } from './dataset-fields.ts';
 import { changedSource, newSource, type QueryInput } from './dataset-query.ts';
 import { begin, loadInLane, stopRefresh } from './dataset-refresh.ts';
+import { dropEmbeddedUpload } from './embedded-upload.ts';
 import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
 import { DATASET } from './kinds.ts';
 import { wait } from './operation-wait.ts';
@@ -62,12 +63,13 @@ async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, ena
   dataset.fieldSecurityEnabled = enabled;
 }
 
-/** Deletes a dataset that nothing uses (409 otherwise) with its snapshots and drafts, and stops its refresh. Their rows are dropped by the janitor, once no export reads them. */
+/** Deletes a dataset that nothing uses (409 otherwise) with its snapshots and drafts and the file it was uploaded as, and stops its refresh. Their rows are dropped by the janitor, once no export reads them. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const dataset = await loadInLane(ctx, tx, id, 'dataset:delete');
     await checkUnused(ctx, tx, 'dataset', dataset.id);
     await stopRefresh(tx, dataset);
     tx.em.remove(dataset);
+    if (dataset.datasourceId) await dropEmbeddedUpload(tx, ctx.viewer.tenantId, dataset.datasourceId, dataset.ownerId);
   });
 }

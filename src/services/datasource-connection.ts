@@ -10,11 +10,13 @@ export interface SealedSource extends Record<string, unknown> {
   type: string;
   config: Record<string, unknown>;
   secrets: string | null;
+  /** The uploaded file that it is; null for servers. */
+  fileId: string | null;
 }
 
 /** Reads what opens a datasource. Rights are checked before. */
 export async function readSource(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<SealedSource> {
-  const [source] = await tx.query<SealedSource>({ text: `select type, config, secrets from dws.datasource where tenant_id = $1 and id = $2`, values: [tenantId, id] });
+  const [source] = await tx.query<SealedSource>({ text: `select type, config, secrets, file_id as "fileId" from dws.datasource where tenant_id = $1 and id = $2`, values: [tenantId, id] });
   return source!;
 }
 
@@ -37,7 +39,7 @@ interface Limits {
 export async function withSource<T>({ platform, request }: Context, source: SealedSource, work: (connection: SourceConnection, signal: AbortSignal) => Promise<T>, limits: Limits = {}): Promise<T> {
   const { longest = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
   const late = AbortSignal.timeout(longest);
-  const connection = driverOf(platform, source.type).connect(source.config, openedSecrets(platform, source.secrets), null);
+  const connection = driverOf(platform, source.type).connect(source.config, openedSecrets(platform, source.secrets), pathOf(platform, source));
   const stop = AbortSignal.any([request.signal, late, ...(signal ? [signal] : [])]);
   try {
     return await (limits.longest === undefined ? BRIEF : LONG).run(stop, () => work(connection, stop));
@@ -55,5 +57,8 @@ export async function withSource<T>({ platform, request }: Context, source: Seal
  * (specification, "Errors"; contract 4, `UPSTREAM_FAILED`). What is wrong with a request is found before.
  */
 export const runFailure = (error: unknown): unknown => (error instanceof Fault && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error);
+
+/** Where the file of a source lies; null for servers. */
+export const pathOf = ({ files }: Context['platform'], { fileId }: Pick<SealedSource, 'fileId'>): string | null => (fileId ? files.path(fileId) : null);
 
 const openedSecrets = ({ secrets }: Context['platform'], sealed: string | null): Record<string, string> => (sealed ? JSON.parse(secrets.open(sealed)) as Record<string, string> : {});

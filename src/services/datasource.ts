@@ -8,6 +8,7 @@ import { DATASOURCE } from './kinds.ts';
 import type { Transaction } from '../core/platform.ts';
 import { checkedConfig, checkedSecrets, driverOf } from './datasource-config.ts';
 import { readSource } from './datasource-connection.ts';
+import { dropFileRow } from './embedded-upload.ts';
 import { checkUnused } from './references.ts';
 import { load } from './rights.ts';
 
@@ -20,6 +21,7 @@ export interface DatasourceInput extends OwnedInput {
 /** Makes a datasource. Answers the id. */
 export async function create(ctx: Context, { type, config, secrets, ...input }: DatasourceInput & { type: string }): Promise<string> {
   const driver = driverOf(ctx.platform, type);
+  if (driver.upload) throw invalid('type', `must not be "${type}" here: a datasource of this type is an uploaded file, made by POST /api/datasources/_upload or uploadDatasource`);
   const checked = { type, config: checkedConfig(driver, config ?? {}), secrets: sealed(ctx, checkedSecrets(driver, secrets ?? {})) };
   return ctx.transaction(async (tx) => (await createOwned(ctx, tx, DATASOURCE, input, checked)).id);
 }
@@ -40,7 +42,8 @@ async function updateConnection(ctx: Context, tx: Transaction, datasource: Datas
   const moves = !isDeepStrictEqual(changed, datasource.config);
   if (!moves && secrets === undefined) return;
   const { superuser, permissions } = ctx.viewer;
-  if (!superuser && !permissions.has('datasources:create')) throw forbidden({ permission: 'datasources:create' });
+  // The config of a file says how it is read, and leads nowhere else.
+  if (!driver.upload && !superuser && !permissions.has('datasources:create')) throw forbidden({ permission: 'datasources:create' });
 
   if (secrets === undefined) await checkSecretsStay(ctx, tx, datasource, changed);
   else datasource.secrets = sealed(ctx, checkedSecrets(driver, secrets ?? {}));
@@ -56,12 +59,13 @@ async function checkSecretsStay(ctx: Context, tx: Transaction, { id, config }: D
   if (secrets) throw invalid('secrets', `is required when config.${moved} changes`);
 }
 
-/** Deletes a datasource that nothing uses; 409 otherwise, listing its users. */
+/** Deletes a datasource that nothing uses; 409 otherwise, listing its users. The bytes of an uploaded file are removed by the janitor. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:delete');
     await checkUnused(ctx, tx, 'datasource', datasource.id);
     tx.em.remove(datasource);
+    if (datasource.fileId) await dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);
   });
 }
 

@@ -1,68 +1,50 @@
-export const EXPORT_FORMATS = ['csv', 'json', 'ndjson'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+import { EXPORT_ENCODERS } from '../adapters/export-format/encoders.ts';
+import type { Row } from '../core/dataset-index.ts';
+import type { ExportEncoder, ExportFormat } from '../core/export-format.ts';
+import type { Field } from '../core/fields.ts';
 
 /** A piece of an export. Name and type of the file are in every piece. */
 export interface ExportChunk {
+  /** The piece, or its bytes in Base64: `encoding` says which. */
   text: string;
+  encoding: 'utf8' | 'base64';
   filename: string;
   contentType: string;
 }
 
-type Row = Record<string, unknown>;
+/** Bytes in one piece at most, so that a message of GraphQL stays small. Base64 takes three at a time. */
+const PIECE_BYTES = 3 << 18;
 
-/** How rows become a file: what stands before, between and after them. */
-interface Encoder {
-  contentType: string;
-  begin(columns: readonly string[]): string;
-  rows(rows: readonly Row[], columns: readonly string[], first: boolean): string;
-  end: string;
+/**
+ * The rows of `scan` as a file in pieces. Fields that the format cannot hold are refused before the first, and what fails before the first row is thrown
+ * instead of it. Nothing is read ahead of the consumer; leaving early aborts the scan's signal.
+ */
+export function fileOf(format: ExportFormat, name: string, fields: readonly Field[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<ExportChunk, void, undefined> {
+  const encoder = EXPORT_ENCODERS[format];
+  encoder.check?.(fields);
+  return chunks(encoded(encoder, fields, scan), { filename: `${name}.${format}`, contentType: encoder.contentType });
 }
 
-const ENCODERS: Record<ExportFormat, Encoder> = {
-  csv: {
-    contentType: 'text/csv; charset=utf-8',
-    begin: (columns) => csvLine(columns),
-    rows: (rows, columns) => rows.map((row) => csvLine(columns.map((name) => row[name]))).join(''),
-    end: '',
-  },
-  json: {
-    contentType: 'application/json; charset=utf-8',
-    begin: () => '[',
-    rows: (rows, _columns, first) => (first ? '\n' : ',\n') + rows.map((row) => JSON.stringify(row)).join(',\n'),
-    end: '\n]\n',
-  },
-  ndjson: {
-    contentType: 'application/x-ndjson; charset=utf-8',
-    begin: () => '',
-    rows: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-    end: '',
-  },
-};
-
-/** The rows of `scan` as a file in pieces. Nothing is read ahead of the consumer; leaving early aborts the scan's signal. */
-export async function* fileOf(format: ExportFormat, name: string, columns: readonly string[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<ExportChunk, void, undefined> {
-  const encoder = ENCODERS[format];
-  const piece = (text: string): ExportChunk => ({ text, filename: `${name}.${format}`, contentType: encoder.contentType });
-  const left = new AbortController();
-  try {
-    yield piece(encoder.begin(columns));
-    let first = true;
-    for await (const batch of scan(left.signal)) {
-      if (batch.length === 0) continue;
-      yield piece(encoder.rows(batch, columns, first));
-      first = false;
-    }
-    if (encoder.end) yield piece(encoder.end);
-  } finally {
-    left.abort();
+async function* chunks(pieces: AsyncIterable<string | Uint8Array>, file: Pick<ExportChunk, 'filename' | 'contentType'>): AsyncGenerator<ExportChunk, void, undefined> {
+  for await (const piece of pieces) {
+    if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', ...file };
+    else for (let at = 0; at < piece.length; at += PIECE_BYTES) yield { text: Buffer.from(piece.subarray(at, at + PIECE_BYTES)).toString('base64'), encoding: 'base64', ...file };
   }
 }
 
-/** A record of RFC 4180. A missing value is an empty field, an empty string a quoted one. */
-const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\r\n`;
+async function* encoded(encoder: ExportEncoder, fields: readonly Field[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<string | Uint8Array, void, undefined> {
+  const left = new AbortController();
+  const batches = scan(left.signal)[Symbol.asyncIterator]();
+  try {
+    // What fails at once does so before anything was said.
+    const first = await batches.next();
+    yield* encoder.encode(fields, begunWith(first, batches));
+  } finally {
+    left.abort();
+    await batches.return?.();
+  }
+}
 
-function csvValue(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+async function* begunWith(first: IteratorResult<Row[]>, rest: AsyncIterator<Row[]>): AsyncGenerator<Row[]> {
+  for (let batch = first; !batch.done; batch = await rest.next()) yield batch.value;
 }

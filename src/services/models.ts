@@ -14,6 +14,7 @@ import { Report } from '../../entities/report.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import { Session } from '../../entities/session.ts';
 import { Share } from '../../entities/share.ts';
+import { StoredFile } from '../../entities/stored-file.ts';
 import { SuiteMember } from '../../entities/suite-member.ts';
 import { Suite } from '../../entities/suite.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
@@ -76,7 +77,8 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
   [Favorite, { rights: ownFavorites }],
   [Folder, { relations: { parent: toOne(model(Folder), 'parent_id'), subfolders: toMany(model(Folder), 'parent_id', 'name') }, filters: { name: nameHolds } }],
-  [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'], relations: { links: toMany(model(DatasourceLink), 'source_datasource_id', 'createdAt') } })],
+  [StoredFile, { what: 'file' }],
+  [Datasource, owned({ sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'], relations: { links: toMany(model(DatasourceLink), 'source_datasource_id', 'createdAt'), storedFile: toOne(model(StoredFile), 'file_id') } })],
   // Whoever meets a link has read its source already.
   [DatasourceLink, { what: 'link', rights: readableThrough('datasource', 'target_datasource_id'), relations: { target: toOne(model(Datasource), 'target_datasource_id') } }],
   [Suite, { relations: { members: toMany(model(SuiteMember), 'suite_id', 'position') } }],

@@ -3,6 +3,7 @@ import { cancelled, conflict } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
 import { CHANNELS, type OperationFailure, type OperationName, type OperationStatus } from '../core/operations.ts';
 import type { Transaction } from '../core/platform.ts';
+import { discardUpload } from './embedded-upload.ts';
 import { advance, lockLane } from './operation-lane.ts';
 import { progressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 
@@ -63,7 +64,7 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
   const { id } = await get(ctx, idOrAlias);
   await ctx.transaction(async (tx) => {
     const values = [ctx.viewer.tenantId, id];
-    const [own] = await tx.query<{ workId: string; lane: string | null }>({ text: `select work_id as "workId", lane from dws.operation where tenant_id = $1 and id = $2`, values });
+    const [own] = await tx.query<{ workId: string; lane: string | null; resourceId: string; upload: boolean }>({ text: `select work_id as "workId", lane, resource_id as "resourceId", input->>'upload' is not null as upload from dws.operation where tenant_id = $1 and id = $2`, values });
     if (own?.lane) await lockLane(tx, own.lane);
     const open = await tx.query<{ id: string; status: OperationStatus }>({
       text: `select id, status from dws.operation where tenant_id = $1 and work_id = $2 and finished_at is null order by id for update`, values: [ctx.viewer.tenantId, own?.workId],
@@ -78,6 +79,7 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
         text: `update dws.operation set status = 'cancelled', error = $3, cancelled_at = now(), finished_at = now(), updated_at = now(), sequence = sequence + 1 where tenant_id = $1 and id = $2`,
         values: [...values, JSON.stringify(CANCELLED)],
       });
+      if (own!.upload) await discardUpload(tx, ctx.viewer.tenantId, own!.resourceId);
       if (own!.lane) await advance(ctx.platform.queue, tx, ctx.viewer.tenantId, own!.lane);
     }
   });

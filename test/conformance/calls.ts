@@ -58,6 +58,6 @@ function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): 
     return String(type).startsWith('[') ? `[${object}]` : object;
   }
   const values = 'getValues' in named ? named.getValues()[0]!.name : undefined;
-  const one = values ?? { Int: '1', Float: '1', Boolean: 'true', JSONObject: '{}', JSON: '1', _Any: '{ __typename: "User" }', DateTime: '"2026-01-01T00:00:00.000Z"' }[named.name] ?? JSON.stringify(UNKNOWN);
+  const one = values ?? { Int: '1', Float: '1', Boolean: 'true', JSONObject: '{}', JSON: '1', _Any: '{ __typename: "User" }', DateTime: '"2026-01-01T00:00:00.000Z"', Upload: '"data:text/csv,a"' }[named.name] ?? JSON.stringify(UNKNOWN);
   return String(type).startsWith('[') ? `[${one}]` : one;
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cursorGeneration } from '../../src/adapters/dataset-index/duckdb/cursor.ts';
+import { cursorGeneration } from '../../src/adapters/dataset-index/cursor.ts';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import type { DuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { folder, loadingFolder, rowsFile } from '../../src/adapters/dataset-index/duckdb/generation-files.ts';
@@ -56,11 +56,23 @@ describe('DuckDB in its folder', () => {
     expect(sorted.fields.map(({ name: of, type }) => [of, type])).toEqual([['n', 'integer'], ['x', 'string'], ['next', 'number']]);
   });
 
-  test('a table of very many columns is loaded', async () => {
+  test('a table of very many columns is loaded, and read in any order', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => column(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
     async function* batches() { for (let at = 0; at < 3000; at += 500) yield Array.from({ length: 500 }, (_, i) => many.map((_column, k) => String(at + i + k))); }
     const generation = await index.load(newId(), many, csvSegments(batches(), segments), plan());
     expect((await search(index, generation, { start: 2999, fields: ['f0', 'f999'] })).rows).toEqual([{ f0: 2999, f999: '3998' }]);
+    const { rows } = await search(index, generation, { sort: [{ field: 'f0', descending: true }], limit: 1000 });
+    expect(rows.map(({ f0, f999 }) => [f0, f999])).toEqual(Array.from({ length: 1000 }, (_, i) => [2999 - i, String(3998 - i)]));
+    expect(rows.every((row) => Object.keys(row).join() === many.map(({ name }) => name).join())).toBe(true);
+  });
+
+  test('rows of long texts are loaded, some longer than the usual, all in their order', async () => {
+    const text = (i: number) => `${i} `.padEnd(i % 1000 === 7 ? 3_000_000 : 100_000, 'lorem ');
+    async function* batches() { for (let at = 0; at < 2600; at += 20) yield Array.from({ length: 20 }, (_, i) => [String(at + i), text(at + i)]); }
+    const long = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan());
+    expect(long.records).toBe(2600);
+    for (const start of [0, 1007, 2599]) expect((await search(index, long, { start, limit: 1 })).rows).toEqual([{ n: start, x: text(start) }]);
+    await index.drop(long.id);
   });
 
   test('a segment that is not temporary stays, and a row lost on the way is noticed', async () => {

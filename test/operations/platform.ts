@@ -3,20 +3,23 @@ import { pino } from 'pino';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system.ts';
-import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
+import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
+import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
 import { secretBox } from '../../src/adapters/secrets/secret-box.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import type { Handlers } from '../../src/operations/handler.ts';
+import type { LoaderPlace } from '../../src/operations/load-job.ts';
 import { startReconciler, type ReconcilerOptions } from '../../src/operations/reconciler.ts';
 import { startRunner, type RunnerOptions } from '../../src/operations/runner.ts';
 
 export interface TestPlatform {
   platform: Platform;
   queue: PgBossQueue;
+  loaders: LoaderPlace;
   close(): Promise<void>;
 }
 
@@ -29,14 +32,15 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const notifications = new Listener(url, Object.values(CHANNELS));
   await notifications.start();
   const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
-  const index = openDuckdbIndex({ dir: join(dataDir, 'datasets') });
+  const place = indexPlace(config, 'test');
+  const index = openIndex(place);
   const { drivers } = createDrivers({ ownDatabase: null });
   const platform: Platform = {
-    config, log, database, queue, index, drivers, notifications, secrets: secretBox('a secret of the tests'), publicUrl: 'http://localhost',
+    config, log, database, queue, index, drivers, files: openFileStore(join(dataDir, 'files')), notifications, secrets: secretBox('a secret of the tests'), publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };
   return {
-    platform, queue,
+    platform, queue, loaders: { databaseUrl: url, index: place },
     async close() {
       await queue.close();
       await notifications.close();
@@ -48,7 +52,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
 }
 
 /** The rhythm of impatient workers, in milliseconds. */
-export const QUICK: RunnerOptions & ReconcilerOptions = { heartbeat: 300, patience: 300, interval: 300, silence: 1500, retention: 7 * 86_400_000, replacedAge: 600_000, orphanAge: 0 };
+export const QUICK: RunnerOptions & ReconcilerOptions = { heartbeat: 300, patience: 300, interval: 300, silence: 1500, retention: 7 * 86_400_000, replacedAge: 600_000, orphanAge: 0, fileAge: 3_600_000 };
 
 /** A worker of that rhythm, on an open platform. */
 export async function startQuickWorker({ platform, queue }: Pick<TestPlatform, 'platform' | 'queue'>, handlers: Handlers): Promise<{ stop(): Promise<void> }> {

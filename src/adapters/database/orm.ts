@@ -19,6 +19,7 @@ import { Report } from '../../../entities/report.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
 import { Session } from '../../../entities/session.ts';
 import { Share } from '../../../entities/share.ts';
+import { StoredFile } from '../../../entities/stored-file.ts';
 import { SuiteMember } from '../../../entities/suite-member.ts';
 import { Suite } from '../../../entities/suite.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
@@ -29,7 +30,7 @@ import { Tenant } from '../../../entities/tenant.ts';
 import { User } from '../../../entities/user.ts';
 
 /** Every stored type. */
-export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, Share, Folder, Report, App, DatasourceLink, Suite, SuiteMember, Tag, TagAssignment, Favorite, Activity, AuditEvent];
+export const ENTITIES = [Tenant, User, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, PasswordReset, StoredFile, Share, Folder, Report, App, DatasourceLink, Suite, SuiteMember, Tag, TagAssignment, Favorite, Activity, AuditEvent];
 
 /** What MikroORM is told wherever it is used: entities, schema, names. */
 export const ormOptions = (more: Partial<Options>): Options => ({

@@ -8,6 +8,9 @@ const SEGMENT_BYTES = 8 << 20;
 /** A UTF-16 code unit takes at most three bytes in UTF-8. */
 const BYTES_PER_UNIT = 3;
 
+/** Name of a writer's n-th segment, from 0. */
+export const segmentName = (n: number): string => `segment-${String(n).padStart(6, '0')}.csv`;
+
 const SPECIAL = /[",\n\r]/;
 
 /**
@@ -56,14 +59,18 @@ export class CsvSegmentWriter {
 
   /** Ends the current row. */
   endRow(): void {
-    const line = `${this.#line}\n`;
+    this.record(`${this.#line}\n`);
+    this.#line = '';
+    this.#first = true;
+  }
+
+  /** A whole record that is in the dialect already, its `\n` included. */
+  record(line: string): void {
     this.#reserve(line.length * BYTES_PER_UNIT);
     const written = this.#buffer.write(line, this.#bytes);
     this.#bytes += written;
     this.#rows += 1;
     if (written > this.#longestRow) this.#longestRow = written;
-    this.#line = '';
-    this.#first = true;
   }
 
   /** A whole row at once. */
@@ -75,7 +82,7 @@ export class CsvSegmentWriter {
   /** Writes the rows since the last segment as a file that its reader deletes. */
   async flush(): Promise<Segment> {
     const segment: Segment = {
-      path: join(this.#dir, `segment-${String(this.#segments++).padStart(6, '0')}.csv`),
+      path: join(this.#dir, segmentName(this.#segments++)),
       rows: this.#rows, bytes: this.#bytes, longestRow: this.#longestRow, temporary: true,
     };
     await writeFile(segment.path, this.#buffer.subarray(0, this.#bytes));

@@ -1,7 +1,10 @@
 import { badInput } from '../../core/errors.ts';
 import type { Driver } from '../../core/row-source.ts';
+import { fileDriver } from './file/file-driver.ts';
+import { createMysqlDriver } from './mysql/mysql-driver.ts';
 import { createPostgresDriver } from './postgres/postgres-driver.ts';
 import type { DatabaseIdentity } from './source-guard.ts';
+import { sqliteDriver } from './sqlite/sqlite-driver.ts';
 
 export interface DriverOptions {
   /** The service's own database, which no datasource may be. Null only when it cannot be told (no right to `pg_control_system`). */
@@ -17,7 +20,7 @@ export interface Drivers {
 
 /** Every kind of source that this process can open. */
 export function createDrivers(options: DriverOptions): Drivers {
-  const all: Driver[] = [createPostgresDriver(options.ownDatabase)];
+  const all: Driver[] = [createPostgresDriver(options.ownDatabase), createMysqlDriver(), sqliteDriver, fileDriver];
   const drivers = new Map(all.map((driver) => [driver.id, driver]));
   const driverOf = (type: string) => {
     const driver = drivers.get(type);

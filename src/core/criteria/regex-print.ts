@@ -15,7 +15,8 @@ export function toRe2(node: PortableRegex, insensitive: boolean): string {
   }
 }
 
-function bounds({ min, max }: { min: number; max: number | null }): string {
+/** A quantifier, as all engines write it. */
+export function bounds({ min, max }: { min: number; max: number | null }): string {
   if (max === null) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`;
   return min === 0 && max === 1 ? '?' : `{${min},${max}}`;
 }
@@ -26,7 +27,7 @@ function re2Set(negated: boolean, ranges: readonly CodeRange[]): string {
 }
 
 /** The range, and its ASCII letters in the other case. */
-function bothCases(original: CodeRange): CodeRange[] {
+export function bothCases(original: CodeRange): CodeRange[] {
   const shifted = (first: string, last: string, by: number): CodeRange[] => {
     const from = Math.max(original[0], first.charCodeAt(0));
     const to = Math.min(original[1], last.charCodeAt(0));

@@ -1,9 +1,7 @@
-import type { Aggregation } from '../../../core/dataset-index.ts';
-import { badInput } from '../../../core/errors.ts';
 import type { FieldType } from '../../../core/fields.ts';
+import { checkInterval } from '../intervals.ts';
+import type { Interval } from '../intervals.ts';
 import { quoteText } from './sql-values.ts';
-
-type Interval = NonNullable<Aggregation['groupBy'][number]['interval']>;
 
 /**
  * The start of the interval that a date or datetime lies in, as SQL: a date for a date, an instant in UTC for a datetime. Weeks begin on Monday.
@@ -11,20 +9,11 @@ type Interval = NonNullable<Aggregation['groupBy'][number]['interval']>;
  * @throws badInput for a field of another type and for an unknown time zone.
  */
 export function bucket(type: FieldType, column: string, interval: Interval, timezone?: string): string {
-  if (type !== 'date' && type !== 'datetime') throw badInput(`An interval groups dates, not a ${type}`);
-  if (timezone !== undefined) checkTimezone(timezone);
+  checkInterval(type, timezone);
   if (type === 'date') return interval === 'minute' || interval === 'hour' ? column : `CAST(date_trunc('${interval}', ${column}) AS DATE)`;
   if (timezone === undefined || timezone === 'UTC') return `date_trunc('${interval}', ${column})`;
   const zone = quoteText(timezone);
   const local = `((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${zone})`;
   if (interval === 'minute' || interval === 'hour') return `${column} - (${local} - date_trunc('${interval}', ${local}))`;
   return `((date_trunc('${interval}', ${local}) AT TIME ZONE ${zone}) AT TIME ZONE 'UTC')`;
-}
-
-function checkTimezone(timezone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-  } catch {
-    throw badInput(`Unknown time zone "${timezone}"`);
-  }
 }

@@ -8,10 +8,10 @@ const USUAL_COLUMNS = 50;
 const NARROW_BLOCK = 65_536;
 
 /** Rows are written when a group of them is full; until then they are in memory, and at the end once more in a log. So groups of long rows are smaller. */
-const GROUP_BYTES = 48 << 20;
+export const GROUP_BYTES = 48 << 20;
 const GROUP_ROWS = 122_880;
 /** DuckDB wants a multiple of this. */
-const GROUP_STEP = 2048;
+export const GROUP_STEP = 2048;
 
 /** The one writing connection of a load: an instance of its own, whose files and temporary files lie in one folder. */
 export class LoadStatements {

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Generation, Row, RowSearch } from '../../../core/dataset-index.ts';
+import type { Row, RowSearch } from '../../../core/dataset-index.ts';
 import type { Scope } from './scope.ts';
-import { parseRows, rowObject, searchRows } from './search.ts';
+import { parseRows, PRINTED_VALUES, rowObject, searchRows } from './search.ts';
 import type { Serving } from './serving.ts';
 
 type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
@@ -9,10 +9,13 @@ type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
 /** Bytes of rows, as compressed in their file, that make a batch. */
 const BATCH_BYTES = 8 << 20;
 const BATCH_ROWS = 10_000;
+/** Rows that DuckDB prints at a time, however wide they are. */
+const VECTOR_ROWS = 2048;
 
 /** All matching rows, in batches; what was read is not kept. */
 export function scanRows(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
-  return scan.sort.length === 0 && scan.words.length === 0 ? inFileOrder(serving, scope, scan, signal) : pageByPage(serving, scope, scan, signal);
+  if (scan.sort.length > 0 || scan.words.length > 0) return pageByPage(serving, scope, scan, signal);
+  return batchRows(scan) < VECTOR_ROWS ? rangeByRange(serving, scope, scan, signal) : inFileOrder(serving, scope, scan, signal);
 }
 
 /** As DuckDB reads them. */
@@ -25,11 +28,36 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
   for await (const chunk of serving.stream(scope.files, signal, statement)) yield parseRows(chunk.map(([json]) => json!));
 }
 
+/**
+ * Very wide rows, of which there would be too many at a time. A limit does not keep DuckDB from reading more, a range of row numbers does: so the numbers of the
+ * next rows are asked for first, which reads no columns but those of the condition.
+ */
+async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
+  const release = await serving.hold(scope.files);
+  const object = rowObject(scope, scan.fields);
+  const most = batchRows(scan);
+  const matching = (select: (from: string) => string, range: string) => serving.stream(scope.files, signal, (aliases) => {
+    const values: DuckDBValue[] = [];
+    return { sql: select(`FROM ${scope.table(aliases)} WHERE ${range} AND ${scope.where(aliases, values)}`), values };
+  });
+  try {
+    for (let next = 0; ;) {
+      let last: DuckDBValue = null;
+      for await (const [row] of matching((from) => `SELECT max(number) FROM (SELECT rowid AS number ${from} LIMIT ${most})`, `rowid >= ${next}`)) last = row![0]!;
+      if (last === null) return;
+      for await (const chunk of matching((from) => `SELECT ${object} ${from}`, `rowid BETWEEN ${next} AND ${last}`)) yield parseRows(chunk.map(([json]) => json!));
+      next = Number(last) + 1;
+    }
+  } finally {
+    await release();
+  }
+}
+
 /** DuckDB's sort keeps the texts of all its rows in memory, its search for a page's rows only those of the page: so a long sorted answer is many pages. */
 async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const release = await serving.hold(scope.files);
   try {
-    const limit = batchRows(scan.generation);
+    const limit = batchRows(scan);
     let after: string | undefined;
     do {
       const page = await searchRows(serving, scope, { ...scan, limit, start: 0, total: false, ...(after !== undefined && { after }) }, signal);
@@ -41,4 +69,7 @@ async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: A
   }
 }
 
-const batchRows = ({ size, records }: Generation) => Math.max(100, Math.min(BATCH_ROWS, Math.floor(BATCH_BYTES / (size / Math.max(records, 1)))));
+function batchRows({ generation: { size, records }, fields }: Scan): number {
+  const rowBytes = size / Math.max(records, 1);
+  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes, PRINTED_VALUES / Math.max(fields.length, 1))));
+}

@@ -1,21 +1,23 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Page, Row, RowSearch } from '../../../core/dataset-index.ts';
-import { afterPosition, encodeCursor, invalidCursor, orderBy, positionRow, positionSql } from './cursor.ts';
+import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
+import { afterPosition, orderBy, positionSql } from './cursor.ts';
 import type { SortKey } from './cursor.ts';
 import type { Scope } from './scope.ts';
 import type { Ask, Serving } from './serving.ts';
 import { quoteText } from './sql-values.ts';
 import { jsonForm } from './value-forms.ts';
 
+/** Values that DuckDB may print at a time: it takes about a hundred bytes for each. */
+export const PRINTED_VALUES = 250_000;
+/** Rows of more fields are read in parts. */
+const WIDE = 200;
+
 /** A page of rows in their JSON forms. */
 export async function searchRows(serving: Serving, scope: Scope, search: RowSearch, signal: AbortSignal): Promise<Page> {
-  const keys = sortKeys(scope, search.sort);
-  const object = rowObject(scope, search.fields);
-  const after = positionRow(search);
+  const question = { scope, search, keys: sortKeys(scope, search.sort), after: positionRow(search) };
   return serving.query(scope.files, signal, async (ask, aliases) => {
-    const values: DuckDBValue[] = [];
-    const from = await pageOf({ ask, aliases, scope, search, keys, after }, values);
-    const found = await ask(`SELECT number, ${object} FROM (${from})`, values);
+    const found = await (search.fields.length > WIDE ? numbersFirst : atOnce)({ ask, aliases, ...question });
     const more = found.length > search.limit;
     if (more) found.pop();
     const next = more ? encodeCursor({ generation: search.generation.id, row: Number(found.at(-1)![0]) }) : null;
@@ -24,6 +26,32 @@ export async function searchRows(serving: Serving, scope: Scope, search: RowSear
     return page;
   });
 }
+
+/** Number and JSON text of the page's rows and one more. */
+async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
+  const { ask, scope, search } = question;
+  const values: DuckDBValue[] = [];
+  const from = await pageOf(question, search.fields, values);
+  return ask(`SELECT number, ${rowObject(scope, search.fields)} FROM (${from})`, values);
+}
+
+/** The same of wide rows, of which DuckDB would hold thousands at a time, whichever are wanted: which rows they are, and then some columns of some of them after the other. */
+async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
+  const { ask, aliases, scope, search } = question;
+  const values: DuckDBValue[] = [];
+  const numbers = (await ask(`SELECT number FROM (${await pageOf(question, [], values)})`, values)).map(([number]) => Number(number));
+  const members = new Map(numbers.map((number): [number, string[]] => [number, []]));
+  for (const fields of parts(search.fields, WIDE)) {
+    const object = rowObject(scope, fields);
+    for (const some of parts(numbers, PRINTED_VALUES / WIDE)) {
+      const rows = await ask(`SELECT rowid, ${object} FROM ${scope.table(aliases)} WHERE rowid IN (${some.join(', ')})`, []);
+      for (const [number, json] of rows) members.get(Number(number))!.push(String(json).slice(1, -1));
+    }
+  }
+  return numbers.map((number) => [number, `{${members.get(number)!.join(',')}}`]);
+}
+
+const parts = <T>(all: readonly T[], size: number): T[][] => Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
 /** Rows printed by DuckDB as JSON objects, parsed at once. */
 export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
@@ -49,10 +77,10 @@ interface PageQuestion {
   after: number | undefined;
 }
 
-/** The statement of the page's rows and one more, which tells whether there is a next page. */
-async function pageOf({ ask, aliases, scope, search, keys, after }: PageQuestion, values: DuckDBValue[]): Promise<string> {
+/** The statement of the page's rows, with these fields, and one more, which tells whether there is a next page. */
+async function pageOf({ ask, aliases, scope, search, keys, after }: PageQuestion, fields: readonly string[], values: DuckDBValue[]): Promise<string> {
   const table = scope.table(aliases);
-  const columns = [...new Set(search.fields.map((name) => scope.field(name).column))];
+  const columns = [...new Set(fields.map((name) => scope.field(name).column))];
   const select = ['rowid AS number', ...columns].join(', ');
   const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
   const conditions = [];

@@ -1,5 +1,6 @@
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
+import { GROUP_BYTES, GROUP_STEP } from './load-statements.ts';
 import type { LoadStatements } from './load-statements.ts';
 import { quotePath } from './generation-files.ts';
 import type { SourceColumn } from './staging-types.ts';
@@ -10,14 +11,18 @@ const USUAL_ROW_BYTES = 2_000_000;
 const MAX_ROW_BYTES = 64 << 20;
 /** A long record is in memory as bytes read, as a value, and as a value being written. */
 const ROW_COPIES = 4;
+/** A group of rows is in memory as it is collected and as it is written. */
+const GROUP_COPIES = 2;
 const BASE_MEMORY = 128 * 10 ** 6;
+const MOST_MEMORY = 2 * 10 ** 9;
 const SHOWN_CHARACTERS = 200;
 
 /** SQL that reads a segment in the one dialect (core/row-source.ts). */
 export function readSegment(segment: Segment, types: { column: string; readType: string }[]): string {
   const columns = types.map(({ column, readType }) => `'${column}': '${readType}'`).join(', ');
   // The buffer is 16 records by default: with a raised limit that exhausts the memory, so it becomes one.
-  const longer = segment.longestRow < USUAL_ROW_BYTES ? '' : `, max_line_size=${segment.longestRow + 64}, buffer_size=${segment.longestRow + 128}`;
+  // Readers in parallel lose records that are longer than their part of it.
+  const longer = segment.longestRow < USUAL_ROW_BYTES ? '' : `, max_line_size=${segment.longestRow + 64}, buffer_size=${segment.longestRow + 128}, parallel=false`;
   return `read_csv(${quotePath(segment.path)}, columns={${columns}}, header=false, auto_detect=false, delim=',', quote='"', escape='"', `
     + `nullstr='\\N', allow_quoted_nulls=false, new_line='\\n'${longer})`;
 }
@@ -29,7 +34,7 @@ export function readSegment(segment: Segment, types: { column: string; readType:
  */
 export async function appendSegment(statements: LoadStatements, table: string, columns: SourceColumn[], kept: SourceColumn[], segment: Segment, before: number): Promise<number> {
   if (segment.longestRow > MAX_ROW_BYTES) throw upstreamFailed(`A row of the source takes ${segment.longestRow} bytes; at most ${MAX_ROW_BYTES} are possible`);
-  if (segment.longestRow > USUAL_ROW_BYTES) await statements.allow(BASE_MEMORY + ROW_COPIES * segment.longestRow);
+  await statements.allow(BASE_MEMORY + memoryOf(segment));
   let inserted: number;
   try {
     inserted = await statements.change(`INSERT INTO ${table} SELECT ${kept.map(({ select }) => select).join(', ')} FROM ${readSegment(segment, columns)}`);
@@ -41,6 +46,12 @@ export async function appendSegment(statements: LoadStatements, table: string, c
   // The CSV reader skips blank lines: a source that wrote an empty text as nothing would lose rows silently.
   if (inserted !== segment.rows) throw upstreamFailed(`The source sent ${segment.rows} rows, but ${inserted} arrived`);
   return inserted;
+}
+
+/** What the rows of a segment need beside the usual, in bytes: the longest by itself, and twice the least group of rows that DuckDB writes at a time. */
+function memoryOf({ bytes, rows, longestRow }: Segment): number {
+  const group = GROUP_STEP * (bytes / Math.max(rows, 1));
+  return Math.max(longestRow > USUAL_ROW_BYTES ? ROW_COPIES * longestRow : 0, group > GROUP_BYTES ? Math.min(GROUP_COPIES * group, MOST_MEMORY) : 0);
 }
 
 /** The first value that is not of its column's type, found by reading the segment again as texts. */

@@ -53,7 +53,7 @@ export class Serving {
       return await this.#on(files, (connection, aliases) => interruptible(connection, signal, () =>
         work(async (sql, values) => (await connection.runAndReadAll(sql, values)).getRows(), aliases)));
     } catch (error) {
-      throw error instanceof Error && error.message.startsWith('Out of Memory Error') ? unavailable('The question needs more memory than the index may use', { cause: error }) : error;
+      throw explained(error);
     } finally {
       this.#queries.leave();
     }
@@ -75,6 +75,8 @@ export class Serving {
         if (!chunk || chunk.rowCount === 0) return;
         yield chunk.getRows();
       }
+    } catch (error) {
+      throw explained(error);
     } finally {
       for (const free of release) await free();
       this.#scans.leave();
@@ -135,3 +137,6 @@ export class Serving {
     return aliases;
   }
 }
+
+const explained = (error: unknown): unknown =>
+  (error instanceof Error && error.message.startsWith('Out of Memory Error') ? unavailable('The question needs more memory than the index may use', { cause: error }) : error);

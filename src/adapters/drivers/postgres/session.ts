@@ -1,14 +1,14 @@
 import pg from 'pg';
 import type { Submittable } from 'pg';
-import { badInput, cancelled } from '../../../core/errors.ts';
+import { badInput } from '../../../core/errors.ts';
+import { connectFailure } from '../server-complaint.ts';
+import type { ServerTarget } from '../server-config.ts';
+import { CONNECT_TIMEOUT, runSession, sayGoodbye, type WorkLimits } from '../server-session.ts';
 import { DATABASE_IDENTITY_SQL, guardedSocket, type DatabaseIdentity } from '../source-guard.ts';
-import { connectFailure, queryTimeout, statementFailure } from './complaint.ts';
+import { statementFailure } from './complaint.ts';
 import { ParseOnly, type ParsedStatement } from './parse-only.ts';
-import type { PostgresTarget } from './postgres-config.ts';
 import { guardWire } from './wire-guard.ts';
 
-const CONNECT_TIMEOUT = 10_000;
-const GOODBYE_TIMEOUT = 1000;
 const UNDEFINED_FUNCTION = '42883';
 
 /** Every session speaks one dialect and writes nothing, whatever the role's own settings are. */
@@ -48,7 +48,7 @@ export class Session {
   }
 }
 
-function createClient(target: PostgresTarget): pg.Client {
+function createClient(target: ServerTarget): pg.Client {
   const client = new pg.Client({
     host: target.host, port: target.port, database: target.database, user: target.user,
     // A function, because an empty string would make pg look into PGPASSWORD and ~/.pgpass of the service.
@@ -75,7 +75,7 @@ async function refuseOwnDatabase(client: pg.Client, own: DatabaseIdentity): Prom
 }
 
 /** Stops the statement in the source, then drops the connection: a backend that is blocked in sending only notices the latter. */
-async function cancel(target: PostgresTarget, client: pg.Client, pid: number | null): Promise<void> {
+async function cancel(target: ServerTarget, client: pg.Client, pid: number | null): Promise<void> {
   if (pid !== null) {
     const second = createClient(target);
     try {
@@ -89,47 +89,25 @@ async function cancel(target: PostgresTarget, client: pg.Client, pid: number | n
   client.connection.stream.destroy();
 }
 
-/** Says goodbye, and hangs up on a source that does not answer to it. */
-async function end(client: pg.Client): Promise<void> {
-  const hangUp = setTimeout(() => client.connection.stream.destroy(), GOODBYE_TIMEOUT);
-  await client.end();
-  clearTimeout(hangUp);
-}
-
-export interface SessionLimits {
-  target: PostgresTarget;
+export interface SessionLimits extends WorkLimits {
+  target: ServerTarget;
   ownDatabase: DatabaseIdentity | null;
-  signal: AbortSignal;
-  /** Milliseconds for everything, connecting included. */
-  timeout: number;
 }
 
-/**
- * Opens a session, does the work and closes it. When the signal aborts or the time is up, the statement is cancelled in the source
- * before this rejects with `cancelled` or `upstreamFailed` ("query timeout …").
- */
+/** Opens a session, does the work and closes it, as `runSession` says. */
 export async function withSession<T>(limits: SessionLimits, work: (session: Session) => Promise<T>): Promise<T> {
   const { target } = limits;
-  const clock = AbortSignal.timeout(limits.timeout);
-  const signal = AbortSignal.any([limits.signal, clock]);
   const client = createClient(target);
   let pid: number | null = null;
-  let stopped: Promise<void> | undefined;
-  const stop = () => { stopped = cancel(target, client, pid); };
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    signal.throwIfAborted();
-    pid = await openClient(client, limits).catch((error: unknown) => { throw connectFailure(error, target); });
-    signal.throwIfAborted();
-    return await work(new Session(client, signal));
-  } catch (error) {
-    if (limits.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (clock.aborted) throw queryTimeout(limits.timeout);
-    throw statementFailure(error, target, limits.timeout);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    await (stopped ?? end(client));
-  }
+  return runSession(limits, {
+    async open(signal) {
+      pid = await openClient(client, limits).catch((error: unknown) => { throw connectFailure(error, 'postgres', target); });
+      return new Session(client, signal);
+    },
+    cancel: () => cancel(target, client, pid),
+    end: () => sayGoodbye(() => client.end(), () => client.connection.stream.destroy()),
+    failure: (error) => statementFailure(error, target, limits.timeout),
+  }, work);
 }
 
 /** Connects, checks whose database it is and sets the session up; answers the backend's process id. */

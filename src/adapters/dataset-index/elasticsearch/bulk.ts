@@ -1,0 +1,97 @@
+import { errors } from '@elastic/elasticsearch';
+import type { Client } from '@elastic/elasticsearch';
+import type { IndexedField } from '../../../core/dataset-index.ts';
+import { gone, upstreamFailed } from '../../../core/errors.ts';
+import { mappingConflict } from './mapping-conflict.ts';
+import type { Refusal } from './mapping-conflict.ts';
+import { Patience } from './patience.ts';
+import type { Batch } from './staged-rows.ts';
+
+/** Requests under way: one is worked on while the other is on its way. */
+const SENDERS = 2;
+const PASSING_STATUS = new Set([429, 503]);
+const NEW_LINE = 10;
+
+/** Where documents go, and what their fields are called. */
+export interface BulkTarget {
+  client: Client;
+  /** An alias, which goes with its index: a late request finds nothing then, where the name of a missing index would make it anew. */
+  alias: string;
+  fields: readonly IndexedField[];
+}
+
+interface BulkAnswer {
+  errors: boolean;
+  items: { index: { status: number; error?: Refusal } }[];
+}
+
+/**
+ * Sends all batches, two at a time. Rows are sent again as long as the engine is only too busy or away: their ids are their numbers, so none is lost or doubled.
+ * @param sent told the rows of each batch that has arrived
+ * @throws upstreamFailed with `search-index mapping conflict`, naming field and value, for a row that does not fit; unavailable when the engine stays away.
+ */
+export async function sendBatches(target: BulkTarget, batches: AsyncGenerator<Batch>, signal: AbortSignal, sent: (rows: number) => void): Promise<void> {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
+  const sender = async () => {
+    // A generator makes one batch after the other, whoever asks.
+    for (let made = await batches.next(); !made.done; made = await batches.next()) {
+      await sendBatch(target, made.value.body, stop);
+      sent(made.value.rows);
+    }
+  };
+  const senders = Array.from({ length: SENDERS }, () => sender().catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  }));
+  const [failure] = (await Promise.allSettled(senders)).filter(({ status }) => status === 'rejected');
+  await batches.return(undefined);
+  if (failure) throw signal.aborted ? signal.reason : failed.signal.reason;
+}
+
+/** Sends one batch until all of it has arrived. */
+async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortSignal): Promise<void> {
+  let left = body;
+  const patience = new Patience(signal);
+  for (;;) {
+    const answer = await request(target, left, signal).catch((error: unknown) => patience.afterFailure(error));
+    if (!answer) continue;
+    if (!answer.errors) return;
+    const rest = whatIsLeft(left, answer, target.fields);
+    if (rest.length < left.length) patience.renew();
+    left = rest;
+    await patience.wait();
+  }
+}
+
+async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: AbortSignal): Promise<BulkAnswer> {
+  const querystring = { require_alias: true, filter_path: 'errors,items.*.status,items.*.error' };
+  try {
+    return await client.transport.request<BulkAnswer>({ method: 'POST', path: `/${alias}/_bulk`, bulkBody, querystring }, { signal, maxRetries: 0 });
+  } catch (error) {
+    throw error instanceof errors.ResponseError && error.statusCode === 413 ? upstreamFailed('A row is longer than the search engine takes') : error;
+  }
+}
+
+/** The lines of a request that must be sent again. */
+function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly IndexedField[]): Batch['body'] {
+  const rest: Uint8Array[] = [];
+  let end = 0;
+  for (const { index: { status, error = {} } } of items) {
+    const [start, middle] = [end, body.indexOf(NEW_LINE, end) + 1];
+    end = body.indexOf(NEW_LINE, middle) + 1;
+    if (status < 300) continue;
+    if (PASSING_STATUS.has(status)) rest.push(body.subarray(start, end));
+    else if (status === 400) rest.push(body.subarray(start, middle), Buffer.from(reformed(body.toString('utf8', middle, end - 1), error, fields)));
+    else if (status === 404) throw gone('These rows are no longer kept');
+    else throw upstreamFailed(`The search engine refused a row (${status}, ${error.type ?? 'no reason was given'})`);
+  }
+  return Buffer.concat(rest);
+}
+
+/** A member that an object has twice is refused. As JavaScript prints it, the object has the last of them, which is what readers see; if that is refused too, the row does not fit. */
+function reformed(document: string, refusal: Refusal, fields: readonly IndexedField[]): string {
+  const again = JSON.stringify(JSON.parse(document));
+  if (again === document) throw mappingConflict(document, refusal, fields);
+  return `${again}\n`;
+}

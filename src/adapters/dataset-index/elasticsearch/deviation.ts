@@ -1,0 +1,40 @@
+import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
+import { Fault } from '../../../core/errors.ts';
+import { bucketsOf } from './buckets.ts';
+import type { Engine } from './client.ts';
+import type { Query } from './criteria-query.ts';
+import { layoutOf } from './layout.ts';
+
+/** How many times the deviation a mean may be before the engine's way to compute it, by sums of squares, loses digits that matter. */
+const FAR = 300;
+
+interface Question {
+  generation: Generation;
+  query: Query;
+  field: IndexedField;
+  mean: number | null;
+  /** What the engine computed. */
+  found: number | null;
+  /** All values are one. */
+  constant: boolean;
+}
+
+/** The deviation of the population. Where its mean is far from zero the values are gone through one by one, unless they are too many. */
+export async function deviation(engine: Engine, { generation, query, field, mean, found, constant }: Question, signal: AbortSignal): Promise<number | null> {
+  if (constant) return 0;
+  if (mean === null || (found !== null && Math.abs(mean) < FAR * found)) return found;
+  let [count, centre, squares] = [0, 0, 0];
+  try {
+    for await (const { key, doc_count: times } of bucketsOf(engine, { generation, query, sources: [{ value: { terms: { field: layoutOf(field).compared } } }] }, signal)) {
+      // West's way to add a value several times.
+      const distance = Number(key['value']) - centre;
+      count += times;
+      centre += (distance * times) / count;
+      squares += times * distance * (Number(key['value']) - centre);
+    }
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'BAD_USER_INPUT') return found;
+    throw error;
+  }
+  return Math.sqrt(squares / count);
+}

@@ -1,0 +1,91 @@
+import type { AggregateResult, Aggregation, DatasetIndex, FieldProfile, Generation, GenerationId, LoadPlan, Page, Row, RowSearch, Search } from '../../../core/dataset-index.ts';
+import { unavailable } from '../../../core/errors.ts';
+import type { Column } from '../../../core/fields.ts';
+import type { Segment } from '../../../core/row-source.ts';
+import { dropFolder, listFolders } from '../duckdb/generation-files.ts';
+import { aggregateRows } from './aggregate.ts';
+import { openEngine } from './client.ts';
+import type { Engine, EngineSettings } from './client.ts';
+import { cloneIndex, dropIndexes, listGenerations } from './lifecycle.ts';
+import { loadRows } from './load.ts';
+import { profileRows } from './profile.ts';
+import { scanRows } from './scan.ts';
+import { searchRows } from './search.ts';
+
+const PING_MS = 10_000;
+
+/** Where the rows live, and where they are prepared. */
+export interface ElasticsearchSettings extends EngineSettings {
+  /** A folder on this machine for what is staged; it is made if it does not exist, and needs about the room of the rows being loaded. */
+  scratch: string;
+}
+
+/** Rows in Elasticsearch or OpenSearch: an index and an alias per generation. */
+export class ElasticsearchIndex implements DatasetIndex {
+  readonly #engine: Engine;
+  readonly #scratch: string;
+
+  constructor({ scratch, ...engine }: ElasticsearchSettings) {
+    this.#engine = openEngine(engine);
+    this.#scratch = scratch;
+  }
+
+  load(id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation> {
+    return loadRows(this.#engine, this.#scratch, id, columns, segments, plan);
+  }
+
+  async clone(generation: Generation, id: GenerationId): Promise<Generation> {
+    await cloneIndex(this.#engine, generation, id, new AbortController().signal);
+    return { ...generation, id };
+  }
+
+  async drop(id: GenerationId): Promise<void> {
+    await dropIndexes(this.#engine, id, new AbortController().signal);
+    await dropFolder(this.#scratch, id);
+  }
+
+  search(search: RowSearch, signal: AbortSignal): Promise<Page> {
+    return searchRows(this.#engine, search, signal);
+  }
+
+  aggregate(aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult> {
+    return aggregateRows(this.#engine, aggregation, signal);
+  }
+
+  profile(search: Search, fields: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+    return profileRows(this.#engine, search, fields, signal);
+  }
+
+  scan(search: Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>, signal: AbortSignal): AsyncIterable<Row[]> {
+    return scanRows(this.#engine, search, signal);
+  }
+
+  /** Words are in the index from the beginning. */
+  async prepareWords(): Promise<void> {}
+
+  /** What the engine knows, and what this machine has staged for it. */
+  async generations(): Promise<{ id: GenerationId; complete: boolean }[]> {
+    const found = await listGenerations(this.#engine, new AbortController().signal);
+    const staged = await listFolders(this.#scratch).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return [];
+    });
+    const seen = new Map(staged.map(({ id }) => [id, false]));
+    for (const { id, complete } of found) seen.set(id, complete || seen.get(id) === true);
+    return [...seen].sort().map(([id, complete]) => ({ id, complete }));
+  }
+
+  async ping(): Promise<void> {
+    const signal = AbortSignal.timeout(PING_MS);
+    const { names, run } = this.#engine;
+    await run((client, options) => client.indices.exists({ index: names.all() }, { ...options, maxRetries: 0 }), signal)
+      .catch((error: unknown) => { throw signal.aborted ? unavailable('The dataset index does not answer') : error; });
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}
+
+/** Opens the index in a search engine. Nothing is asked before it is needed. */
+export const openElasticsearchIndex = (settings: ElasticsearchSettings): ElasticsearchIndex => new ElasticsearchIndex(settings);

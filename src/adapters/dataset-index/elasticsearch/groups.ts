@@ -1,0 +1,70 @@
+import type { estypes } from '@elastic/elasticsearch';
+import type { Aggregation, Generation, IndexedField } from '../../../core/dataset-index.ts';
+import { badInput } from '../../../core/errors.ts';
+import { checkInterval } from '../intervals.ts';
+import type { Bucket, Source } from './buckets.ts';
+import type { Engine } from './client.ts';
+import { layoutOf } from './layout.ts';
+import type { Matching } from './matching.ts';
+import { askRows } from './questions.ts';
+import { formOf, isCut } from './value-forms.ts';
+
+/** Texts read at once, if they are as long as rows. */
+const TEXT_BYTES = 16 << 20;
+const MOST_TEXTS = 1000;
+
+/** A column that rows are grouped by. */
+export interface Group {
+  field: IndexedField;
+  /** What its values are combined from. */
+  sources: Source[];
+  /** Its value in its JSON form; of a text only the first characters. */
+  value(bucket: Bucket): unknown;
+  /** What names the value in the index, where the bucket may not have all of it. */
+  digest(bucket: Bucket): string | null;
+}
+
+/** @throws badInput for a field that cannot be grouped, or not so. */
+export function groupOf(matching: Matching, { field: name, interval, timezone }: Aggregation['groupBy'][number], i: number): Group {
+  const field = matching.field(name);
+  if (field.type === 'json') throw badInput(`The field "${name}" is of type json and cannot be grouped`);
+  if (interval) checkInterval(field.type, timezone);
+  const { exact, compared } = layoutOf(field);
+  const [key, prefix] = [`g${i}`, `p${i}`];
+  const cut = field.type === 'text';
+  const source = { [key]: isWhole(field, interval) ? valuesOf(exact) : intervalsOf(field, interval!, timezone) };
+  return {
+    field, sources: cut ? [{ [prefix]: valuesOf(compared) }, source] : [source],
+    value: (bucket) => formOf(field, bucket.key[cut ? prefix : key]),
+    digest: ({ key: values }) => (cut && values[prefix] !== null && isCut(values[prefix] as string) ? values[key] as string : null),
+  };
+}
+
+/** A date is its own interval when that is no longer than a day. */
+const isWhole = ({ type }: IndexedField, interval: Aggregation['groupBy'][number]['interval']) => !interval || (type === 'date' && ['minute', 'hour', 'day'].includes(interval));
+
+/** Different values, missing ones last. */
+const valuesOf = (field: string): estypes.AggregationsCompositeAggregationSource => ({ terms: { field, missing_bucket: true, missing_order: 'last' } });
+
+/**
+ * Starts of intervals. Days have no time zone. The engine knows zones by their proper names alone. Where clocks are shifted by a part of an hour (Lord Howe Island) the
+ * hours around that moment begin otherwise than in DuckDB.
+ */
+function intervalsOf(field: IndexedField, interval: string, timezone: string | undefined): estypes.AggregationsCompositeAggregationSource {
+  const zone = field.type === 'datetime' && timezone !== undefined ? { time_zone: new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone } : {};
+  return { date_histogram: { field: layoutOf(field).compared, calendar_interval: interval, missing_bucket: true, missing_order: 'last', ...zone } };
+}
+
+/** The whole texts of digests. Equal values are equal whoever sees them, so any row that has one will do. */
+export async function textsOf(engine: Engine, generation: Generation, field: IndexedField, digests: string[], signal: AbortSignal): Promise<Map<string, string>> {
+  const { exact, value } = layoutOf(field);
+  const texts = new Map<string, string>();
+  const size = Math.max(1, Math.min(MOST_TEXTS, Math.floor(TEXT_BYTES / (generation.size / Math.max(generation.records, 1)))));
+  for (let at = 0; at < digests.length; at += size) {
+    const answer = await askRows(engine, generation, {
+      query: { bool: { filter: [{ terms: { [exact]: digests.slice(at, at + size) } }] } }, collapse: { field: exact }, size, _source: { includes: [value] }, track_total_hits: false, filter_path: ['hits.hits._source', 'hits.hits.fields'],
+    }, signal);
+    for (const { _source: source, fields } of answer.hits?.hits ?? []) texts.set((fields as Record<string, string[]>)[exact]![0]!, source![value] as string);
+  }
+  return texts;
+}

@@ -1,0 +1,34 @@
+import type { FieldProfile, Generation, IndexedField } from '../../../core/dataset-index.ts';
+import { binsOf, DAY_MS } from '../bins.ts';
+import type { Engine } from './client.ts';
+import type { Query } from './criteria-query.ts';
+import { layoutOf } from './layout.ts';
+import { askRows } from './questions.ts';
+
+interface Spread {
+  generation: Generation;
+  query: Query;
+  field: IndexedField;
+  count: number;
+  /** The least and greatest value as the engine compares them: doubles, milliseconds. */
+  min: number;
+  max: number;
+}
+
+/** Values counted in bins. Numbers are numbers here even where a field is flagged. */
+export async function histogram(engine: Engine, { generation, query, field, count, min, max }: Spread, signal: AbortSignal): Promise<FieldProfile['histogram']> {
+  const unit = field.type === 'date' ? DAY_MS : 1;
+  const bins = binsOf(field, min / unit, max / unit);
+  if (!bins) return [];
+  if (bins.count === 1) return bins.filled(new Map([[0, count]]));
+  const [interval, offset] = [bins.width * unit, bins.low * unit];
+  const aggs = { bins: { histogram: { field: layoutOf(field).compared, interval, offset, min_doc_count: 1 } } };
+  const answer = await askRows(engine, generation, { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations.bins.buckets'] }, signal);
+  const { buckets } = answer.aggregations!['bins'] as unknown as { buckets: { key: number; doc_count: number }[] };
+  const counts = new Map<number, number>();
+  for (const { key, doc_count: found } of buckets) {
+    const bin = Math.min(bins.count - 1, Math.round((key - offset) / interval));
+    counts.set(bin, (counts.get(bin) ?? 0) + found);
+  }
+  return bins.filled(counts);
+}

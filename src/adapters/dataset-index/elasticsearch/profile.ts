@@ -1,0 +1,96 @@
+import type { estypes } from '@elastic/elasticsearch';
+import type { FieldProfile, Generation, IndexedField, Search } from '../../../core/dataset-index.ts';
+import type { FieldType } from '../../../core/fields.ts';
+import type { Engine } from './client.ts';
+import type { Query } from './criteria-query.ts';
+import { deviation } from './deviation.ts';
+import { histogram } from './histogram.ts';
+import { layoutOf } from './layout.ts';
+import { matchingRows } from './matching.ts';
+import { extreme } from './measures.ts';
+import { askRows } from './questions.ts';
+import { totalOf } from './search.ts';
+import { formOf, numberOf } from './value-forms.ts';
+
+/** Past so many, distinct values are estimated. */
+const EXACT_DISTINCT = 10_000;
+/** The engine's greatest precision. */
+const PRECISION = 40_000;
+const TOP = 10;
+
+const ORDERED: FieldType[] = ['integer', 'number', 'date', 'datetime'];
+const NUMERIC: FieldType[] = ['integer', 'number'];
+const COUNTED: FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime'];
+
+/** Statistics of the fields over the matching rows. Fields are looked at one by one. */
+export async function profileRows(engine: Engine, search: Search, names: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+  const { field, query } = matchingRows(search);
+  const fields = names.map(field);
+  const { generation } = search;
+  const total = totalOf(await askRows(engine, generation, { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] }, signal));
+  const profiles: FieldProfile[] = [];
+  for (const one of fields) profiles.push(await profile(engine, { generation, query, field: one, total }, signal));
+  return { total, fields: profiles };
+}
+
+interface Question {
+  generation: Generation;
+  query: Query;
+  field: IndexedField;
+  total: number;
+}
+
+/** What the engine computes of a field in one pass; what does not apply to its type is not asked for. */
+interface Computed {
+  count: { value: number };
+  distinct: { count: number };
+  estimate: { value: number };
+  /** As the engine compares values: doubles, milliseconds. */
+  low?: { value: number | null };
+  high?: { value: number | null };
+  stats?: { avg: number | null; std_deviation_population: number | null };
+  least?: unknown;
+  greatest?: unknown;
+  top?: { buckets: { key: unknown; doc_count: number }[] };
+}
+
+async function profile(engine: Engine, { generation, query, field, total }: Question, signal: AbortSignal): Promise<FieldProfile> {
+  const { name, type } = field;
+  const extremes = ORDERED.includes(type) ? { least: extreme('min', field, 'min'), greatest: extreme('max', field, 'max') } : undefined;
+  const aggs = { ...aggregationsOf(field), ...(extremes && { least: extremes.least.agg!, greatest: extremes.greatest.agg! }) };
+  const filter_path = ['count', 'distinct.count', 'estimate', 'low.value', 'high.value', 'stats', 'least', 'greatest', 'top.buckets'].map((path) => `aggregations.${path}`);
+  const answer = await askRows(engine, generation, { query, size: 0, track_total_hits: false, aggs, filter_path }, signal);
+  const { count: { value: count }, distinct, estimate, low, high, stats, least, greatest, top } = answer.aggregations as unknown as Computed;
+  const approximate = distinct.count > EXACT_DISTINCT;
+  const [min, max] = [numberOf(low?.value), numberOf(high?.value)];
+  const numeric = NUMERIC.includes(type) && min !== null;
+  return {
+    name, type, count, missing: total - count, distinct: Math.min(approximate ? estimate.value : distinct.count, count), approximate,
+    min: extremes?.least.value(least) ?? null, max: extremes?.greatest.value(greatest) ?? null,
+    avg: numeric ? numberOf(stats!.avg) : null,
+    stdDev: numeric ? await deviation(engine, { generation, query, field, mean: numberOf(stats!.avg), found: numberOf(stats!.std_deviation_population), constant: min === max }, signal) : null,
+    top: (top?.buckets ?? []).map(({ key, doc_count }) => ({ value: formOf(field, key), count: doc_count })),
+    histogram: min !== null && max !== null ? await histogram(engine, { generation, query, field, count, min, max }, signal) : [],
+  };
+}
+
+function aggregationsOf(field: IndexedField): Record<string, estypes.AggregationsAggregationContainer> {
+  const { compared, exact } = layoutOf(field);
+  return {
+    count: { value_count: { field: compared } },
+    values: { terms: { field: exact, size: EXACT_DISTINCT + 1, order: { _key: 'asc' } } },
+    // The number of buckets, which themselves need not be sent.
+    distinct: { stats_bucket: { buckets_path: 'values>_count' } },
+    estimate: { cardinality: { field: exact, precision_threshold: PRECISION } },
+    ...(ORDERED.includes(field.type) && { low: { min: { field: compared } }, high: { max: { field: compared } } }),
+    ...(NUMERIC.includes(field.type) && { stats: { extended_stats: { field: compared } } }),
+    ...(COUNTED.includes(field.type) && { top: mostFrequent(field) }),
+  };
+}
+
+/** The most frequent values, the lesser first among equals. Keys of decimals are not in their order. */
+function mostFrequent(field: IndexedField): estypes.AggregationsAggregationContainer {
+  const { compared, exact } = layoutOf(field);
+  if (field.format !== 'decimal') return { terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { _key: 'asc' }] } };
+  return { terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { number: 'asc' }, { _key: 'asc' }] }, aggs: { number: { min: { field: compared } } } };
+}

@@ -1,0 +1,28 @@
+import type { estypes } from '@elastic/elasticsearch';
+import { errors } from '@elastic/elasticsearch';
+import type { Generation } from '../../../core/dataset-index.ts';
+import { badInput } from '../../../core/errors.ts';
+import type { Engine } from './client.ts';
+
+type Asked = Omit<estypes.SearchRequest, 'index' | 'allow_partial_search_results'>;
+export type Answer = estypes.SearchResponse<Record<string, unknown>, Record<string, unknown>>;
+
+/**
+ * Asks for documents of a generation. An answer that lacks some is none.
+ * @throws badInput for what would take the engine too much memory.
+ */
+export const askRows = (engine: Engine, { id }: Generation, asked: Asked, signal: AbortSignal): Promise<Answer> =>
+  engine.ask(async (client, options) => {
+    try {
+      return await client.search<Record<string, unknown>, Record<string, unknown>>({ ...asked, index: engine.indexName(id), allow_partial_search_results: false }, options);
+    } catch (error) {
+      throw refusalOf(error) ?? error;
+    }
+  }, signal);
+
+/** What no check of ours can know beforehand, because it depends on the engine's memory. */
+function refusalOf(error: unknown): Error | undefined {
+  const said = error instanceof errors.ResponseError ? JSON.stringify(error.body) : '';
+  if (said.includes('Determinizing automaton')) return badInput('$regex is too complex for the dataset index');
+  return /too many (nested )?clauses/i.test(said) ? badInput('The filter and q have too many parts together for the dataset index') : undefined;
+}

@@ -1,0 +1,49 @@
+import type { Row, RowSearch } from '../../../core/dataset-index.ts';
+import type { Engine } from './client.ts';
+import { matchingRows } from './matching.ts';
+import { askRows } from './questions.ts';
+import type { Answer } from './questions.ts';
+import { rowsAsked } from './search.ts';
+
+/** Bytes of rows, as the index keeps them, that make a batch. */
+const BATCH_BYTES = 8 << 20;
+const BATCH_ROWS = 5000;
+const BATCH_VALUES = 250_000;
+/** How long the engine keeps the rows for whoever takes the next batch. */
+const PATIENCE = '10m';
+
+type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
+
+/**
+ * All matching rows, in batches; what was read is not kept. It is a scroll, which both engines know alike, and which holds the rows also of a generation that is
+ * dropped meanwhile.
+ */
+export async function* scanRows(engine: Engine, search: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
+  const { asked, row } = rowsAsked(matchingRows(search), search);
+  const shown = ['_scroll_id', ...asked.filter_path];
+  const size = batchRows(search);
+  let answer = await askRows(engine, search.generation, { ...asked, size, scroll: PATIENCE, filter_path: shown }, signal);
+  const scroll = { id: answer._scroll_id };
+  try {
+    for (let hits = hitsOf(answer); hits.length > 0; hits = hitsOf(answer)) {
+      yield hits.map(row);
+      if (hits.length < size) return;
+      answer = await engine.ask((client, options) => client.scroll<Record<string, unknown>, Record<string, unknown>>({ scroll_id: scroll.id!, scroll: PATIENCE, filter_path: shown }, options), signal);
+      scroll.id = answer._scroll_id ?? scroll.id;
+    }
+  } finally {
+    await release(engine, scroll.id);
+  }
+}
+
+const hitsOf = (answer: Answer) => answer.hits?.hits ?? [];
+
+/** Past its time the engine releases it by itself. */
+async function release({ run }: Engine, scroll: string | undefined): Promise<void> {
+  if (scroll) await run((client, options) => client.clearScroll({ scroll_id: scroll }, options), new AbortController().signal).catch(() => {});
+}
+
+function batchRows({ generation: { size, records }, fields }: Scan): number {
+  const rowBytes = size / Math.max(records, 1);
+  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes, BATCH_VALUES / Math.max(fields.length, 1))));
+}

@@ -1,0 +1,62 @@
+import type { IndexedField } from '../../../core/dataset-index.ts';
+import { exactText, KEYWORD_CHARACTERS } from './exact-key.ts';
+
+type Kind = Pick<IndexedField, 'type' | 'format'>;
+
+/** A number that the engine computed; null when there was nothing to compute, or no double can say it. */
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+
+/** The JSON form (core/dataset-index.ts, `Row`) of a value as an aggregation answers it: dates as milliseconds, flagged numbers as their keys. */
+export function formOf(field: Kind, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  switch (field.type) {
+    case 'integer':
+    case 'number': return field.format ? exactText(field, String(value)) : Number(value);
+    case 'boolean': return value === true || value === 1;
+    case 'date': return new Date(value as number).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    case 'datetime': return new Date(value as number).toISOString();
+    default: return value;
+  }
+}
+
+/** The order of two values in their JSON forms as searches compare them: strings by their first code points, numbers as doubles. Missing ones come last both ways. */
+export function compareForms({ type }: Kind, left: unknown, right: unknown, descending = false): number {
+  if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
+  const order = type === 'integer' || type === 'number' || type === 'boolean' ? sign(Number(left), Number(right)) : compareTexts(prefix(left as string), prefix(right as string));
+  return descending ? -order : order;
+}
+
+/** Tells apart what `compareForms` does not: exact digits that have one double, texts that begin alike. */
+export function compareExact({ type, format }: Kind, left: unknown, right: unknown): number {
+  if (left === null || right === null) return 0;
+  if (type === 'text') return compareTexts(left as string, right as string);
+  if (!format) return 0;
+  const scale = Math.max(decimals(left as string), decimals(right as string));
+  return sign(scaled(left as string, scale), scaled(right as string, scale));
+}
+
+const decimals = (digits: string) => (digits.split('.')[1] ?? '').length;
+const scaled = (digits: string, scale: number) => BigInt(digits.replace('.', '') + '0'.repeat(scale - decimals(digits)));
+
+const sign = <T extends number | bigint>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
+
+/** The first characters of a text, which its keywords hold. */
+export const prefix = (text: string): string => (text.length <= KEYWORD_CHARACTERS ? text : Array.from(text.slice(0, 2 * KEYWORD_CHARACTERS)).slice(0, KEYWORD_CHARACTERS).join(''));
+
+/** Whether a text may be only the first characters of another one. */
+export const isCut = (text: string): boolean => text.length >= KEYWORD_CHARACTERS && Array.from(text).length >= KEYWORD_CHARACTERS;
+
+const FIRST_SURROGATE = 0xd800;
+const PAST_SURROGATES = 0xe000;
+
+function compareTexts(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i++) {
+    const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
+    if (a !== b) return rank(a) - rank(b);
+  }
+  return left.length - right.length;
+}
+
+/** Code points written as surrogates are greater than all others. */
+const rank = (unit: number): number => (unit >= FIRST_SURROGATE && unit < PAST_SURROGATES ? unit + PAST_SURROGATES : unit);

@@ -1,0 +1,67 @@
+import { MAX_COLUMNS } from '../query-process/limits.ts';
+
+/** Types that a column of a text file may have, in DuckDB's words. `TIMESTAMP` is UTC. */
+const COLUMN_TYPE = String.raw`^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\))$`;
+
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** A column of the file's table. Of CSV in the order of the file; of JSON `name` is the key. */
+export interface FileColumn {
+  name: string;
+  type: string;
+}
+
+/** How a file is read. What is absent is found out when the file is opened, or is as `recognise` would say for a plain file. */
+export interface FileConfig {
+  format: 'csv' | 'json' | 'ndjson' | 'parquet';
+  encoding?: Encoding;
+  delimiter?: string;
+  /** Empty: values are never quoted. */
+  quote?: string;
+  escape?: string;
+  skip?: number;
+  header?: boolean;
+  columns?: FileColumn[];
+}
+
+/** JSON Schema of a file datasource's `config`. */
+export const configSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    format: { enum: ['csv', 'json', 'ndjson', 'parquet'], description: '`json` is an array of objects, `ndjson` an object a line.' },
+    encoding: { enum: ENCODINGS, default: 'utf-8', description: '`windows-1252` is a guess where a file is not UTF-8; it holds ISO 8859-1.' },
+    delimiter: { type: 'string', minLength: 1, maxLength: 1, default: ',', description: 'CSV: the character between values.' },
+    quote: { type: 'string', maxLength: 1, default: '"', description: 'CSV: the character around values; empty for none.' },
+    escape: { type: 'string', maxLength: 1, default: '"', description: 'CSV: what stands before a quote inside quotes, e.g. the quote itself.' },
+    skip: { type: 'integer', minimum: 0, maximum: 1000, default: 0, description: 'CSV: lines before the first record, which are passed over.' },
+    header: { type: 'boolean', default: true, description: 'CSV: whether the first record holds the names.' },
+    columns: {
+      type: 'array', minItems: 1, maxItems: MAX_COLUMNS,
+      description: 'Columns of a CSV file in its order, or keys of JSON objects. Absent: found by reading the whole file each time it is opened.',
+      items: {
+        type: 'object', additionalProperties: false, required: ['name', 'type'],
+        properties: {
+          name: { type: 'string', minLength: 1, maxLength: 1000 },
+          type: { type: 'string', pattern: COLUMN_TYPE, description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.' },
+        },
+      },
+    },
+  },
+};
+
+export const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
+
+/** Names in the table `data`: none is empty, and none differs from another only in case, which SQL does not tell apart. */
+export function tableNames(spelled: readonly string[]): string[] {
+  const names = spelled.map((name, i) => (name.trim() === '' ? `column_${i + 1}` : name));
+  const wanted = new Set(names.map((name) => name.toLowerCase()));
+  const given = new Set<string>();
+  return names.map((name) => {
+    let own = name;
+    for (let n = 2; given.has(own.toLowerCase()) || (own !== name && wanted.has(own.toLowerCase())); n++) own = `${name}_${n}`;
+    given.add(own.toLowerCase());
+    return own;
+  });
+}

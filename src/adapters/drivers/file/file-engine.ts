@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { badInput } from '../../../core/errors.ts';
+import type { BoundQuery, Segment } from '../../../core/row-source.ts';
+import { CsvSegmentWriter } from '../csv-encoder.ts';
+import { toQueryResult } from '../json-forms.ts';
+import { MAX_SHOWN_CHARACTERS, SPILL_FOLDER } from '../query-process/limits.ts';
+import type { FileEngine } from '../query-process/work.ts';
+import { DuckdbSession } from './duckdb-session.ts';
+import type { FileConfig } from './file-config.ts';
+import { prepareSelect, type PreparedSelect } from './file-statement.ts';
+import { makeTable } from './file-table.ts';
+import { recogniseFile } from './recognise-file.ts';
+import { utf8Path } from './text-file.ts';
+import { recordOf, writtenColumn } from './value-writer.ts';
+
+/** Reads a CSV, JSON, NDJSON or Parquet file, in a query process. */
+export function openEngine(file: string, config: Record<string, unknown>): FileEngine {
+  const open = (spill = '') => openTable(file, config as unknown as FileConfig, spill);
+  return {
+    inspect: async () => inspect(await open()),
+    tables: async () => [{ schema: 'main', name: 'data', type: 'table', columns: await columnsOf(await open()) }],
+    describe: async (query) => (await prepareSelect(await open(), query)).columns,
+    rows: async (query, limit) => {
+      const session = await open();
+      return someRows(session, await prepareSelect(session, query), limit);
+    },
+    segments: async function* (query, dir) {
+      yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, dir);
+    },
+    recognise: (filename) => recogniseFile(file, filename),
+  };
+}
+
+/** The file as the table `data` of a session that reads nothing else. */
+async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
+  if (!config.format) throw badInput('The datasource\'s config says no format: csv, json, ndjson or parquet');
+  const path = config.format === 'parquet' ? file : utf8Path(file, config.encoding ?? 'utf-8');
+  // Rows come out in their order, one by one: a second thread would only be ahead, with twice the memory.
+  const session = await DuckdbSession.open(path, spill, spill ? 1 : 2);
+  await makeTable(session, path, config);
+  await session.lock();
+  return session;
+}
+
+/** Reads the file once to its end. */
+async function inspect(session: DuckdbSession): Promise<{ version: string; warnings: string[] }> {
+  const [version] = await session.rows('select version()');
+  await session.rows('select count(columns(*)) from data');
+  return { version: `DuckDB ${String(version![0])}`, warnings: [] };
+}
+
+async function columnsOf(session: DuckdbSession): Promise<{ name: string; type: string; nullable: boolean; primaryKey: boolean }[]> {
+  const prepared = await session.connection.prepare('select * from data');
+  return Array.from({ length: prepared.columnCount }, (_, i) => ({ name: prepared.columnName(i), type: writtenColumn(prepared.columnType(i)).column.sourceType, nullable: true, primaryKey: false }));
+}
+
+async function someRows(session: DuckdbSession, { columns, written, names, from, values }: PreparedSelect, limit: number): Promise<ReturnType<typeof toQueryResult>> {
+  const rows: (string | null)[][] = [];
+  let characters = 0;
+  // One row more than wanted tells whether there are more.
+  for await (const chunk of session.stream(`select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from ${from} limit ${limit + 1}`, values)) {
+    for (const row of chunk.getRows() as (string | null)[][]) {
+      characters += row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+      if (rows.length === limit || characters > MAX_SHOWN_CHARACTERS) return toQueryResult(columns, rows, true);
+      rows.push(row);
+    }
+  }
+  return toQueryResult(columns, rows, false);
+}
+
+/** DuckDB makes each record's text: rows never become objects here. */
+async function* writeSegments(session: DuckdbSession, query: BoundQuery, dir: string): AsyncGenerator<Segment> {
+  const { written, names, from, values } = await prepareSelect(session, query);
+  const writer = new CsvSegmentWriter(dir);
+  for await (const chunk of session.stream(`select ${recordOf(written, names)} from ${from}`, values)) {
+    for (const record of chunk.getColumnValues(0) as string[]) {
+      writer.record(record);
+      if (writer.full) yield await writer.flush();
+    }
+  }
+  if (writer.rows > 0) yield await writer.flush();
+}

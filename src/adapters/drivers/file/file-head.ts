@@ -1,0 +1,23 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+const HEAD_BYTES = 1 << 20;
+
+/** The beginning of a file, and whether that is all of it. */
+export function headBytes(path: string, length = HEAD_BYTES): { bytes: Buffer; whole: boolean; size: number } {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(length);
+    const read = readSync(file, buffer, 0, length, 0);
+    const { size } = fstatSync(file);
+    return { bytes: buffer.subarray(0, read), whole: read === size, size };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The beginning of a UTF-8 text, without a byte order mark. */
+export function headOf(path: string): { text: string; whole: boolean } {
+  const { bytes, whole } = headBytes(path);
+  // A character cut at the end is left out with the record that it is in.
+  return { text: new TextDecoder('utf-8').decode(bytes), whole };
+}

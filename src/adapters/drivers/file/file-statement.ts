@@ -1,0 +1,94 @@
+import { DuckDBTypeId, StatementType, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import { badInput } from '../../../core/errors.ts';
+import { distinctNames, type Column } from '../../../core/fields.ts';
+import { parseTemplate, type ParameterValue } from '../../../core/parameters.ts';
+import type { BoundQuery } from '../../../core/row-source.ts';
+import { MAX_COLUMNS } from '../query-process/limits.ts';
+import { attempt, type DuckdbSession } from './duckdb-session.ts';
+import { guardSelect } from './select-guard.ts';
+import { writtenColumn, type WrittenColumn } from './value-writer.ts';
+
+/** A user's query that was proved to be one SELECT on the file, ready to run. */
+export interface PreparedSelect {
+  columns: Column[];
+  written: WrittenColumn[];
+  /** The query as a subquery whose columns are `names`. */
+  from: string;
+  names: string[];
+  /** Texts; the statement casts them. */
+  values: Record<string, string | null>;
+}
+
+/** Proves and prepares a query; nothing of it is run. */
+export async function prepareSelect(session: DuckdbSession, query: BoundQuery): Promise<PreparedSelect> {
+  if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
+  const { pieces, parameters } = compile(query);
+  const bare = render(pieces, (i) => `$p${i}`);
+  await guardSelect(session, bare);
+  const types = await placeTypes(session, bare, parameters);
+  const text = render(pieces, (i) => cast(i, typeOf(parameters[i]!, types[i])));
+  const prepared = await prepare(session, text);
+  if (prepared.statementType !== StatementType.SELECT) throw badInput('Only a SELECT can be run');
+  if (prepared.parameterCount !== parameters.length) throw badInput('Parameters such as $1 and ? are not known here; write {{name}}');
+  const count = prepared.columnCount;
+  if (count > MAX_COLUMNS) throw badInput(`The query answers with ${count} columns; at most ${MAX_COLUMNS} are possible`);
+  const written = Array.from({ length: count }, (_, i) => writtenColumn(prepared.columnType(i)));
+  const fields = distinctNames(written.map((_, i) => prepared.columnName(i)));
+  const names = written.map((_, i) => `c${i}`);
+  return {
+    columns: written.map(({ column }, i) => ({ name: fields[i]!, ...column })), written, names, from: `(\n${text}\n) as q(${names.join(', ')})`,
+    values: Object.fromEntries(parameters.map(({ value }, i) => [`p${i}`, value === null ? null : String(value)])),
+  };
+}
+
+const prepare = (session: DuckdbSession, text: string): Promise<DuckDBPreparedStatement> => attempt(() => session.connection.prepare(text));
+
+type Pieces = (string | null)[];
+const render = (pieces: Pieces, write: (occurrence: number) => string): string => {
+  let occurrence = 0;
+  return pieces.map((piece) => piece ?? `(${write(occurrence++)})`).join('');
+};
+
+/** The text cut at its placeholders (null), and the parameter of each of them. */
+function compile({ text, parameters }: BoundQuery): { pieces: Pieces; parameters: BoundQuery['parameters'] } {
+  const used: BoundQuery['parameters'] = [];
+  const pieces = parseTemplate(text).map((piece) => {
+    if (typeof piece === 'string') return piece;
+    const parameter = parameters.find(({ name }) => name === piece.name);
+    if (!parameter) throw badInput(`The placeholder {{${piece.name}}} has no definition`);
+    used.push(parameter);
+    return null;
+  });
+  return { pieces, parameters: used };
+}
+
+/** The type that DuckDB expects in each place; undefined where it expects none. */
+async function placeTypes(session: DuckdbSession, text: string, parameters: BoundQuery['parameters']): Promise<(string | undefined)[]> {
+  if (parameters.length === 0) return [];
+  // What fails without types may be fine with those of the definitions; if not, that failure is the one to report.
+  const prepared = await session.connection.prepare(text).catch(() => undefined);
+  return parameters.map((_, i) => {
+    const place = prepared?.parameterIndex(`p${i}`) ?? 0;
+    return prepared && SCALARS.has(prepared.parameterTypeId(place)) ? prepared.parameterType(place).toString() : undefined;
+  });
+}
+
+const SCALARS = new Set<DuckDBTypeId>([
+  DuckDBTypeId.VARCHAR, DuckDBTypeId.BOOLEAN, DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER, DuckDBTypeId.BIGINT, DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL, DuckDBTypeId.DATE, DuckDBTypeId.TIME,
+  DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_MS, DuckDBTypeId.TIMESTAMP_NS, DuckDBTypeId.UUID, DuckDBTypeId.INTERVAL,
+]);
+
+/** A text takes the type of its place; every other value its own, unless the place wants a text. So `id > 1.5` compares with 1.5 and not with 2. */
+function typeOf({ dataType, value }: BoundQuery['parameters'][number], place: string | undefined): string {
+  if (dataType === 'string') return place ?? 'VARCHAR';
+  return place === 'VARCHAR' ? place : OWN_TYPE[dataType](value);
+}
+
+const OWN_TYPE: Record<'number' | 'boolean' | 'date', (value: ParameterValue) => string> = {
+  number: (value) => (Number.isSafeInteger(value) ? 'BIGINT' : 'DOUBLE'),
+  boolean: () => 'BOOLEAN',
+  date: (value) => (typeof value === 'string' && value.length > 10 ? 'TIMESTAMP' : 'DATE'),
+};
+
+const cast = (occurrence: number, type: string): string => `cast(cast($p${occurrence} as VARCHAR) as ${type})`;

@@ -1,0 +1,73 @@
+import { badInput } from '../../../core/errors.ts';
+import { DuckdbSession } from './duckdb-session.ts';
+import { examineText } from './examine-text.ts';
+import type { Encoding, FileConfig } from './file-config.ts';
+import { headBytes } from './file-head.ts';
+import { makeTable, recogniseCsv } from './file-table.ts';
+import { brokenJsonLine, utf8Path } from './text-file.ts';
+
+const PARQUET = 'PAR1';
+/** Packed files, by their first bytes. What is in them is never unpacked: a kilobyte may hold a terabyte. */
+const PACKED: [string, string][] = [['\x1f\x8b', 'gzip'], ['PK\x03\x04', 'ZIP, as spreadsheets are'], ['\x28\xb5\x2f\xfd', 'Zstandard'], ['BZh', 'bzip2'], ['\xfd7zXZ', 'xz'], ['7z\xbc\xaf', '7-Zip']];
+const MARKS: [string, Encoding][] = [['\xff\xfe', 'utf-16le'], ['\xfe\xff', 'utf-16be']];
+/** Characters that no text has. */
+const BINARY = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
+const MARKUP = /^\s*<(\?xml|!doctype|html|svg)/i;
+const JSON_NAME = /\.(json|ndjson|jsonl|geojson)$/i;
+const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
+
+/** The config of an uploaded file, by what is in it; null for what is no table. @throws badInput for a table that is broken. */
+export async function recogniseFile(path: string, filename: string): Promise<Record<string, unknown> | null> {
+  const { bytes, size } = headBytes(path);
+  const start = bytes.toString('latin1', 0, 8);
+  if (size === 0) throw badInput('The file is empty');
+  if (start.startsWith(PARQUET)) return recogniseParquet(path);
+  const packed = PACKED.find(([magic]) => start.startsWith(magic));
+  if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
+  const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1];
+  const head = new TextDecoder(marked ?? 'utf-8').decode(bytes);
+  if (BINARY.test(head) || MARKUP.test(head)) return null;
+  return { ...await recogniseText(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8') };
+}
+
+async function recogniseParquet(path: string): Promise<Record<string, unknown>> {
+  const config = { format: 'parquet' as const };
+  const session = await DuckdbSession.open(path, '');
+  await makeTable(session, path, config);
+  return config;
+}
+
+async function recogniseText(file: string, format: 'csv' | 'json' | 'ndjson', marked: Encoding): Promise<FileConfig> {
+  const json = format !== 'csv';
+  const readable = utf8Path(file, marked);
+  const examined = examineText(readable, json);
+  const encoding = marked === 'utf-8' ? examined : marked;
+  const path = encoding === marked ? readable : utf8Path(file, encoding);
+  const session = await DuckdbSession.open(path, '');
+  if (!json) return { format, encoding, ...await recogniseCsv(session, path) };
+  try {
+    return { format, encoding, columns: await makeTable(session, path, { format }) };
+  } catch (error) {
+    // DuckDB counts lines past the one that is broken.
+    const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;
+    throw broken ? badInput(broken, { cause: error }) : error;
+  }
+}
+
+/** JSON begins with a bracket, CSV with anything. Only where a text could be both its name decides. */
+function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' | 'ndjson' {
+  const text = head.trimStart();
+  if (CSV_NAME.test(filename) || !/^[[{]/.test(text)) {
+    if (JSON_NAME.test(filename)) throw badInput('The file is no JSON table: it begins neither with [ nor with {');
+    return 'csv';
+  }
+  if (text.startsWith('[')) return 'json';
+  const line = text.split('\n', 1)[0]!;
+  if (line.length === text.length && !whole) return 'ndjson';
+  try {
+    JSON.parse(line);
+    return 'ndjson';
+  } catch {
+    throw badInput('The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line');
+  }
+}

@@ -1,0 +1,66 @@
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { badInput } from '../../../core/errors.ts';
+import type { Encoding } from './file-config.ts';
+
+const CHUNK = 1 << 20;
+
+/** The bytes of a file, a chunk at a time; a chunk is valid until the next one. */
+export function* chunksOf(path: string): Generator<Buffer> {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK);
+    for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer)) yield buffer.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * A path at which the text can be read as UTF-8: the file itself, or a copy that has no name and ends with this process.
+ * @throws badInput when the file is not in that encoding.
+ */
+export function utf8Path(path: string, encoding: Encoding): string {
+  if (encoding === 'utf-8') return path;
+  const folder = mkdtempSync(join(tmpdir(), 'dws-text-'));
+  const copy = openSync(join(folder, 'copy'), 'w+', 0o600);
+  rmSync(folder, { recursive: true });
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const write = (text: string) => {
+    if (text.includes('\0')) throw badInput('The file has a character U+0000');
+    writeSync(copy, text);
+  };
+  try {
+    for (const chunk of chunksOf(path)) write(decoder.decode(chunk, { stream: true }));
+    write(decoder.decode());
+  } catch (error) {
+    throw error instanceof TypeError ? badInput(`The file is not ${encoding.toUpperCase()}`) : error;
+  }
+  return `/dev/fd/${copy}`;
+}
+
+/** The first line of a UTF-8 text that is no JSON, and why; undefined when every line is. Blank lines count for nothing. */
+export function brokenJsonLine(path: string): string | undefined {
+  const decoder = new TextDecoder('utf-8');
+  let line = 0;
+  let rest = '';
+  const broken = (lines: string[]): string | undefined => {
+    for (const text of lines) {
+      line += 1;
+      try {
+        if (text.trim() !== '') JSON.parse(text);
+      } catch (error) {
+        return `Line ${line} of the file: ${(error as Error).message.slice(0, 200)}`;
+      }
+    }
+    return undefined;
+  };
+  for (const chunk of chunksOf(path)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    const found = broken(lines);
+    if (found) return found;
+  }
+  return broken([rest]);
+}

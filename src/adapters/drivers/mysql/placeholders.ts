@@ -1,0 +1,74 @@
+import mysql from 'mysql2';
+import { badInput } from '../../../core/errors.ts';
+import type { TemplatePiece } from '../../../core/parameters.ts';
+import type { BoundQuery } from '../../../core/row-source.ts';
+import type { BoundValue } from './session.ts';
+
+type Parameter = BoundQuery['parameters'][number];
+
+/** A statement with a `?` for each placeholder, and what is bound to each. Nothing of a value is in the text but the number of its digits. */
+export interface CompiledText {
+  text: string;
+  values: BoundValue[];
+}
+
+/** Decimals end at 65 digits, 38 of them behind the point (30 in older MariaDB). */
+const MAX_DIGITS = 65;
+const MAX_SCALE = 30;
+
+/** What counts rows takes a bare `?` and a whole number. */
+const COUNT_BEFORE = /\b(?:limit|offset|fetch\s+(?:first|next))\s*$|\blimit\s+\d+\s*,\s*$/i;
+const SECOND_COUNT = /^\s*(?:,|offset)\s*$/i;
+
+/** The text of a number without exponent, as whole digits and fraction; null where it has one. */
+const PLAIN_NUMBER = /^-?(\d+)(?:\.(\d+))?$/;
+
+/**
+ * A number as the type that a literal of it would have: a decimal, or a double where it is too big or too small. Its digits decide and not the column, so the
+ * server converts it once and an index serves; as text or as a user variable it would be compared otherwise.
+ */
+function numeric(value: number): string {
+  const [, whole = '', fraction = ''] = PLAIN_NUMBER.exec(String(value)) ?? [];
+  if (!whole || whole.length + fraction.length > MAX_DIGITS || fraction.length > MAX_SCALE) return '(? + 0e0)';
+  return `cast(? as decimal(${whole.length + fraction.length}, ${fraction.length}))`;
+}
+
+/** The type is said, so that the server knows it before a value is bound. A text stays bare: a cast would give it a collation that beats the column's. */
+function notation({ dataType, value }: Parameter): string {
+  switch (dataType) {
+    case 'number': return numeric(typeof value === 'number' ? value : 0);
+    case 'boolean': return 'cast(? as signed)';
+    case 'date': return 'cast(? as datetime(3))';
+    default: return '(?)';
+  }
+}
+
+function bound({ dataType, value }: Parameter): string | null {
+  if (value === null) return null;
+  if (dataType === 'boolean') return value ? '1' : '0';
+  // In the session's time zone, which is UTC.
+  return dataType === 'date' ? String(value).replace('T', ' ').replace(/Z$/, '') : String(value);
+}
+
+function count({ name, value }: Parameter): BoundValue {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw badInput(`The parameter ${JSON.stringify(name)} counts rows and takes a whole number that is not negative`);
+  return mysql.TypedParameter.BIGINT(value);
+}
+
+/** Turns every placeholder into a bound `?`, in parentheses so that no neighbour can grow into it. A name without parameter is `badInput`. */
+export function compilePlaceholders(pieces: TemplatePiece[], parameters: Parameter[]): CompiledText {
+  const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const values: BoundValue[] = [];
+  let before = '';
+  let counts = false;
+  const text = pieces.map((piece) => {
+    if (typeof piece === 'string') return before = piece;
+    const parameter = byName.get(piece.name);
+    if (!parameter) throw badInput(`The placeholder {{${piece.name}}} has no definition`);
+    counts = COUNT_BEFORE.test(before) || (counts && SECOND_COUNT.test(before));
+    before = '';
+    values.push(counts ? count(parameter) : bound(parameter));
+    return counts ? ' ? ' : notation(parameter);
+  });
+  return { text: text.join(''), values };
+}

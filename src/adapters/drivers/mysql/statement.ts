@@ -1,0 +1,44 @@
+import { badInput } from '../../../core/errors.ts';
+import type { Column } from '../../../core/fields.ts';
+import { parseTemplate } from '../../../core/parameters.ts';
+import type { BoundQuery } from '../../../core/row-source.ts';
+import { describeColumns } from './columns.ts';
+import { isServerError } from './complaint.ts';
+import { compilePlaceholders } from './placeholders.ts';
+import type { BoundValue, ParsedStatement, Session } from './session.ts';
+
+/** A user's query that was proved to be one complete SELECT, ready to run. */
+export interface PreparedStatement {
+  columns: Column[];
+  parsed: ParsedStatement;
+  values: BoundValue[];
+}
+
+/** A syntax error, or a word that has no place in a subquery: what a statement that is no SELECT becomes when it stands as one. */
+const NO_SUBQUERY = new Set([1064, 1221, 1234]);
+const ONLY_SELECT = 'Only one SELECT (or VALUES, TABLE, WITH … SELECT) can be run';
+
+/**
+ * Proves and prepares a query; nothing of it is run. The text is parsed twice: alone, as one statement, so that it closes every literal, comment and parenthesis
+ * that it opens; and in parentheses of ours as a common table expression, where only a query expression may stand: nothing that writes, sets or shows, and no
+ * INTO, which would write files of the server. What runs is the first, because a server forgets the order of a subquery's rows.
+ */
+export async function prepare(session: Session, query: BoundQuery): Promise<PreparedStatement> {
+  if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
+  // The template is without the trailing `;`.
+  const { text, values } = compilePlaceholders(parseTemplate(query.text, 'mysql'), query.parameters);
+  const parsed = await session.parse(text);
+  if (parsed.parameters !== values.length) throw badInput('Positional parameters such as ? are not known here; write {{name}}');
+  if (parsed.fields.length === 0) throw badInput(ONLY_SELECT);
+
+  const names = parsed.fields.map((_, i) => `c${i}`);
+  await session.parse(`with dws_query (${names.join(', ')}) as (\n${text}\n) select * from dws_query`).catch((error: unknown) => {
+    throw isServerError(error) && NO_SUBQUERY.has(error.errno) ? badInput(`${ONLY_SELECT}: ${error.message}`) : error;
+  });
+  return { columns: describeColumns(parsed.fields), parsed, values };
+}
+
+/** Begins the read-only transaction in which the prepared statement runs. */
+export async function begin(session: Session): Promise<void> {
+  await session.query('start transaction read only');
+}

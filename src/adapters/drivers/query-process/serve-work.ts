@@ -1,0 +1,62 @@
+/** The thread of a query process that reads the file. Whatever blocks here (a statement of SQLite cannot be interrupted) does not keep the process from ending. */
+import { parentPort } from 'node:worker_threads';
+import { badInput, Fault } from '../../../core/errors.ts';
+import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
+import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
+
+/** Finished segments that may wait for their reader. */
+const MAX_UNREAD = 2;
+
+const ENGINES: Record<Job['engine'], () => Promise<{ openEngine: OpenEngine }>> = {
+  sqlite: () => import('../sqlite/sqlite-engine.ts'),
+  file: () => import('../file/file-engine.ts'),
+};
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+const tell = (message: FromProcess): void => parentPort!.postMessage(message);
+
+let unread = 0;
+let room = Promise.withResolvers<void>();
+
+async function run({ engine: name, file, config, work }: Job): Promise<unknown> {
+  const engine = (await ENGINES[name]()).openEngine(file, config);
+  switch (work.kind) {
+    case 'inspect': return engine.inspect();
+    case 'tables': return engine.tables();
+    case 'describe': return engine.describe(work.query);
+    case 'rows': return engine.rows(work.query, work.limit);
+    case 'recognise': return engine.recognise(work.filename);
+    case 'segments': return writeSegments(engine.segments(work.query, work.dir, work.columns));
+  }
+}
+
+/** Hands on segments, and begins the next one only when at most one waits. */
+async function writeSegments(segments: ReturnType<FileEngine['segments']>): Promise<void> {
+  let rows = 0;
+  let bytes = 0;
+  for await (const segment of segments) {
+    rows += segment.rows;
+    bytes += segment.bytes;
+    tell({ kind: 'segment', segment });
+    if (rows > MAX_ROWS) throw badInput(`The query answers with more than ${MAX_ROWS} rows, the most that an uploaded file may give`);
+    if (bytes > MAX_TEXT_BYTES) throw badInput(`The query answers with more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the most that an uploaded file may give`);
+    unread += 1;
+    while (unread >= MAX_UNREAD) await room.promise;
+  }
+}
+
+/** A path on the server is nobody's business. */
+function failure(error: unknown, { file }: Job): FromProcess {
+  const kind = error instanceof Fault ? 'refused' : 'broken';
+  const message = error instanceof Error ? (kind === 'refused' ? error.message : (error.stack ?? error.message)) : String(error);
+  return { kind, message: message.replaceAll(file, 'the file') };
+}
+
+parentPort!.on('message', (message: ToProcess) => {
+  if (message.kind === 'do') run(message.job).then((value) => tell({ kind: 'answer', value }), (error: unknown) => tell(failure(error, message.job)));
+  else {
+    unread -= 1;
+    room.resolve();
+    room = Promise.withResolvers();
+  }
+});

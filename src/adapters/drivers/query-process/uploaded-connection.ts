@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { badInput, Fault } from '../../../core/errors.ts';
+import type { Column } from '../../../core/fields.ts';
+import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../../core/row-source.ts';
+import { doWork, segmentsOf } from './query-process.ts';
+import type { Job, Work } from './work.ts';
+
+/** Milliseconds for what no query limits: testing, listing tables, recognising a file. */
+const CATALOG_TIMEOUT = 60_000;
+
+/** The door to an uploaded file: every piece of work is done by a process of its own. @throws badInput where there is no file yet. */
+export function connectUploaded(engine: Job['engine'], config: Record<string, unknown>, file: string | null): SourceConnection {
+  if (file === null) throw badInput('The datasource has no file: upload one first');
+  return new UploadedConnection({ engine, config, file });
+}
+
+/** Has a process look at an uploaded file (`UploadedSource.recognise`). */
+export async function recogniseUploaded(engine: Job['engine'], file: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null> {
+  return await doWork({ engine, file, config: {}, work: { kind: 'recognise', filename } }, { signal, timeout: CATALOG_TIMEOUT }) as Record<string, unknown> | null;
+}
+
+class UploadedConnection implements SourceConnection {
+  readonly #source: Omit<Job, 'work'>;
+  readonly #closed = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  /** A refresh describes a query and then reads it. */
+  #described: { query: BoundQuery; columns: Column[] } | undefined;
+
+  constructor(source: Omit<Job, 'work'>) {
+    this.#source = source;
+  }
+
+  #signal(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#closed.signal]);
+  }
+
+  #do<T>(work: Work, signal: AbortSignal, timeout = CATALOG_TIMEOUT): Promise<T> {
+    const running = doWork({ ...this.#source, work }, { signal: this.#signal(signal), timeout }) as Promise<T>;
+    this.#track(running);
+    return running;
+  }
+
+  #track(running: Promise<unknown>): void {
+    const settled = running.then(() => {}, () => {}).finally(() => this.#running.delete(settled));
+    this.#running.add(settled);
+  }
+
+  async describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]> {
+    const columns = await this.#do<Column[]>({ kind: 'describe', query }, signal, query.timeout);
+    this.#described = { query, columns };
+    return columns;
+  }
+
+  segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncIterable<Segment> {
+    const columns = isDeepStrictEqual(this.#described?.query, query) ? this.#described?.columns : undefined;
+    return segmentsOf({ ...this.#source, work: { kind: 'segments', query, dir, columns } }, dir, { signal: this.#signal(signal), timeout: query.timeout }, (working) => this.#track(working));
+  }
+
+  async query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult> {
+    const start = performance.now();
+    const result = await this.#do<Omit<QueryResult, 'duration'>>({ kind: 'rows', query, limit }, signal, query.timeout);
+    return { ...result, duration: Math.round(performance.now() - start) };
+  }
+
+  schema(signal: AbortSignal): Promise<SourceTable[]> {
+    return this.#do({ kind: 'tables' }, signal);
+  }
+
+  /** A file that cannot be read is an answer, not an error. Only an abort is thrown. */
+  async test(signal: AbortSignal): Promise<ConnectionTest> {
+    const start = performance.now();
+    try {
+      const found = await this.#do<Pick<ConnectionTest, 'version' | 'warnings'>>({ kind: 'inspect' }, signal);
+      return { ok: true, latency: Math.round(performance.now() - start), ...found, message: null };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Fault)) throw error;
+      return { ok: false, latency: Math.round(performance.now() - start), version: null, warnings: [], message: error.message };
+    }
+  }
+
+  /** Ends what runs and waits until it is gone. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all(this.#running);
+  }
+}

@@ -1,0 +1,74 @@
+import { isIP } from 'node:net';
+import { Ajv } from 'ajv';
+import { badInput } from '../../core/errors.ts';
+
+/** Where and how to connect to a database server. `password` is in no message: what a server says goes through `redact` first. */
+export interface ServerTarget {
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  password: string;
+  ssl: 'disable' | 'require' | 'verify-full';
+  ca?: string;
+}
+
+/** What the servers of one kind have in common. */
+interface ServerKind {
+  /** Where they listen unless told otherwise. */
+  port: number;
+  /** The most characters that a database's or a user's name has. */
+  nameLength: number;
+}
+
+const configSchema = ({ port, nameLength }: ServerKind) => ({
+  type: 'object',
+  additionalProperties: false,
+  required: ['host', 'database', 'user'],
+  properties: {
+    host: { type: 'string', maxLength: 253, pattern: '^[A-Za-z0-9._:%-]+$', description: 'Name or address of the server. Link-local addresses are refused.' },
+    port: { type: 'integer', minimum: 1, maximum: 65535, default: port },
+    database: { type: 'string', minLength: 1, maxLength: nameLength },
+    user: { type: 'string', minLength: 1, maxLength: nameLength, description: 'A role that may read, and nothing else.' },
+    ssl: {
+      enum: ['disable', 'require', 'verify-full'],
+      description: '`require` encrypts, `verify-full` also checks the certificate and the name in it. Default: `disable` on loopback, elsewhere `require`.',
+    },
+    ca: { type: 'string', maxLength: 100_000, description: 'Certificate authorities (PEM) for `verify-full`, instead of the well-known ones.' },
+  },
+});
+
+const secretsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { password: { type: 'string', maxLength: 1000, writeOnly: true } },
+};
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+/** JSON Schemas of a datasource's `config` and `secrets` for one kind of server, and their reader. */
+export interface ServerConfig {
+  configSchema: Record<string, unknown>;
+  secretsSchema: Record<string, unknown>;
+  /** Reads `config` and `secrets`; what breaks their schemas is 400 and named, without its value. */
+  readTarget(config: unknown, secrets: unknown): ServerTarget;
+}
+
+export function serverConfig(kind: ServerKind): ServerConfig {
+  const ajv = new Ajv({ allErrors: true });
+  const schema = configSchema(kind);
+  const validConfig = ajv.compile<Omit<ServerTarget, 'port' | 'password' | 'ssl'> & Partial<ServerTarget>>(schema);
+  const validSecrets = ajv.compile<{ password?: string }>(secretsSchema);
+  const readTarget = (config: unknown, secrets: unknown): ServerTarget => {
+    if (!validConfig(config)) throw badInput(ajv.errorsText(validConfig.errors, { dataVar: 'config' }));
+    if (!validSecrets(secrets)) throw badInput(ajv.errorsText(validSecrets.errors, { dataVar: 'secrets' }));
+    return { port: kind.port, ssl: isLoopback(config.host) ? 'disable' : 'require', ...config, password: secrets.password ?? '' };
+  };
+  return { configSchema: schema, secretsSchema, readTarget };
+}
+
+/** `host:port`, for messages. */
+export const addressOf = (target: ServerTarget) => `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
+
+/** A server is free to repeat what it was sent, so its words are cleaned of the password. */
+export const redact = (target: ServerTarget, message: string) => (target.password ? message.replaceAll(target.password, '***') : message);

@@ -1,0 +1,105 @@
+import { Fault } from '../../core/errors.ts';
+import type { Column } from '../../core/fields.ts';
+import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../core/row-source.ts';
+import { toQueryResult } from './json-forms.ts';
+import { SegmentQueue, SegmentWriter } from './segment-files.ts';
+import type { WorkLimits } from './server-session.ts';
+
+/** Milliseconds for what no query limits: testing, listing tables. */
+const CATALOG_TIMEOUT = 30_000;
+
+/** What a driver of database servers does with a session of its own kind. `Statement` is a user's query that was proved to be one complete SELECT. */
+export interface ServerWork<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }> {
+  withSession<T>(limits: WorkLimits, work: (session: Session) => Promise<T>): Promise<T>;
+  /** Proves and prepares a query; nothing of it is run. */
+  prepare(session: Session, query: BoundQuery): Promise<Statement>;
+  /** Begins the read-only transaction in which the statement runs. */
+  begin(session: Session, statement: Statement): Promise<void>;
+  /** Runs the statement and writes its rows, all of them. */
+  copy(session: Session, statement: Statement, writer: SegmentWriter): Promise<void>;
+  /** Runs the statement for at most `limit` rows, each value its text in the dialect of segments, and says whether there were more. */
+  select(session: Session, statement: Statement, limit: number): Promise<{ rows: (string | null)[][]; truncated: boolean }>;
+  schema(session: Session): Promise<SourceTable[]>;
+  /** The server's version, and a warning for every right that a source's role does not need. */
+  inspect(session: Session): Promise<Pick<ConnectionTest, 'version' | 'warnings'>>;
+}
+
+/** Each piece of work has a session of its own, so nothing of one shows in the next and all may run at once. */
+export class ServerConnection<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }> implements SourceConnection {
+  readonly #work: ServerWork<Session, Statement>;
+  readonly #closed = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(work: ServerWork<Session, Statement>) {
+    this.#work = work;
+  }
+
+  #session<T>(signal: AbortSignal, timeout: number, work: (session: Session) => Promise<T>): Promise<T> {
+    const running = this.#work.withSession({ signal: AbortSignal.any([signal, this.#closed.signal]), timeout }, work);
+    const settled = running.then(() => {}, () => {}).finally(() => this.#running.delete(settled));
+    this.#running.add(settled);
+    return running;
+  }
+
+  describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]> {
+    return this.#session(signal, query.timeout, async (session) => (await this.#work.prepare(session, query)).columns);
+  }
+
+  async *segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncGenerator<Segment, void> {
+    const queue = new SegmentQueue();
+    const left = new AbortController();
+    const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session) => this.#fill(session, query, dir, queue))
+      .then(() => queue.end(), (error: unknown) => queue.fail(error));
+    try {
+      yield* queue;
+    } finally {
+      left.abort();
+      await filling;
+      await queue.discard();
+    }
+  }
+
+  /** Runs the query and puts its rows into the queue, segment by segment. */
+  async #fill(session: Session, query: BoundQuery, dir: string, queue: SegmentQueue): Promise<void> {
+    const statement = await this.#work.prepare(session, query);
+    await this.#work.begin(session, statement);
+    const writer = new SegmentWriter(dir, queue, session.signal);
+    try {
+      await this.#work.copy(session, statement, writer);
+    } finally {
+      await writer.discard();
+    }
+  }
+
+  query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult> {
+    return this.#session(signal, query.timeout, async (session) => {
+      const statement = await this.#work.prepare(session, query);
+      const start = performance.now();
+      await this.#work.begin(session, statement);
+      const { rows, truncated } = await this.#work.select(session, statement, limit);
+      return { ...toQueryResult(statement.columns, rows, truncated), duration: Math.round(performance.now() - start) };
+    });
+  }
+
+  schema(signal: AbortSignal): Promise<SourceTable[]> {
+    return this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.schema(session));
+  }
+
+  /** A source that cannot be used is an answer, not an error. Only an abort is thrown. */
+  async test(signal: AbortSignal): Promise<ConnectionTest> {
+    const start = performance.now();
+    try {
+      const found = await this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.inspect(session));
+      return { ok: true, latency: Math.round(performance.now() - start), ...found, message: null };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Fault)) throw error;
+      return { ok: false, latency: Math.round(performance.now() - start), version: null, warnings: [], message: error.message };
+    }
+  }
+
+  /** Cancels what runs and waits until the source is rid of it. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all(this.#running);
+  }
+}

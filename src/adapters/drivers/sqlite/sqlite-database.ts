@@ -1,0 +1,43 @@
+import { pathToFileURL } from 'node:url';
+import { constants, DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
+import { ENGINE_MEMORY, MAX_RECORD_BYTES } from '../query-process/limits.ts';
+
+/**
+ * What a user's statement may do: read. Not among it: writing, ATTACH and VACUUM INTO (which open files), PRAGMA, temporary tables, transactions. Full-text
+ * tables ask for `data_version` themselves.
+ */
+const ALLOWED = new Set([constants.SQLITE_SELECT, constants.SQLITE_READ, constants.SQLITE_FUNCTION, constants.SQLITE_RECURSIVE]);
+const HARMLESS_PRAGMAS = new Set(['data_version']);
+const REFUSED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer']);
+
+/**
+ * Nothing of SQLite's memory is left to the file: sorts stay in memory, because files for them would be bounded by nothing. What a schema says is not trusted
+ * with functions that have effects.
+ */
+const SETTINGS = `
+  pragma hard_heap_limit = ${ENGINE_MEMORY}; pragma temp_store = memory; pragma mmap_size = 0; pragma cache_size = -32768;
+  pragma trusted_schema = off; pragma cell_size_check = on; pragma query_only = on`;
+
+/** With what Node 24.21 knows and its published types do not. */
+const OPTIONS: DatabaseSyncOptions & { defensive: boolean; limits: Record<string, number> } = {
+  readOnly: true, allowExtension: false, defensive: true, enableDoubleQuotedStringLiterals: false,
+  limits: { length: MAX_RECORD_BYTES, attach: 0, sqlLength: 1_000_000 },
+};
+
+/** Opens a file that nobody changes: read-only, without locks, journals or shared memory beside it. */
+export function openDatabase(file: string): DatabaseSync {
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, OPTIONS);
+  database.exec(SETTINGS);
+  return database;
+}
+
+/** From now on the database only answers questions. */
+export function guard(database: DatabaseSync): void {
+  database.setAuthorizer((action, what, name) => {
+    const allowed = action === constants.SQLITE_PRAGMA ? HARMLESS_PRAGMAS.has(what ?? '')
+      : ALLOWED.has(action) && !(action === constants.SQLITE_FUNCTION && REFUSED_FUNCTIONS.has(name ?? ''));
+    return allowed ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+}

@@ -1,0 +1,72 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { badInput } from '../../../core/errors.ts';
+import { parseTemplate, type ParameterValue } from '../../../core/parameters.ts';
+import type { BoundQuery } from '../../../core/row-source.ts';
+import { complaint } from './sqlite-complaint.ts';
+
+/** A user's query that was proved to be one SELECT, with its values. */
+export interface PreparedQuery {
+  names: string[];
+  /** Type by which the column's table declares it; null for expressions. */
+  declared: (string | null)[];
+  rows(): Iterable<SQLOutputValue[]>;
+}
+
+/** Strings, quoted names and comments are passed over; what is left of these characters is a parameter of SQLite's own. */
+const PARAMETER_SIGN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\/|([?:@$]\w*)/g;
+
+/**
+ * Proves and prepares a query. The very text that is run also stands, whole, as a subquery in a statement of ours: so it is one statement, a SELECT, and closes
+ * all it opens. What is in it is up to the authorizer.
+ */
+export function prepareQuery(database: DatabaseSync, query: BoundQuery): PreparedQuery {
+  if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
+  const { text, values } = compile(query);
+  const statement = attempt(() => {
+    const alone = database.prepare(text);
+    database.prepare(`select * from (\n${text}\n)`);
+    return alone;
+  });
+  statement.setReturnArrays(true);
+  statement.setReadBigInts(true);
+  const columns = statement.columns();
+  return { names: columns.map(({ name }) => name), declared: columns.map(({ type }) => type), rows: () => rowsOf(statement, values) };
+}
+
+/** The text with a named parameter for each placeholder, and their values. */
+function compile({ text, parameters }: BoundQuery): { text: string; values: Record<string, SQLInputValue> } {
+  const values: Record<string, SQLInputValue> = {};
+  const pieces = parseTemplate(text).map((piece) => {
+    if (typeof piece === 'string') return piece;
+    const index = parameters.findIndex(({ name }) => name === piece.name);
+    if (index < 0) throw badInput(`The placeholder {{${piece.name}}} has no definition`);
+    values[`p${index}`] = toSqlite(parameters[index]!.value);
+    return { parameter: `$p${index}` };
+  });
+  const own = pieces.map((piece) => (typeof piece === 'string' ? piece : ' ')).join('');
+  for (const [, sign] of own.matchAll(PARAMETER_SIGN)) if (sign) throw badInput(`Parameters such as ${sign} are not known here; write {{name}}`);
+  return { text: pieces.map((piece) => (typeof piece === 'string' ? piece : piece.parameter)).join(''), values };
+}
+
+/** A truth value is 1 or 0, as SQLite keeps it; a whole number an integer; a date its ISO text. */
+function toSqlite(value: ParameterValue): SQLInputValue {
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
+function* rowsOf(statement: StatementSync, values: Record<string, SQLInputValue>): Generator<SQLOutputValue[]> {
+  const rows = attempt(() => statement.iterate(values)) as unknown as Iterator<SQLOutputValue[]>;
+  for (;;) {
+    const { done, value } = attempt(() => rows.next());
+    if (done) return;
+    yield value;
+  }
+}
+
+function attempt<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw complaint(error);
+  }
+}

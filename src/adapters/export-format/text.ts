@@ -1,0 +1,59 @@
+import type { Row } from '../../core/dataset-index.ts';
+import type { ExportEncoder } from '../../core/export-format.ts';
+import type { Field } from '../../core/fields.ts';
+
+/** How rows become text: what stands before, between and after them. */
+interface TextFormat {
+  contentType: string;
+  begin(fields: readonly Field[]): string;
+  rows(rows: readonly Row[], fields: readonly Field[], first: boolean): string;
+  end: string;
+}
+
+const encoder = (format: TextFormat): ExportEncoder => ({
+  contentType: format.contentType,
+  async* encode(fields, batches) {
+    yield format.begin(fields);
+    let first = true;
+    for await (const batch of batches) {
+      if (batch.length === 0) continue;
+      yield format.rows(batch, fields, first);
+      first = false;
+    }
+    if (format.end) yield format.end;
+  },
+});
+
+/** RFC 4180 with a header. Values are written as they are, also those that a spreadsheet would take for a formula. */
+export const csv = encoder({
+  contentType: 'text/csv; charset=utf-8',
+  begin: (fields) => csvLine(fields.map(({ name }) => name)),
+  rows: (rows, fields) => rows.map((row) => csvLine(fields.map(({ name, type }) => (type === 'json' ? jsonText(row[name]) : row[name])))).join(''),
+  end: '',
+});
+
+/** One array, a row a line. */
+export const json = encoder({
+  contentType: 'application/json; charset=utf-8',
+  begin: () => '[',
+  rows: (rows, _fields, first) => (first ? '\n' : ',\n') + rows.map((row) => JSON.stringify(row)).join(',\n'),
+  end: '\n]\n',
+});
+
+export const ndjson = encoder({
+  contentType: 'application/x-ndjson; charset=utf-8',
+  begin: () => '',
+  rows: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  end: '',
+});
+
+/** A record of RFC 4180. A missing value is an empty field, an empty string a quoted one, a document its JSON. */
+const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\r\n`;
+
+function csvValue(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text = String(value);
+  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const jsonText = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value));

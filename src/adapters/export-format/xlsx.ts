@@ -1,0 +1,104 @@
+import type { Row } from '../../core/dataset-index.ts';
+import { badInput } from '../../core/errors.ts';
+import type { ExportEncoder } from '../../core/export-format.ts';
+import type { Field } from '../../core/fields.ts';
+import { cellOf, textCell } from './xlsx-cells.ts';
+import { closingParts, ROOT_RELATIONS, SHEET, sheetPath, STYLES } from './xlsx-parts.ts';
+import { zipped, type ZipEntry } from './zip.ts';
+
+const MOST_COLUMNS = 16_384;
+/** Characters that are compressed at a time. */
+const PIECE = 1 << 18;
+
+/** Where a sheet ends and the next one begins. */
+export interface SheetLimits {
+  /** Rows with the header. */
+  rows: number;
+  /** Characters, of at most three bytes each; a part of an archive takes less than 4 GiB. */
+  characters: number;
+}
+const EXCELS_LIMITS: SheetLimits = { rows: 1_048_576, characters: 1_000_000_000 };
+
+/** A workbook of one sheet, or of more where one cannot hold the rows (ECMA-376, Office Open XML). */
+export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
+  contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  check({ length }) {
+    if (length > MOST_COLUMNS) throw badInput(`A sheet holds at most ${MOST_COLUMNS} columns, and these are ${length}; choose some with \`fields\``);
+  },
+  encode: (fields, batches) => zipped(partsOf(fields, batches, limits)),
+});
+
+export const xlsx = xlsxEncoder(EXCELS_LIMITS);
+
+async function* partsOf(fields: readonly Field[], batches: AsyncIterable<readonly Row[]>, limits: SheetLimits): AsyncGenerator<ZipEntry> {
+  yield { path: '_rels/.rels', texts: [ROOT_RELATIONS] };
+  yield { path: 'xl/styles.xml', texts: [STYLES] };
+  const rows = new RowCursor(batches);
+  const write = rowWriter(fields);
+  let sheets = 0;
+  do yield { path: sheetPath(++sheets), texts: sheet(rows, write, limits) };
+  while (await rows.more());
+  for (const { path, text } of closingParts(sheets)) yield { path, texts: [text] };
+}
+
+/** One sheet: the header, and rows while it can hold them. */
+async function* sheet(rows: RowCursor, { header, row }: RowWriter, limits: SheetLimits): AsyncGenerator<string> {
+  let text = SHEET.begin + header;
+  let written = 0;
+  for (let number = 2; number <= limits.rows && written + text.length < limits.characters && (rows.ready || await rows.more()); number++) {
+    text += row(rows.take(), number);
+    if (text.length < PIECE) continue;
+    written += text.length;
+    yield text;
+    text = '';
+  }
+  yield text + SHEET.end;
+}
+
+interface RowWriter { header: string; row(row: Row, number: number): string }
+
+function rowWriter(fields: readonly Field[]): RowWriter {
+  const columns = fields.map((field, i) => ({ name: field.name, letters: lettersOf(i), cell: cellOf(field) }));
+  return {
+    header: `<row r="1">${columns.map(({ name, letters }) => textCell(`${letters}1`, name)).join('')}</row>`,
+    row(row, number) {
+      let cells = '';
+      for (const { name, letters, cell } of columns) cells += cell(letters + number, row[name]);
+      return `<row r="${number}">${cells}</row>`;
+    },
+  };
+}
+
+/** A column's letters: A, …, Z, AA, … */
+const lettersOf = (index: number): string => (index < 26 ? '' : lettersOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
+
+/** Rows one by one, over the sheets. */
+class RowCursor {
+  readonly #batches: AsyncIterator<readonly Row[]>;
+  #batch: readonly Row[] = [];
+  #at = 0;
+
+  constructor(batches: AsyncIterable<readonly Row[]>) {
+    this.#batches = batches[Symbol.asyncIterator]();
+  }
+
+  /** There is a row at hand. */
+  get ready(): boolean {
+    return this.#at < this.#batch.length;
+  }
+
+  /** Whether there is a row, asking for the next batch when there is none at hand. */
+  async more(): Promise<boolean> {
+    while (!this.ready) {
+      const { done, value } = await this.#batches.next();
+      if (done) return false;
+      this.#batch = value;
+      this.#at = 0;
+    }
+    return true;
+  }
+
+  take(): Row {
+    return this.#batch[this.#at++]!;
+  }
+}

@@ -1,0 +1,36 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+
+/** Sheets are repetitive: higher levels take twice the time for a tenth of the size. */
+const OPTIONS = { compress: true, compressionLevel: 4, mtime: new Date(1980, 0, 1) };
+
+/** A file of an archive. Its text takes less than 4 GiB. */
+export interface ZipEntry {
+  path: string;
+  texts: AsyncIterable<string> | Iterable<string>;
+}
+
+/** A ZIP archive, piece by piece. An entry is asked for when the one before is written, so that what it is may depend on how that one ended. */
+export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
+  const zip = new ZipFile();
+  const output = zip.outputStream as Readable;
+  const fail = (error: unknown) => void output.destroy(error as Error);
+  zip.on('error', fail);
+  let content: Readable | undefined;
+  const adding = (async () => {
+    for await (const { path, texts } of entries) {
+      content = Readable.from(texts);
+      zip.addReadStream(content, path, OPTIONS);
+      await finished(content);
+    }
+    zip.end();
+  })().catch(fail);
+  try {
+    yield* output as AsyncIterable<Uint8Array>;
+  } finally {
+    output.destroy();
+    content?.destroy();
+    await adding;
+  }
+}
