@@ -1,6 +1,6 @@
-import { Fault } from '../../core/errors.ts';
 import type { Column } from '../../core/fields.ts';
 import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../core/row-source.ts';
+import { connectionTest } from './connection-test.ts';
 import { toQueryResult } from './json-forms.ts';
 import { SegmentQueue, SegmentWriter } from './segment-files.ts';
 import type { WorkLimits } from './server-session.ts';
@@ -85,16 +85,8 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
     return this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.schema(session));
   }
 
-  /** A source that cannot be used is an answer, not an error. Only an abort is thrown. */
-  async test(signal: AbortSignal): Promise<ConnectionTest> {
-    const start = performance.now();
-    try {
-      const found = await this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.inspect(session));
-      return { ok: true, latency: Math.round(performance.now() - start), ...found, message: null };
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Fault)) throw error;
-      return { ok: false, latency: Math.round(performance.now() - start), version: null, warnings: [], message: error.message };
-    }
+  test(signal: AbortSignal): Promise<ConnectionTest> {
+    return connectionTest(signal, () => this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.inspect(session)));
   }
 
   /** Cancels what runs and waits until the source is rid of it. */

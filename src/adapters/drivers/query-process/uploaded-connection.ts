@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { badInput, Fault } from '../../../core/errors.ts';
+import { badInput } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
 import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../../core/row-source.ts';
+import { connectionTest } from '../connection-test.ts';
 import { doWork, segmentsOf } from './query-process.ts';
 import type { Job, Work } from './work.ts';
 
@@ -66,16 +67,8 @@ class UploadedConnection implements SourceConnection {
     return this.#do({ kind: 'tables' }, signal);
   }
 
-  /** A file that cannot be read is an answer, not an error. Only an abort is thrown. */
-  async test(signal: AbortSignal): Promise<ConnectionTest> {
-    const start = performance.now();
-    try {
-      const found = await this.#do<Pick<ConnectionTest, 'version' | 'warnings'>>({ kind: 'inspect' }, signal);
-      return { ok: true, latency: Math.round(performance.now() - start), ...found, message: null };
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Fault)) throw error;
-      return { ok: false, latency: Math.round(performance.now() - start), version: null, warnings: [], message: error.message };
-    }
+  test(signal: AbortSignal): Promise<ConnectionTest> {
+    return connectionTest(signal, () => this.#do({ kind: 'inspect' }, signal));
   }
 
   /** Ends what runs and waits until it is gone. */

@@ -1,0 +1,15 @@
+import { Fault } from '../../core/errors.ts';
+import type { ConnectionTest } from '../../core/row-source.ts';
+
+/** Tries a source by what `inspect` finds out. A source that cannot be used is an answer, not an error; only an abort is thrown. */
+export async function connectionTest(signal: AbortSignal, inspect: () => Promise<Pick<ConnectionTest, 'version' | 'warnings'>>): Promise<ConnectionTest> {
+  const start = performance.now();
+  const latency = () => Math.round(performance.now() - start);
+  try {
+    const found = await inspect();
+    return { ok: true, latency: latency(), ...found, message: null };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Fault)) throw error;
+    return { ok: false, latency: latency(), version: null, warnings: [], message: error.message };
+  }
+}
