@@ -1,13 +1,15 @@
 /**
  * What a refresh through a driver costs beside reading the same cursor and throwing the rows away, in turns in one run, each in a process of its own:
- * `node bench/drivers.ts [drivers=mysql] [rows=1000000] [rounds=2]`. Prints Markdown. CPU is that of the reading process and its children; the source's own
+ * `node bench/drivers.ts [drivers=mysql,sqlite,csv,parquet] [rows=1000000] [rounds=2]`. Prints Markdown. CPU is that of the reading process and its children; the source's own
  * is told beside it.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { createConnection } from 'mysql2';
 import mysql from 'mysql2/promise';
 import { openDuckdbIndex } from '../src/adapters/dataset-index/duckdb/duckdb-index.ts';
@@ -16,7 +18,7 @@ import { start } from '../tools/mariadb.ts';
 import { cpuOf } from './processes.ts';
 
 /** A datasource and the query whose rows are read. */
-interface Source { type: string; config: Record<string, unknown>; secrets: Record<string, string>; file: string | null; query: string }
+interface Source { contender: string; type: string; config: Record<string, unknown>; secrets: Record<string, string>; file: string | null; query: string }
 interface Opened { source: Source; /** The source's process; null when it is a file. */ pid: number | null; close(): Promise<void> }
 interface Contender {
   /** Makes a source of so many rows of twelve columns of the usual types. */
@@ -40,7 +42,7 @@ const CONTENDERS: Record<string, Contender> = {
       const [[row]] = await admin.query<mysql.RowDataPacket[]>('select @@pid_file as file');
       await admin.end();
       const pid = Number(execFileSync('cat', [String(row!['file'])], { encoding: 'utf8' }));
-      return { source: { type: 'mysql', config: { host, port, database: 'bench', user }, secrets: { password }, file: null, query: 'select * from orders' }, pid, close: stop };
+      return { source: { contender: 'mysql', type: 'mysql', config: { host, port, database: 'bench', user }, secrets: { password }, file: null, query: 'select * from orders' }, pid, close: stop };
     },
     async read({ config, secrets, query }) {
       const connection = createConnection({ ...config, ...secrets });
@@ -50,7 +52,71 @@ const CONTENDERS: Record<string, Contender> = {
       return rows;
     },
   },
+  sqlite: {
+    open: (rows) => uploaded('sqlite', 'sqlite', 'orders.db', 'select * from orders', (path) => {
+      const database = new DatabaseSync(path);
+      database.exec(`create table orders (id integer primary key, customer text, status text, country text, amount decimal(12,2), price real, quantity integer, discount real, paid boolean,
+        created datetime, shipped date, note text)`);
+      const insert = database.prepare(`insert into orders values (${Array.from({ length: 12 }, () => '?').join(', ')})`);
+      database.exec('begin');
+      for (let n = 1; n <= rows; n++) insert.run(...valuesOf(n));
+      database.exec('commit');
+      database.close();
+    }),
+    async read({ file, query }) {
+      const database = new DatabaseSync(file!, { readOnly: true });
+      let rows = 0;
+      for (const _ of database.prepare(query).iterate()) rows++;
+      database.close();
+      return rows;
+    },
+  },
+  csv: { open: (rows) => uploaded('csv', 'file', 'orders.csv', 'select * from data', (path) => writeCsv(path, rows)), read: ({ file }) => readByDuckdb(`read_csv('${file}')`) },
+  parquet: {
+    open: (rows) => uploaded('parquet', 'file', 'orders.parquet', 'select * from data', async (path) => {
+      writeCsv(`${path}.csv`, rows);
+      const instance = await DuckDBInstance.create();
+      await (await instance.connect()).run(`copy (from read_csv('${path}.csv')) to '${path}' (format parquet)`);
+    }),
+    read: ({ file }) => readByDuckdb(`read_parquet('${file}')`),
+  },
 };
+
+/** Row n of the uploaded files. */
+const valuesOf = (n: number): (string | number | null)[] => {
+  const at = new Date(1_640_995_200_000 + n * 94_000).toISOString();
+  return [n, `Customer ${(n * 7919) % 50_000}`, ['new', 'paid', 'shipped', 'returned', 'cancelled'][(n * 31) % 5]!, ['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'][(n * 17) % 8]!, ((n * 104_729) % 1_000_000) / 100,
+    (n % 9973) / 8, 1 + (n % 20), ((n * 13) % 100) / 100, n % 3 === 0 ? 0 : 1, at, at.slice(0, 10), n % 10 === 0 ? null : `note ${n.toString(16).padStart(32, '0')}, "quoted" and ${n % 1000} more`];
+};
+const COLUMNS = 'id,customer,status,country,amount,price,quantity,discount,paid,created,shipped,note';
+
+function writeCsv(path: string, rows: number): void {
+  const file = openSync(path, 'w');
+  let text = `${COLUMNS}\n`;
+  for (let n = 1; n <= rows; n++) {
+    text += `${valuesOf(n).map((value) => (typeof value === 'string' && value.includes('"') ? `"${value.replaceAll('"', '""')}"` : value ?? '')).join(',')}\n`;
+    if (text.length > 1 << 20 || n === rows) { writeSync(file, text); text = ''; }
+  }
+  closeSync(file);
+}
+
+/** A file that is made once, as the driver recognises it. */
+async function uploaded(contender: string, type: string, name: string, query: string, make: (path: string) => void | Promise<void>): Promise<Opened> {
+  const dir = mkdtempSync(join(tmpdir(), 'dws-drivers-'));
+  const file = join(dir, name);
+  await make(file);
+  const config = await createDrivers({ ownDatabase: null }).driverOf(type).upload!.recognise(file, name, new AbortController().signal);
+  return { source: { contender, type, config: config!, secrets: {}, file, query }, pid: null, close: async () => rmSync(dir, { recursive: true }) };
+}
+
+/** Rows that DuckDB reads of a file, chunk by chunk. */
+async function readByDuckdb(table: string): Promise<number> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+  const result = await (await instance.connect()).stream(`select * from ${table}`);
+  let rows = 0;
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) rows += chunk.rowCount;
+  return rows;
+}
 
 /** The refresh without the service around it: describe, segments, a generation of the embedded index. */
 async function refresh({ type, config, secrets, file, query }: Source): Promise<number> {
@@ -73,7 +139,7 @@ async function refresh({ type, config, secrets, file, query }: Source): Promise<
 async function measure(what: 'read' | 'refresh', source: Source): Promise<Omit<Cost, 'source'>> {
   const before = cpuOf(process.pid);
   const began = performance.now();
-  const rows = what === 'read' ? await CONTENDERS[source.type]!.read(source) : await refresh(source);
+  const rows = what === 'read' ? await CONTENDERS[source.contender]!.read(source) : await refresh(source);
   return { rows, seconds: (performance.now() - began) / 1000, cpu: cpuOf(process.pid) - before, peak: process.resourceUsage().maxRSS / 1024 };
 }
 
