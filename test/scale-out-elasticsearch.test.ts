@@ -102,7 +102,7 @@ const [OLD, NEW] = [rowsOf((region) => region), rowsOf((region) => region.toUppe
 async function afterJanitor({ database, engine, worker }: Cluster, folder: string) {
   const system = new SystemPool(database);
   const place = indexPlace({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await installationId(system));
-  const index = openIndex(place);
+  const index = await openIndex(place);
   try {
     await sweepGenerations({ system, index, log: pino({ level: 'silent' }) } as unknown as Platform, { replacedAge: 0, orphanAge: 0 });
     const named = await system.query<{ id: string }>({ text: 'select id from dws.generation order by id' });

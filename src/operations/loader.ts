@@ -28,7 +28,7 @@ async function load(job: LoadJob): Promise<Generation> {
   place = job.index;
   const lock = await lockGeneration(job);
   lock.on('error', interrupted('The connection that holds the lock was lost'));
-  const index = openIndex(place);
+  const index = await openIndex(place);
   const source = createDrivers({ ownDatabase: job.ownDatabase }).driverOf(job.source.type).connect(job.source.config, job.source.secrets, job.source.file);
   try {
     const columns = await source.describe(job.query, stop.signal);
@@ -42,7 +42,7 @@ async function load(job: LoadJob): Promise<Generation> {
 
 /** The words of `q`, before somebody asks for them and has to wait. Whatever goes wrong, the first `q` makes them. */
 async function prepareWords(generation: Generation): Promise<void> {
-  await openIndex(place, '128MB').prepareWords(generation, stop.signal).catch(() => {});
+  await openIndex(place, '128MB').then((index) => index.prepareWords(generation, stop.signal)).catch(() => {});
   process.exit();
 }
 

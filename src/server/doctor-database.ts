@@ -65,7 +65,7 @@ export async function index(client: pg.Client, config: Config): Promise<string> 
   if (!installation) return 'not used yet';
   const place = indexPlace(config, installation.value);
   const where = place.engine ? 'the search engine' : place.dir;
-  const rows = openIndex(place);
+  const rows = await openIndex(place);
   try {
     await rows.ping();
     const present = new Set((await rows.generations()).filter(({ complete }) => complete).map(({ id }) => id));

@@ -45,7 +45,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
     const place = indexPlace(config, await installationId(system));
-    const index = openIndex(place);
+    const index = await openIndex(place);
     closers.push(() => index.close());
 
     const own = await ownIdentity(system, log);

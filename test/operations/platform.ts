@@ -33,7 +33,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   await notifications.start();
   const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
   const place = indexPlace(config, 'test');
-  const index = openIndex(place);
+  const index = await openIndex(place);
   const { drivers } = createDrivers({ ownDatabase: null });
   const platform: Platform = {
     config, log, database, queue, index, drivers, files: openFileStore(join(dataDir, 'files')), notifications, secrets: secretBox('a secret of the tests'), publicUrl: 'http://localhost',

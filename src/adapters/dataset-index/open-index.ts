@@ -3,7 +3,6 @@ import type { Config } from '../../core/config.ts';
 import type { DatasetIndex } from '../../core/dataset-index.ts';
 import { openDuckdbIndex } from './duckdb/duckdb-index.ts';
 import type { EngineSettings } from './elasticsearch/client.ts';
-import { openElasticsearchIndex } from './elasticsearch/elasticsearch-index.ts';
 
 /** Where an installation keeps the rows of its datasets. Plain data, for it travels to loaders; the engine's address may hold a password. */
 export interface IndexPlace {
@@ -18,5 +17,9 @@ export const indexPlace = ({ DATA_DIR, ELASTICSEARCH_URL: url }: Pick<Config, 'D
   (url ? { dir: join(DATA_DIR, 'staging'), engine: { url, prefix: `dws-${installation}-` } } : { dir: join(DATA_DIR, 'datasets'), engine: null });
 
 /** Opens the index at a place. `memoryLimit` is what the embedded one may take. */
-export const openIndex = ({ dir, engine }: IndexPlace, memoryLimit?: string): DatasetIndex =>
-  (engine ? openElasticsearchIndex({ ...engine, scratch: dir }) : openDuckdbIndex({ dir, ...(memoryLimit && { memoryLimit }) }));
+export async function openIndex({ dir, engine }: IndexPlace, memoryLimit?: string): Promise<DatasetIndex> {
+  if (!engine) return openDuckdbIndex({ dir, ...(memoryLimit && { memoryLimit }) });
+  // The engine's client takes 40 MB of memory, which the embedded index need not pay for.
+  const { openElasticsearchIndex } = await import('./elasticsearch/elasticsearch-index.ts');
+  return openElasticsearchIndex({ ...engine, scratch: dir });
+}

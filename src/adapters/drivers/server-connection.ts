@@ -26,29 +26,31 @@ export interface ServerWork<Session extends { signal: AbortSignal }, Statement e
 
 /** Each piece of work has a session of its own, so nothing of one shows in the next and all may run at once. */
 export class ServerConnection<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }> implements SourceConnection {
-  readonly #work: ServerWork<Session, Statement>;
+  readonly #load: () => Promise<ServerWork<Session, Statement>>;
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(work: ServerWork<Session, Statement>) {
-    this.#work = work;
+  /** @param load brings the driver's part when the first session needs it */
+  constructor(load: () => Promise<ServerWork<Session, Statement>>) {
+    this.#load = load;
   }
 
-  #session<T>(signal: AbortSignal, timeout: number, work: (session: Session) => Promise<T>): Promise<T> {
-    const running = this.#work.withSession({ signal: AbortSignal.any([signal, this.#closed.signal]), timeout }, work);
+  #session<T>(signal: AbortSignal, timeout: number, run: (session: Session, work: ServerWork<Session, Statement>) => Promise<T>): Promise<T> {
+    const limits = { signal: AbortSignal.any([signal, this.#closed.signal]), timeout };
+    const running = this.#load().then((work) => work.withSession(limits, (session) => run(session, work)));
     const settled = running.then(() => {}, () => {}).finally(() => this.#running.delete(settled));
     this.#running.add(settled);
     return running;
   }
 
   describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]> {
-    return this.#session(signal, query.timeout, async (session) => (await this.#work.prepare(session, query)).columns);
+    return this.#session(signal, query.timeout, async (session, work) => (await work.prepare(session, query)).columns);
   }
 
   async *segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncGenerator<Segment, void> {
     const queue = new SegmentQueue();
     const left = new AbortController();
-    const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session) => this.#fill(session, query, dir, queue))
+    const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session, work) => fill(session, work, query, dir, queue))
       .then(() => queue.end(), (error: unknown) => queue.fail(error));
     try {
       yield* queue;
@@ -59,39 +61,41 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
     }
   }
 
-  /** Runs the query and puts its rows into the queue, segment by segment. */
-  async #fill(session: Session, query: BoundQuery, dir: string, queue: SegmentQueue): Promise<void> {
-    const statement = await this.#work.prepare(session, query);
-    await this.#work.begin(session, statement);
-    const writer = new SegmentWriter(dir, queue, session.signal);
-    try {
-      await this.#work.copy(session, statement, writer);
-    } finally {
-      await writer.discard();
-    }
-  }
-
   query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult> {
-    return this.#session(signal, query.timeout, async (session) => {
-      const statement = await this.#work.prepare(session, query);
+    return this.#session(signal, query.timeout, async (session, work) => {
+      const statement = await work.prepare(session, query);
       const start = performance.now();
-      await this.#work.begin(session, statement);
-      const { rows, truncated } = await this.#work.select(session, statement, limit);
+      await work.begin(session, statement);
+      const { rows, truncated } = await work.select(session, statement, limit);
       return { ...toQueryResult(statement.columns, rows, truncated), duration: Math.round(performance.now() - start) };
     });
   }
 
   schema(signal: AbortSignal): Promise<SourceTable[]> {
-    return this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.schema(session));
+    return this.#session(signal, CATALOG_TIMEOUT, (session, work) => work.schema(session));
   }
 
   test(signal: AbortSignal): Promise<ConnectionTest> {
-    return connectionTest(signal, () => this.#session(signal, CATALOG_TIMEOUT, (session) => this.#work.inspect(session)));
+    return connectionTest(signal, () => this.#session(signal, CATALOG_TIMEOUT, (session, work) => work.inspect(session)));
   }
 
   /** Cancels what runs and waits until the source is rid of it. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all(this.#running);
+  }
+}
+
+/** Runs the query and puts its rows into the queue, segment by segment. */
+async function fill<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }>(
+  session: Session, { prepare, begin, copy }: ServerWork<Session, Statement>, query: BoundQuery, dir: string, queue: SegmentQueue,
+): Promise<void> {
+  const statement = await prepare(session, query);
+  await begin(session, statement);
+  const writer = new SegmentWriter(dir, queue, session.signal);
+  try {
+    await copy(session, statement, writer);
+  } finally {
+    await writer.discard();
   }
 }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { writeColumn } from 'hyparquet-writer/src/column.js';
+import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ExportEncoder } from '../../core/export-format.ts';
 import { columnOf } from './parquet-columns.ts';
 import { RowGroup } from './parquet-group.ts';
@@ -9,6 +8,7 @@ import { RowGroup } from './parquet-group.ts';
 export const parquet: ExportEncoder = {
   contentType: 'application/vnd.apache.parquet',
   async* encode(fields, batches) {
+    const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
     const columns = fields.map(columnOf);
     const bytes = new ByteWriter();
     const root = { name: 'schema', num_children: columns.length };
@@ -30,6 +30,7 @@ export const parquet: ExportEncoder = {
 
 /** Writes a group column by column, for `ParquetWriter.write` would hold up everybody else until all its columns are done. */
 async function* written(group: RowGroup, file: ParquetWriter, bytes: ByteWriter): AsyncGenerator<Uint8Array> {
+  const { writeColumn } = await import('hyparquet-writer/src/column.js');
   const start = bytes.offset;
   const columns = [];
   let size = 0n;

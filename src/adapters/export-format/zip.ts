@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
 
 /** Sheets are repetitive: higher levels take twice the time for a tenth of the size. */
 const OPTIONS = { compress: true, compressionLevel: 4, mtime: new Date(1980, 0, 1) };
@@ -13,6 +12,7 @@ export interface ZipEntry {
 
 /** A ZIP archive, piece by piece. An entry is asked for when the one before is written, so that what it is may depend on how that one ended. */
 export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
+  const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
   const fail = (error: unknown) => void output.destroy(error as Error);

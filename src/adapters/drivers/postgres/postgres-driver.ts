@@ -15,7 +15,10 @@ export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driv
   const { configSchema, secretsSchema, readTarget } = postgresConfig;
   return {
     id: 'postgres', name: 'PostgreSQL', defaultPort: 5432, features: ['sql', 'parameters', 'schema', 'cancel', 'ssl'], configSchema, secretsSchema,
-    connect: (config, secrets) => new ServerConnection(workOn(readTarget(config, secrets), ownDatabase)),
+    connect(config, secrets) {
+      const work = workOn(readTarget(config, secrets), ownDatabase);
+      return new ServerConnection(async () => work);
+    },
   };
 }
 

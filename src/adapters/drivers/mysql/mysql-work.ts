@@ -1,0 +1,16 @@
+import type { ServerTarget } from '../server-config.ts';
+import type { ServerWork } from '../server-connection.ts';
+import { inspectRole, readSchema } from './catalog.ts';
+import { copyRows, selectRows } from './rows.ts';
+import { withSession, type Session } from './session.ts';
+import { begin, prepare, type PreparedStatement } from './statement.ts';
+
+/** What the driver does with sessions at a target. */
+export const workOn = (target: ServerTarget): ServerWork<Session, PreparedStatement> => ({
+  withSession: (limits, work) => withSession({ ...limits, target }, work),
+  prepare, begin,
+  copy: copyRows,
+  select: selectRows,
+  schema: readSchema,
+  inspect: (session) => inspectRole(session, target.ssl !== 'disable'),
+});
