@@ -39,6 +39,12 @@ test('a compiled document serves every caller by their own rights', async ({ adm
   expect(await anonymous.gql(query)).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
 });
 
+test('of several mutations none runs after one that failed, however often they are asked for', async ({ ann }) => {
+  const query = 'mutation ($input: CreateTagInput!) { deleteTag(id: "01900000-0000-7000-8000-000000000000") createTag(input: $input) { id } }';
+  for (let use = 0; use < USES + 1; use++) expect(await ann.gql(query, { input: { name: `never ${use}` } })).toMatchObject({ errors: [{ path: ['deleteTag'], extensions: { code: 'NOT_FOUND' } }] });
+  expect((await ann.get('/tags?q=never')).body.total).toBe(0);
+});
+
 test('a statement that fails leaves its connection as good as new', async ({ service, ann }) => {
   const { database } = service.platform;
   const [{ tenant_id: tenant }] = await service.platform.system.query<{ tenant_id: string }>({ text: 'select tenant_id from dws.app_user where id = $1', values: [ann.id] }) as [{ tenant_id: string }];

@@ -67,6 +67,7 @@ export async function install(name: Distribution): Promise<void> {
 
 /** Starts it, empty, on loopback. */
 export async function start(name: Distribution): Promise<Engine<{ url: string }>> {
+  if (!isInstalled(name)) throw new Error(`${name} is not installed, or there is no JDK 21: node tools/elasticsearch.ts install ${name}`);
   const folder = engineFolder(name);
   const [http, transport] = [await freePort(), await freePort()];
   const [config, temp, logs] = [join(folder, 'config'), join(folder, 'temp'), join(folder, 'logs')];

@@ -30,6 +30,7 @@ export function install(): void {
 
 /** Starts it, empty, on loopback. */
 export async function start(): Promise<Engine<MariadbAddress>> {
+  if (!isInstalled()) throw new Error('MariaDB is not installed: node tools/mariadb.ts install');
   const folder = engineFolder('mariadb');
   const data = join(folder, 'data');
   const made = spawnSync(INSTALL_DB, ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'], { ...account, cwd: folder, encoding: 'utf8' });
