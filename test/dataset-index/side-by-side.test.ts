@@ -71,9 +71,15 @@ describe.skipIf(!HAS_ELASTICSEARCH)('the same question gives the same answer on 
 
   /** Asks both. Of computed numbers the last digits may differ. */
   async function both<T>(ask: (index: DatasetIndex, generation: Generation) => Promise<T>): Promise<{ duckdb: T; elasticsearch: T }> {
-    const [said, got] = await Promise.all(indexes.map((index, i) => ask(index, generations[i]!))) as [T, T];
-    return { duckdb: alike(said, got) as T, elasticsearch: got };
+    const [said, got] = await Promise.allSettled(indexes.map((index, i) => ask(index, generations[i]!)));
+    // What would be too dear for the engine it refuses, and says so: then there is nothing to compare.
+    fc.pre(!(got!.status === 'rejected' && (got!.reason as Error).message === '$regex is too complex for the dataset index'));
+    return { duckdb: alike(valueOf(said!), valueOf(got!)) as T, elasticsearch: valueOf(got!) };
   }
+  const valueOf = <T>(outcome: PromiseSettledResult<T>): T => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  };
   const where = (said: unknown) => ({ where: parseCriteria(said, fieldsOf(generations[0]!)) });
 
   test('rows, totals and pages', async () => {

@@ -52,9 +52,13 @@ export class SegmentQueue implements AsyncIterable<Segment> {
     this.end();
   }
 
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Segment, void> {
     for (;;) {
-      if (this.#failure !== undefined) throw this.#failure;
+      this.throwIfFailed();
       const segment = this.#unread.shift();
       if (segment) {
         this.#notify();

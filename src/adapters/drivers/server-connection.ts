@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { Column } from '../../core/fields.ts';
 import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../core/row-source.ts';
 import { connectionTest } from './connection-test.ts';
@@ -53,7 +54,10 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
     const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session, work) => fill(session, work, query, dir, queue))
       .then(() => queue.end(), (error: unknown) => queue.fail(error));
     try {
-      yield* queue;
+      for await (const segment of queue) {
+        if (!signal.aborted) yield segment;
+        else await givenUp(segment, queue, filling, signal);
+      }
     } finally {
       left.abort();
       await filling;
@@ -84,6 +88,14 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
     this.#closed.abort();
     await Promise.all(this.#running);
   }
+}
+
+/** Whoever gave up gets no more of what waits, but hears how the session ended. */
+async function givenUp({ path }: Segment, queue: SegmentQueue, filling: Promise<void>, signal: AbortSignal): Promise<never> {
+  await rm(path, { force: true });
+  await filling;
+  queue.throwIfFailed();
+  throw signal.reason;
 }
 
 /** Runs the query and puts its rows into the queue, segment by segment. */
