@@ -11,6 +11,7 @@ import { notFound } from '../src/core/errors.ts';
 import { abilitiesAt, type Permission } from '../src/core/permissions.ts';
 import { Needs } from '../src/core/read/model.ts';
 import type { Row } from '../src/core/read/reader.ts';
+import { printed } from '../src/core/viewer.ts';
 import * as favorites from '../src/services/favorite.ts';
 import { setOwner, type KindOf } from '../src/services/kind.ts';
 import { levelOn, type Owned } from '../src/services/rights.ts';
@@ -20,7 +21,7 @@ import { ActivityPage, ChildPageArgs } from './activity.ts';
 import { Key } from './arguments.ts';
 import { Can } from './guard.ts';
 import { permissionsType } from './permissions-type.ts';
-import { Principal, principalNeeds, principalOf, printed, type PrincipalColumns } from './principal.ts';
+import { Principal, principalNeeds, principalOf, type PrincipalColumns } from './principal.ts';
 import { ReferencePage } from './reference.ts';
 import { PrincipalId, ShareInput } from './share.ts';
 

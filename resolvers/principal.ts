@@ -1,4 +1,5 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { printed } from '../src/core/viewer.ts';
 
 export const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
 registerEnumType(PrincipalTypeEnum, { name: 'PrincipalType', description: 'What a principal is.', valuesConfig: { USER: { description: 'A user.' }, TEAM: { description: 'A team.' } } });
@@ -21,9 +22,6 @@ export class Principal {
   @Field(() => String, { nullable: true, description: 'Of a team: what it is for.' })
   description!: string | null;
 }
-
-/** Users print their bare id, teams `team:<id>` (contract 3). */
-export const printed = (principal: string): string => (principal.startsWith('user:') ? principal.slice('user:'.length) : principal);
 
 /** What the read path brings of a principal. */
 export interface PrincipalColumns {

@@ -1,11 +1,11 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { Context } from '../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../src/core/permissions.ts';
+import { printed } from '../src/core/viewer.ts';
 import type { KindOf } from '../src/services/kind.ts';
 import { levelOn, type Owned } from '../src/services/rights.ts';
 import type { OwnedRow } from '../entities/owned-row.ts';
 import { pageOf } from './page.ts';
-import { printed } from './principal.ts';
 
 /** Something that uses a resource. */
 @ObjectType({ description: 'Something that uses a resource.' })

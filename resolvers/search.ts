@@ -3,11 +3,11 @@ import { Arg, Ctx, Field, FieldResolver, Float, ID, Info, Int, ObjectType, Query
 import { Node } from '../entities/node.ts';
 import type { Context } from '../src/core/context.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { printed } from '../src/core/viewer.ts';
 import { modelFor } from '../src/services/models.ts';
 import { search, SEARCHABLE } from '../src/services/search.ts';
 import { Can } from './guard.ts';
 import { pageOf } from './page.ts';
-import { printed } from './principal.ts';
 
 /** The kinds that a search looks among. */
 export const SearchKindEnum = Object.fromEntries(Object.keys(SEARCHABLE).map((kind) => [kind.toUpperCase(), kind]));

@@ -1,7 +1,8 @@
 import { Arg, Field, FieldResolver, ID, InputType, Int, Resolver, Root } from 'type-graphql';
 import { Share } from '../entities/share.ts';
 import { Needs } from '../src/core/read/model.ts';
-import { Principal, principalNeeds, principalOf, printed, type PrincipalColumns } from './principal.ts';
+import { printed } from '../src/core/viewer.ts';
+import { Principal, principalNeeds, principalOf, type PrincipalColumns } from './principal.ts';
 
 /** What a share gives. */
 @InputType({ description: 'What a share gives.' })

@@ -17,3 +17,6 @@ export interface Viewer {
   credentialId: string;
   expiresAt: Date | null;
 }
+
+/** As answers spell principals: users by their bare id, teams as `team:<id>` (contract 3). */
+export const printed = (principal: string): string => principal.replace(/^user:/, '');

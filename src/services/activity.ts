@@ -38,9 +38,6 @@ export async function noteRefresh(tx: Transaction, { tenantId, userId, resourceI
   await tx.query(activityStatement({ tenantId, userId: found.userId }, [{ kind: 'dataset', resource: { id: resourceId, name, ownerId }, event, message, data }]));
 }
 
-/** As answers spell principals: users by their bare id (contract 3). */
-export const printed = (principal: string): string => principal.replace(/^user:/, '');
-
 /** Words of principals, tags and folders by their keys, `user:<id>`, `team:<id>`, `tag:<id>`, `folder:<id>`. */
 export async function namesOf(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<(key: string) => string> {
   if (keys.length === 0) return (key) => key;

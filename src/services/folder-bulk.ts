@@ -6,9 +6,9 @@ import type { Transaction } from '../core/platform.ts';
 import { numbered } from '../core/read/condition.ts';
 import type { FolderInput } from './folder.ts';
 import { namesOf, noteEach } from './activity.ts';
-import { checkAcyclic, checkFolders, lockTree, removeTrees } from './folder-tree.ts';
+import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
 import { KINDS } from './kinds.ts';
-import { writable } from './rights.ts';
+import { knownIds, writable } from './rights.ts';
 
 /** What one call may name at most. */
 const MOST = 1000;
@@ -24,7 +24,7 @@ export async function assign(ctx: Context, entities: readonly string[], folderId
   const rights = writable(ctx.viewer);
   const ids = entities.filter(isUuid);
   await ctx.transaction(async (tx) => {
-    if (folderId !== null) await checkFolders(tx, tenantId, [folderId]);
+    if (folderId !== null) await knownIds(tx, tenantId, 'folder', [folderId]);
     const where = folderId === null ? null : (await namesOf(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
     for (const kind of KINDS) {
       const { table } = kind;
@@ -67,7 +67,7 @@ export async function bulkUpdate(ctx: Context, changes: FolderChanges): Promise<
   if (gone.length + added.length + updated.length > MOST) throw invalid('input', `must name at most ${MOST} folders`);
   await ctx.transaction(async (tx) => {
     await lockTree(tx, tenantId);
-    await checkFolders(tx, tenantId, gone);
+    await knownIds(tx, tenantId, 'folder', gone);
     await removeTrees(tx, tenantId, gone);
     await insert(tx, tenantId, userId, added);
     await change(tx, tenantId, updated);
@@ -91,7 +91,7 @@ async function insert(tx: Transaction, tenantId: string, userId: string, folders
   const ids = folders.map(({ id }) => id);
   const own = new Set(ids);
   if (own.size < ids.length) throw taken(ids.find((id, index) => ids.indexOf(id) < index)!);
-  await checkFolders(tx, tenantId, present(folders.map(({ parent_id }) => parent_id)).filter((id) => !own.has(id)));
+  await knownIds(tx, tenantId, 'folder', present(folders.map(({ parent_id }) => parent_id)).filter((id) => !own.has(id)));
   const made = await tx.query<{ id: string }>({
     text: `insert into dws.folder (id, tenant_id, name, parent_id, creator_id) select id, $1::uuid, name, parent_id, $2::uuid
       from jsonb_to_recordset($3::jsonb) as a(id uuid, name text, parent_id uuid) on conflict do nothing returning id`, values: [tenantId, userId, JSON.stringify(folders)],
@@ -112,7 +112,7 @@ async function change(tx: Transaction, tenantId: string, changes: readonly Chang
   const ids = changes.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) < index);
   if (twice) throw invalid('update', `names the folder ${twice} twice`);
-  await checkFolders(tx, tenantId, distinct([...ids, ...present(changes.map(({ parent_id }) => parent_id))]));
+  await knownIds(tx, tenantId, 'folder', distinct([...ids, ...present(changes.map(({ parent_id }) => parent_id))]));
   await tx.query({
     text: `update dws.folder f set name = coalesce(c.name, f.name), parent_id = case when c.moves then c.parent_id else f.parent_id end, version = version + 1, updated_at = now()
       from jsonb_to_recordset($2::jsonb) as c(id uuid, name text, moves boolean, parent_id uuid) where f.tenant_id = $1 and f.id = c.id`, values: [tenantId, JSON.stringify(changes)],

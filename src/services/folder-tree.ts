@@ -1,21 +1,10 @@
 import { invalid } from '../core/check.ts';
-import { notFound } from '../core/errors.ts';
-import { isUuid } from '../core/id.ts';
 import type { Transaction } from '../core/platform.ts';
 import { KINDS } from './kinds.ts';
 
 /** Lets one at a time move and remove folders of a tenant: two moves that are harmless alone may make a cycle together. */
 export async function lockTree(tx: Transaction, tenantId: string): Promise<void> {
   await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`folders:${tenantId}`] });
-}
-
-/** 404 naming the first of some folders that the tenant does not have. Those that there are stay until the transaction ends. */
-export async function checkFolders(tx: Transaction, tenantId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const found = await tx.query<{ id: string }>({ text: `select id from dws.folder where tenant_id = $1 and id = any($2) order by id for key share`, values: [tenantId, ids.filter(isUuid)] });
-  const known = new Set(found.map(({ id }) => id));
-  const missing = ids.find((id) => !known.has(id.toLowerCase()));
-  if (missing !== undefined) throw notFound({ what: 'folder', id: missing });
 }
 
 interface Place extends Record<string, unknown> {

@@ -2,7 +2,8 @@ import { Folder } from '../../entities/folder.ts';
 import { checkText } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { loadCreated, type CreatedKind } from './creator.ts';
-import { checkAcyclic, checkFolders, lockTree, removeTrees } from './folder-tree.ts';
+import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
+import { knownIds } from './rights.ts';
 
 export const FOLDER: CreatedKind<Folder> = { entity: Folder, what: 'folder', table: 'folder', permission: 'folders:create' };
 
@@ -19,7 +20,7 @@ export async function create(ctx: Context, input: FolderInput): Promise<string> 
   const name = checkText(input.name, 'name');
   const parentId = input.parentId?.toLowerCase() ?? null;
   return ctx.transaction(async (tx) => {
-    if (parentId !== null) await checkFolders(tx, tenantId, [parentId]);
+    if (parentId !== null) await knownIds(tx, tenantId, 'folder', [parentId]);
     const folder = tx.em.create(Folder, { tenantId, name, parentId, creatorId: userId }, { partial: true });
     tx.em.persist(folder);
     return folder.id;
@@ -35,7 +36,7 @@ export async function update(ctx: Context, id: string, { name, parentId: given }
     if (name !== undefined) folder.name = checkText(name, 'name');
     const parentId = given === undefined ? folder.parentId ?? null : given?.toLowerCase() ?? null;
     if (parentId === (folder.parentId ?? null)) return folder.id;
-    if (parentId !== null) await checkFolders(tx, tenantId, [parentId]);
+    if (parentId !== null) await knownIds(tx, tenantId, 'folder', [parentId]);
     folder.parentId = parentId;
     await checkAcyclic(tx, tenantId, [folder.id]);
     return folder.id;

@@ -6,7 +6,8 @@ import { Team } from '../../entities/team.ts';
 import type { ActivityEvent, Happening } from '../core/activity.ts';
 import { LEVEL } from '../core/permissions.ts';
 import type { RowChange, Transaction } from '../core/platform.ts';
-import { namesOf, printed, type Doer } from './activity.ts';
+import { printed } from '../core/viewer.ts';
+import { namesOf, type Doer } from './activity.ts';
 import type { KindOf } from './kind.ts';
 import { KINDS } from './kinds.ts';
 

@@ -7,9 +7,8 @@ import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
-import { checkFolders } from './folder-tree.ts';
 import { retag, tagNew } from './tag-assignment.ts';
-import { checkSlug, freeSlug, levelIn, levelOf, load, principalOf } from './rights.ts';
+import { checkSlug, freeSlug, knownIds, levelIn, levelOf, load, principalOf } from './rights.ts';
 
 /** Declares a kind that people own: everything that all kinds have in common works from this. */
 export interface KindOf<T extends OwnedRow> {
@@ -98,7 +97,7 @@ async function takeSlug(tx: Transaction, tenantId: string, table: string, slug: 
 /** The folder that an input names, which stays until the transaction ends; null for none, 404 when the tenant has no such. */
 async function folderOf(tx: Transaction, tenantId: string, folderId: string | null | undefined): Promise<string | null> {
   if (folderId === undefined || folderId === null) return null;
-  await checkFolders(tx, tenantId, [folderId]);
+  await knownIds(tx, tenantId, 'folder', [folderId]);
   return folderId.toLowerCase();
 }
 

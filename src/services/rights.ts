@@ -51,18 +51,19 @@ export async function levelIn({ viewer }: { viewer: Grantee }, { query }: Pick<T
 
 const higher = (a: Level, b: Level): Level => (a > b ? a : b);
 
-/** The rows of a kind with owners that the viewer may read, as a where-clause; null for all of the tenant. */
-export const readable = ({ superuser, tenantId, principals }: Viewer): { sql: string; params: unknown[] } | null => (superuser ? null : {
+/** The rows that some principals own, or that are shared with the viewer at a level at least, as a where-clause. */
+const within = ({ tenantId, principals }: Viewer, level: Level, owners: string[]): { sql: string; params: unknown[] } => ({
   // An array that is read once, and not a subselect for each row: so both sides of the `or` find rows by an index.
-  sql: 'owner_id = any(?) or id = any(array(select s.resource_id from dws.share s where s.tenant_id = ? and s.principal = any(?) and s.access_level > 0))',
-  params: [principals, tenantId, principals],
+  sql: `owner_id = any(?) or id = any(array(select s.resource_id from dws.share s where s.tenant_id = ? and s.principal = any(?) and s.access_level >= ${level}))`,
+  params: [owners, tenantId, principals],
 });
 
+/** The rows of a kind with owners that the viewer may read, as a where-clause; null for all of the tenant. */
+export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null => (viewer.superuser ? null : within(viewer, LEVEL.view, viewer.principals));
+
 /** The rows of a kind with owners that the viewer may write, in the same form. */
-export const writable = (viewer: Viewer): { sql: string; params: unknown[] } | null => (viewer.superuser ? null : {
-  sql: `owner_id = any(?) or id = any(array(select s.resource_id from dws.share s where s.tenant_id = ? and s.principal = any(?) and s.access_level >= ${LEVEL.edit}))`,
-  params: [viewer.principals.filter((principal) => levelOf(viewer, principal) >= LEVEL.edit), viewer.tenantId, viewer.principals],
-});
+export const writable = (viewer: Viewer): { sql: string; params: unknown[] } | null =>
+  (viewer.superuser ? null : within(viewer, LEVEL.edit, viewer.principals.filter((principal) => levelOf(viewer, principal) >= LEVEL.edit)));
 
 /** The rows about a resource that the viewer may read; `column` holds the id of the resource, which is a row of `table`. */
 export const readableThrough = (table: string, column: string): RowRule => (viewer) => {
@@ -95,6 +96,16 @@ export async function idOf(ctx: Pick<Context, 'viewer'>, tx: Pick<Transaction, '
 /** 412 when the caller demanded another version. */
 export function checkVersion(ctx: Context, what: string, version: number): void {
   if (ctx.ifMatch && !ctx.ifMatch.includes(version)) throw preconditionFailed({ what });
+}
+
+/** The ids as their table spells them, each once; 404 naming the first that the tenant does not have. What they name stays until the transaction ends. */
+export async function knownIds(tx: Pick<Transaction, 'query'>, tenantId: string, what: 'folder' | 'tag', ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const found = await tx.query<{ id: string }>({ text: `select id from dws.${what} where tenant_id = $1 and id = any($2) order by id for key share`, values: [tenantId, ids.filter(isUuid)] });
+  const known = new Set(found.map(({ id }) => id));
+  const unknown = ids.find((id) => !known.has(id.toLowerCase()));
+  if (unknown !== undefined) throw notFound({ what, id: unknown });
+  return [...known];
 }
 
 /** Every kind with a slug is found by id, slug or natural id (contract 4). */

@@ -6,7 +6,7 @@ import { isUuid } from '../core/id.ts';
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { KindOf } from './kind.ts';
-import { checkVersion, levelIn, load } from './rights.ts';
+import { checkVersion, knownIds, levelIn, load } from './rights.ts';
 
 const permissionOf = ({ kind }: Pick<KindOf<OwnedRow>, 'kind'>) => `${kind}:assignTags` as ResourcePermission;
 
@@ -14,7 +14,7 @@ const permissionOf = ({ kind }: Pick<KindOf<OwnedRow>, 'kind'>) => `${kind}:assi
 export function assign<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, tagId: string): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
     const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, permissionOf(kind));
-    const [known] = await knownTags(ctx, tx, [tagId]);
+    const [known] = await knownIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
     const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: known });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
     return { id: present?.id ?? make(tx, kind, resource, known!).id, created: !present };
@@ -34,12 +34,12 @@ export async function unassign<T extends OwnedRow>(ctx: Context, kind: KindOf<T>
 
 /** The tags that a new resource begins with. */
 export async function tagNew<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, resource: T, tagIds: readonly string[]): Promise<void> {
-  for (const tagId of await knownTags(ctx, tx, tagIds)) make(tx, kind, resource, tagId);
+  for (const tagId of await knownIds(tx, ctx.viewer.tenantId, 'tag', tagIds)) make(tx, kind, resource, tagId);
 }
 
 /** Makes a resource's tags exactly these; changing them takes a permission of its own. */
 export async function retag<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, resource: T, tagIds: readonly string[]): Promise<void> {
-  const wanted = await knownTags(ctx, tx, tagIds);
+  const wanted = await knownIds(tx, ctx.viewer.tenantId, 'tag', tagIds);
   const present = await tx.em.find(TagAssignment, { resourceId: resource.id });
   const gone = present.filter(({ tagId }) => !wanted.includes(tagId));
   const fresh = wanted.filter((tagId) => !present.some((assignment) => assignment.tagId === tagId));
@@ -48,16 +48,6 @@ export async function retag<T extends OwnedRow>(ctx: Context, tx: Transaction, k
   if (!levelAllows(await levelIn(ctx, tx, resource), permission)) throw forbidden({ permission });
   for (const assignment of gone) drop(tx, resource, assignment);
   for (const tagId of fresh) make(tx, kind, resource, tagId);
-}
-
-/** Each tag once, as the table spells its id; 404 naming the first that there is not. They stay until the transaction ends. */
-async function knownTags({ viewer }: Context, tx: Transaction, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
-  const found = await tx.query<{ id: string }>({ text: `select id from dws.tag where tenant_id = $1 and id = any($2) order by id for key share`, values: [viewer.tenantId, ids.filter(isUuid)] });
-  const known = new Set(found.map(({ id }) => id));
-  const unknown = ids.find((id) => !known.has(id.toLowerCase()));
-  if (unknown !== undefined) throw notFound({ what: 'tag', id: unknown });
-  return [...known];
 }
 
 function make(tx: Transaction, { kind }: Pick<KindOf<OwnedRow>, 'kind'>, resource: OwnedRow, tagId: string): TagAssignment {
