@@ -3,7 +3,7 @@ import { badInput } from '../errors.ts';
 import type { Field } from '../fields.ts';
 import type { CriteriaValue } from './tree.ts';
 
-/** Strings are compared by so many characters (code points) at most, because an index keeps no longer keys. */
+/** Strings are compared by so many characters (code points) at most, because an index keeps no longer keys: a keyword of Elasticsearch may have 32,766 bytes, which so many never exceed. */
 export const COMPARED_CHARACTERS = 8000;
 
 const NUMERAL = /^-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?$/;
@@ -28,7 +28,7 @@ function typedValue(field: Field, value: unknown): CriteriaValue | undefined {
   switch (field.type) {
     case 'string':
     case 'text':
-      return typeof value === 'string' && value.isWellFormed() ? firstCharacters(value) : undefined;
+      return typeof value === 'string' && value.isWellFormed() ? comparedText(value) : undefined;
     case 'integer':
     case 'number':
       if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
@@ -43,7 +43,8 @@ function typedValue(field: Field, value: unknown): CriteriaValue | undefined {
   }
 }
 
-function firstCharacters(text: string): string {
+/** What of a string is compared: its first characters. */
+export function comparedText(text: string): string {
   return text.length <= COMPARED_CHARACTERS ? text : Array.from(text.slice(0, 2 * COMPARED_CHARACTERS)).slice(0, COMPARED_CHARACTERS).join('');
 }
 

@@ -1,20 +1,12 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { FieldProfile, IndexedField } from '../../../core/dataset-index.ts';
-import type { FieldType } from '../../../core/fields.ts';
+import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
 import { extreme } from './aggregate.ts';
 import { comparable } from './criteria-sql.ts';
 import { histogram } from './histogram.ts';
 import type { Scope } from './scope.ts';
 import type { Ask, Serving } from './serving.ts';
 import { jsonForm } from './value-forms.ts';
-
-/** Past so many, distinct values are estimated. */
-const EXACT_DISTINCT = 10_000;
-const TOP = 10;
-
-const ORDERED: FieldType[] = ['integer', 'number', 'date', 'datetime'];
-const NUMERIC: FieldType[] = ['integer', 'number'];
-const COUNTED: FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime'];
 
 /** Statistics of the fields over the matching rows. Fields are looked at one by one: their columns are read alone. */
 export async function profileRows(serving: Serving, scope: Scope, names: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
@@ -60,8 +52,6 @@ async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfil
   const [row] = await rows(`avg(${double}), stddev_pop(${double})`);
   return { avg: numberOf(row![0]!), stdDev: numberOf(row![1]!) };
 }
-
-const numberOf = (value: DuckDBValue): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
 /** The most frequent values, the lesser first among equals. */
 async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']> {

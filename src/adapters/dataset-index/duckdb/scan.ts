@@ -1,5 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Row, RowSearch } from '../../../core/dataset-index.ts';
+import { meanRowBytes } from '../search-parts.ts';
 import type { Scope } from './scope.ts';
 import { parseRows, PRINTED_VALUES, rowObject, searchRows } from './search.ts';
 import type { Serving } from './serving.ts';
@@ -69,7 +70,6 @@ async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: A
   }
 }
 
-function batchRows({ generation: { size, records }, fields }: Scan): number {
-  const rowBytes = size / Math.max(records, 1);
-  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes, PRINTED_VALUES / Math.max(fields.length, 1))));
+function batchRows({ generation, fields }: Scan): number {
+  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / meanRowBytes(generation), PRINTED_VALUES / Math.max(fields.length, 1))));
 }

@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
-import { badInput } from '../../../core/errors.ts';
+import { fieldFinder, matchesAll } from '../search-parts.ts';
 import { compileCriteria } from './criteria-sql.ts';
 import { rowsFile } from './generation-files.ts';
 import { boundValues } from './sql-values.ts';
@@ -25,20 +25,14 @@ export interface Scope {
 /** Opens what a search reads. Building the words may take a while the first time. */
 export async function openScope(dir: string, sidecar: WordsSidecar, search: Search, signal: AbortSignal): Promise<Scope> {
   const { generation, where, words } = search;
-  const fields = new Map(generation.fields.map((field) => [field.name, field]));
-  const field = (name: string) => {
-    const found = fields.get(name);
-    if (!found) throw badInput(`Unknown field "${name}"`);
-    return found;
-  };
+  const field = fieldFinder(generation);
   const files = [rowsFile(dir, generation.id)];
   if (words.length > 0) files.push(await sidecar.file(generation, search.wordFields.map(field), signal));
-  const unconditional = where.kind === 'and' && where.nodes.length === 0;
   const wordRows = ([, sidecarAlias]: string[], values: DuckDBValue[]) => (words.length === 0 ? undefined
     : `SELECT rowid FROM ${sidecarAlias}.words WHERE ${words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ')}`);
   return {
     files, field, wordRows,
-    everything: unconditional && words.length === 0,
+    everything: matchesAll(search),
     table: ([alias]) => `${alias}.data`,
     where: (aliases, values) => {
       const condition = compileCriteria(where, ({ name }) => field(name).column, boundValues(values));

@@ -1,6 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Generation } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
+import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { askRows } from './questions.ts';
@@ -50,4 +51,4 @@ export async function* bucketsOf(engine: Engine, { generation, query, sources, a
   throw badInput(`The dataset index cannot tell more than ${MOST_BUCKETS} groups or different values apart`);
 }
 
-const pageSize = ({ size, records }: Generation, cost: number) => Math.max(LEAST_PAGE, Math.floor(Math.min(PAGE, PAGE_BYTES / (size / Math.max(records, 1))) / cost));
+const pageSize = (generation: Generation, cost: number) => Math.max(LEAST_PAGE, Math.floor(Math.min(PAGE, PAGE_BYTES / meanRowBytes(generation)) / cost));

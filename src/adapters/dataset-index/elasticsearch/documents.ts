@@ -1,6 +1,7 @@
+import { COMPARED_CHARACTERS } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { exactText, jsonForm } from '../duckdb/value-forms.ts';
-import { exactKeySql, KEYWORD_CHARACTERS } from './exact-key.ts';
+import { exactKeySql } from './exact-key.ts';
 import { layoutOf, ROW } from './layout.ts';
 
 /** DuckDB's name of our own way to split words (core/words.ts): a JSON array's text from a text. */
@@ -40,7 +41,7 @@ function membersOf(field: IndexedField): [name: string, json: string][] {
   const { type, format, column } = field;
   const { value, compared, exact, words } = layoutOf(field);
   const members: [string, string][] = [[value, type === 'json' ? `CAST(json(${column}) AS VARCHAR)` : `to_json(${jsonForm(field, column)})`]];
-  if (type === 'text') members.push([compared, `to_json(left(${column}, ${KEYWORD_CHARACTERS}))`]);
+  if (type === 'text') members.push([compared, `to_json(left(${column}, ${COMPARED_CHARACTERS}))`]);
   if (type === 'json') members.push([compared, `CASE WHEN ${column} IS NOT NULL THEN 'true' END`]);
   if (type === 'text' || type === 'json') members.push([exact, quoted(`md5(${column})`)]);
   else if (format) members.push([exact, quoted(format === 'int64' ? exactKeySql(column) : exactText(column))]);
@@ -51,5 +52,5 @@ function membersOf(field: IndexedField): [name: string, json: string][] {
 const quoted = (sql: string) => `'"' || ${sql} || '"'`;
 
 /** In ASCII words are runs of letters and digits, which DuckDB finds faster; repeated ones do no harm. Long texts may hold words that must be cut. */
-const wordsSql = (column: string) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${KEYWORD_CHARACTERS}
+const wordsSql = (column: string) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
   THEN '["' || nullif(trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",'), '') || '"]' WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END`;

@@ -6,7 +6,7 @@ const SHOWN_CHARACTERS = 500;
 
 /** What a later attempt may cure: too much to do, or nobody there. */
 const PASSING_STATUS = new Set([429, 502, 503, 504]);
-/** A name that nothing has, and a point in time that is over. */
+/** A name that nothing has, and a scroll that is over. */
 const GONE_TYPES = new Set(['index_not_found_exception', 'search_context_missing_exception']);
 
 interface Cause {

@@ -7,9 +7,6 @@ const BIAS = 2n ** 63n;
 /** Digits of the greatest of them. */
 const DIGITS = 20;
 
-/** A keyword may have 32,766 bytes, which 8,000 code points never exceed: prefixes of texts and single words are cut to so many. */
-export const KEYWORD_CHARACTERS = 8000;
-
 /**
  * The key that a flagged number has in `x…` (layout.ts), from its exact digits as clients see them. Keys of integers have the order of the numbers as
  * texts; decimals' are the digits themselves.

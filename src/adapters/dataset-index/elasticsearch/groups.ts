@@ -2,6 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Aggregation, Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import { checkInterval } from '../intervals.ts';
+import { meanRowBytes } from '../search-parts.ts';
 import type { Bucket, Source } from './buckets.ts';
 import type { Engine } from './client.ts';
 import { layoutOf } from './layout.ts';
@@ -59,7 +60,7 @@ function intervalsOf(field: IndexedField, interval: string, timezone: string | u
 export async function textsOf(engine: Engine, generation: Generation, field: IndexedField, digests: string[], signal: AbortSignal): Promise<Map<string, string>> {
   const { exact, value } = layoutOf(field);
   const texts = new Map<string, string>();
-  const size = Math.max(1, Math.min(MOST_TEXTS, Math.floor(TEXT_BYTES / (generation.size / Math.max(generation.records, 1)))));
+  const size = Math.max(1, Math.min(MOST_TEXTS, Math.floor(TEXT_BYTES / meanRowBytes(generation))));
   for (let at = 0; at < digests.length; at += size) {
     const answer = await askRows(engine, generation, {
       query: { bool: { filter: [{ terms: { [exact]: digests.slice(at, at + size) } }] } }, collapse: { field: exact }, size, _source: { includes: [value] }, track_total_hits: false, filter_path: ['hits.hits._source', 'hits.hits.fields'],

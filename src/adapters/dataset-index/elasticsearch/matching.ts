@@ -1,9 +1,10 @@
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
+import { comparedText } from '../../../core/criteria/value.ts';
 import { badInput } from '../../../core/errors.ts';
+import { fieldFinder, matchesAll } from '../search-parts.ts';
 import { criteriaQuery } from './criteria-query.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './layout.ts';
-import { prefix } from './value-forms.ts';
 
 /** Each word is looked for in each field, and an engine refuses a query of too many parts. */
 const MAX_LOOKUPS = 10_000;
@@ -19,22 +20,17 @@ export interface Matching {
 }
 
 /** @throws badInput for names that the generation does not have, and for words that are too many for their fields. */
-export function matchingRows({ generation, where, words, wordFields }: Search): Matching {
-  const fields = new Map(generation.fields.map((field) => [field.name, field]));
-  const field = (name: string) => {
-    const found = fields.get(name);
-    if (!found) throw badInput(`Unknown field "${name}"`);
-    return found;
-  };
-  const everything = where.kind === 'and' && where.nodes.length === 0 && words.length === 0;
+export function matchingRows(search: Search): Matching {
+  const { generation, where, words, wordFields } = search;
+  const field = fieldFinder(generation);
   const criteria = criteriaQuery(where, ({ name }) => layoutOf(field(name)));
   const query = { bool: { filter: [criteria, ...wordQueries(words, wordFields.map(field))] } };
-  return { field, everything, query };
+  return { field, everything: matchesAll(search), query };
 }
 
 function wordQueries(words: readonly string[], fields: readonly IndexedField[]): Query[] {
   if (words.length === 0) return [];
-  const kept = [...new Set(words.map(prefix))];
+  const kept = [...new Set(words.map(comparedText))];
   // What begins with a longer word begins with a shorter one too.
   const needed = kept.filter((word) => !kept.some((other) => other !== word && other.startsWith(word)));
   const keys = fields.flatMap((field) => layoutOf(field).words ?? []);

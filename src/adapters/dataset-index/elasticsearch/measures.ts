@@ -2,10 +2,11 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Aggregation, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import type { FieldType } from '../../../core/fields.ts';
+import { numberOf } from '../profile-parts.ts';
 import { layoutOf } from './layout.ts';
 import type { Matching } from './matching.ts';
 import type { Fold } from './pairs.ts';
-import { formOf, numberOf } from './value-forms.ts';
+import { formOf } from './value-forms.ts';
 
 type Asked = Aggregation['measures'][number];
 

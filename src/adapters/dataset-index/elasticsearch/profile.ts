@@ -1,6 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { FieldProfile, Generation, IndexedField, Search } from '../../../core/dataset-index.ts';
-import type { FieldType } from '../../../core/fields.ts';
+import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { deviation } from './deviation.ts';
@@ -10,17 +10,10 @@ import { matchingRows } from './matching.ts';
 import { extreme } from './measures.ts';
 import { askRows } from './questions.ts';
 import { totalOf } from './search.ts';
-import { formOf, numberOf } from './value-forms.ts';
+import { formOf } from './value-forms.ts';
 
-/** Past so many, distinct values are estimated. */
-const EXACT_DISTINCT = 10_000;
 /** The engine's greatest precision. */
 const PRECISION = 40_000;
-const TOP = 10;
-
-const ORDERED: FieldType[] = ['integer', 'number', 'date', 'datetime'];
-const NUMERIC: FieldType[] = ['integer', 'number'];
-const COUNTED: FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime'];
 
 /** Statistics of the fields over the matching rows. Fields are looked at one by one. */
 export async function profileRows(engine: Engine, search: Search, names: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {

@@ -1,4 +1,5 @@
 import type { Row, RowSearch } from '../../../core/dataset-index.ts';
+import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import { matchingRows } from './matching.ts';
 import { askRows } from './questions.ts';
@@ -43,7 +44,6 @@ async function release({ run }: Engine, scroll: string | undefined): Promise<voi
   if (scroll) await run((client, options) => client.clearScroll({ scroll_id: scroll }, options), new AbortController().signal).catch(() => {});
 }
 
-function batchRows({ generation: { size, records }, fields }: Scan): number {
-  const rowBytes = size / Math.max(records, 1);
-  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes, BATCH_VALUES / Math.max(fields.length, 1))));
+function batchRows({ generation, fields }: Scan): number {
+  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / meanRowBytes(generation), BATCH_VALUES / Math.max(fields.length, 1))));
 }

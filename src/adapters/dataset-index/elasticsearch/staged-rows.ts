@@ -1,11 +1,11 @@
 import { DuckDBInstance, DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBBlobValue, DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
+import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { wordsOf } from '../../../core/words.ts';
 import { quotePath } from '../duckdb/generation-files.ts';
 import { interruptible } from '../duckdb/interruptible.ts';
 import { documentBytesSql, documentSql, WORD_LIST } from './documents.ts';
-import { KEYWORD_CHARACTERS } from './exact-key.ts';
 
 /** DuckDB's memory in bytes, and how often it holds a long document while it is made. */
 const MEMORY = 128 * 10 ** 6;
@@ -113,9 +113,7 @@ const wordList = () => DuckDBScalarFunction.create({
   name: WORD_LIST, returnType: VARCHAR, parameterTypes: [VARCHAR],
   mainFunction: (_info, input, output) => {
     const texts = input.getColumnVector(0);
-    for (let row = 0; row < input.rowCount; row++) output.setItem(row, JSON.stringify([...new Set(wordsOf(String(texts.getItem(row))).map(cut))]));
+    for (let row = 0; row < input.rowCount; row++) output.setItem(row, JSON.stringify([...new Set(wordsOf(String(texts.getItem(row))).map(comparedText))]));
     output.flush();
   },
 });
-
-const cut = (word: string) => (word.length > KEYWORD_CHARACTERS ? [...word].slice(0, KEYWORD_CHARACTERS).join('') : word);

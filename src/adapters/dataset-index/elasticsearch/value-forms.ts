@@ -1,10 +1,8 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
-import { exactText, KEYWORD_CHARACTERS } from './exact-key.ts';
+import { COMPARED_CHARACTERS, comparedText } from '../../../core/criteria/value.ts';
+import { exactText } from './exact-key.ts';
 
 type Kind = Pick<IndexedField, 'type' | 'format'>;
-
-/** A number that the engine computed; null when there was nothing to compute, or no double can say it. */
-export const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
 /** The JSON form (core/dataset-index.ts, `Row`) of a value as an aggregation answers it: dates as milliseconds, flagged numbers as their keys. */
 export function formOf(field: Kind, value: unknown): unknown {
@@ -22,7 +20,7 @@ export function formOf(field: Kind, value: unknown): unknown {
 /** The order of two values in their JSON forms as searches compare them: strings by their first code points, numbers as doubles. Missing ones come last both ways. */
 export function compareForms({ type }: Kind, left: unknown, right: unknown, descending = false): number {
   if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
-  const order = type === 'integer' || type === 'number' || type === 'boolean' ? sign(Number(left), Number(right)) : compareTexts(prefix(left as string), prefix(right as string));
+  const order = type === 'integer' || type === 'number' || type === 'boolean' ? sign(Number(left), Number(right)) : compareTexts(comparedText(left as string), comparedText(right as string));
   return descending ? -order : order;
 }
 
@@ -40,11 +38,8 @@ const scaled = (digits: string, scale: number) => BigInt(digits.replace('.', '')
 
 const sign = <T extends number | bigint>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
 
-/** The first characters of a text, which its keywords hold. */
-export const prefix = (text: string): string => (text.length <= KEYWORD_CHARACTERS ? text : Array.from(text.slice(0, 2 * KEYWORD_CHARACTERS)).slice(0, KEYWORD_CHARACTERS).join(''));
-
 /** Whether a text may be only the first characters of another one. */
-export const isCut = (text: string): boolean => text.length >= KEYWORD_CHARACTERS && Array.from(text).length >= KEYWORD_CHARACTERS;
+export const isCut = (text: string): boolean => text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
 
 const FIRST_SURROGATE = 0xd800;
 const PAST_SURROGATES = 0xe000;
