@@ -4,9 +4,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { FILE_LOCK } from '../adapters/database/file-lock.ts';
-import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
+import { holdGeneration } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
 import { openIndex, type IndexPlace } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
@@ -19,6 +19,9 @@ const stop = new AbortController();
 const interrupted = (why: string) => () => stop.abort(new Interruption(why));
 
 class Interruption extends Error {}
+
+/** At once: `process.exit` would wait for DuckDB's threads, which may wait for this one to split words. What is half made is known by its name, and swept. */
+const end = (): void => { process.kill(process.pid, 'SIGKILL'); };
 
 const tell = (message: FromLoader): void => { process.send?.(message); };
 
@@ -43,7 +46,7 @@ async function load(job: LoadJob): Promise<Generation> {
 /** The words of `q`, before somebody asks for them and has to wait. Whatever goes wrong, the first `q` makes them. */
 async function prepareWords(generation: Generation): Promise<void> {
   await openIndex(place, '128MB').then((index) => index.prepareWords(generation, stop.signal)).catch(() => {});
-  process.exit();
+  end();
 }
 
 /** Segments lie in the generation's own folder, which the index makes first; whatever becomes of them, they go with it. */
@@ -55,15 +58,13 @@ async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator
 
 /** While this connection lives the janitor spares the generation, and the file it is made of. */
 async function lockGeneration(job: LoadJob): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: job.databaseUrl, application_name: 'dws loader', keepAlive: true });
   try {
-    await client.connect();
-    await client.query(`select pg_advisory_lock(${GENERATION_LOCK})`, [job.generationId]);
+    const client = await holdGeneration(job.databaseUrl, job.generationId, 'dws loader');
     if (job.source.file) await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
+    return client;
   } catch (error) {
     throw new Interruption(`The generation could not be locked: ${error instanceof Error ? error.message : String(error)}`);
   }
-  return client;
 }
 
 function failure(error: unknown): FromLoader {
@@ -73,11 +74,11 @@ function failure(error: unknown): FromLoader {
   return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
 }
 
-process.on('disconnect', () => process.exit());
+process.on('disconnect', end);
 process.on('SIGTERM', interrupted('The loader was told to end'));
 process.on('message', (message: ToLoader) => {
   if (message.kind === 'abort') interrupted('The load was stopped')();
-  if (message.kind === 'done') process.exit();
+  if (message.kind === 'done') end();
   if (message.kind === 'published') void prepareWords(message.generation);
   if (message.kind === 'load') load(message.job).then((generation) => tell({ kind: 'loaded', generation }), (error: unknown) => tell(failure(error)));
 });

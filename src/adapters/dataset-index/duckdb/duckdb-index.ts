@@ -89,7 +89,7 @@ export class DuckdbIndex implements DatasetIndex {
   }
 
   async close(): Promise<void> {
-    if (this.#opened) (await this.#opened).serving.close();
+    if (this.#opened) await (await this.#opened).serving.close();
     this.#opened = undefined;
   }
 

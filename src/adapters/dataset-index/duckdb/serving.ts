@@ -25,6 +25,8 @@ export class Serving {
   readonly #queries = new Gate(RUNNING, WAITING, FULL);
   readonly #scans = new Gate(RUNNING, WAITING, FULL);
   readonly #idle: DuckDBConnection[] = [];
+  readonly #writes = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
 
   private constructor(instance: DuckDBInstance, admin: DuckDBConnection) {
     this.#instance = instance;
@@ -96,7 +98,13 @@ export class Serving {
 
   /** Statements that read files and write one of their own below the folder. */
   async write<T>(files: string[], work: (connection: DuckDBConnection, aliases: Aliases) => Promise<T>): Promise<T> {
-    return this.#on(files, work);
+    const writing = this.#on(files, (connection, aliases) => interruptible(connection, this.#closing.signal, () => work(connection, aliases)));
+    this.#writes.add(writing);
+    try {
+      return await writing;
+    } finally {
+      this.#writes.delete(writing);
+    }
   }
 
   /** Lets go of the files below a folder. */
@@ -110,7 +118,10 @@ export class Serving {
     });
   }
 
-  close(): void {
+  /** Stops what is being written and lets go of everything. A process that ended meanwhile would hang: it waits for DuckDB, which waits for it to split words. */
+  async close(): Promise<void> {
+    this.#closing.abort(unavailable('The dataset index is being closed'));
+    await Promise.allSettled(this.#writes);
     for (const connection of this.#idle) connection.closeSync();
     this.#instance.closeSync();
   }
