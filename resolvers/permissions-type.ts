@@ -7,10 +7,15 @@ const MEANS: Record<Ability, string> = {
   assignTags: 'Put tags on it.', changeOwner: 'Give it to somebody else.',
 };
 
-/** Declares the permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
+const made = new Map<Kind, ClassType>();
+
+/** The permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
 export function permissionsType(kind: Kind, type: string): ClassType {
+  const known = made.get(kind);
+  if (known) return known;
   @ObjectType(`${type}Permissions`, { description: `What the caller may do to a ${type}.` })
   class Permissions {}
   for (const ability of Object.keys(abilitiesAt(kind, LEVEL.none)) as Ability[]) Field(() => Boolean, { description: MEANS[ability] })(Permissions.prototype, ability);
+  made.set(kind, Permissions);
   return Permissions;
 }

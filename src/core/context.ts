@@ -17,6 +17,14 @@ export interface RequestFacts extends AuditedRequest {
   setSession(value: string | null): void;
 }
 
+/** What shares of a part show of a dataset (contract 3). */
+export interface Restriction {
+  /** Criteria of the rows: any of them. Null is all rows. */
+  rows: Record<string, unknown>[] | null;
+  /** Names of the fields; null is all. */
+  fields: ReadonlySet<string> | null;
+}
+
 /** What every resolver and service gets first. Public root fields may meet a null viewer, all others never do. */
 export interface PublicContext {
   platform: Platform;
@@ -33,6 +41,8 @@ export interface Context extends PublicContext {
   read: Reader;
   /** The level that shares give the viewer on a resource, beside what its ownership gives. Calls of one tick share a statement. */
   sharedLevel(resourceId: string): Promise<Level>;
+  /** What shares hide from the viewer of a dataset that they see in part. Calls of one tick share a statement. */
+  restriction(datasetId: string): Promise<Restriction>;
   /** One statement in the viewer's tenant. */
   query: Query;
   /** A unit of work in the viewer's tenant; throwing undoes all of it. */

@@ -21,6 +21,7 @@ export const ABILITIES = {
   app: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
+  filter: ['read', 'edit', 'delete'],
   team: ['read', 'edit', 'delete'],
   tag: ['read', 'edit', 'delete'],
   user: ['read', 'edit', 'delete'],
@@ -36,9 +37,22 @@ export type Permission = GlobalPermission | ResourcePermission | 'authenticated'
 const globals: ReadonlySet<string> = new Set(GLOBAL_PERMISSIONS);
 export const isGlobalPermission = (permission: string): permission is GlobalPermission => globals.has(permission);
 
-/** Levels of access to one resource, as shares give them from 1 to 3. Owners stand above every share level; a team's members get the level of their role. */
-export const LEVEL = { none: 0, view: 1, edit: 2, admin: 3, owner: 4 } as const;
+/**
+ * Levels of access to one resource, as shares give them from 1 to 3. Owners stand above every share level; a team's members get the level of their role.
+ * Shares that show a part of a dataset stand below all that show the whole: of somebody with several the highest of the unrestricted ones counts (contract 3).
+ */
+export const LEVEL = { none: 0, partView: 0.25, partEdit: 0.5, view: 1, edit: 2, admin: 3, owner: 4 } as const;
 export type Level = (typeof LEVEL)[keyof typeof LEVEL];
+/** What a share may give: 1 View, 2 Edit, 3 Admin. */
+export type ShareLevel = typeof LEVEL['view' | 'edit' | 'admin'];
+
+/** Levels in words, as access is explained; those of parts are called by what their shares were given as. */
+const LEVEL_WORDS = { [LEVEL.none]: 'none', [LEVEL.partView]: 'view', [LEVEL.partEdit]: 'edit', [LEVEL.view]: 'view', [LEVEL.edit]: 'edit', [LEVEL.admin]: 'admin', [LEVEL.owner]: 'owner' } as const;
+export type LevelWord = (typeof LEVEL_WORDS)[Level];
+export const levelWord = (level: Level): LevelWord => LEVEL_WORDS[level];
+
+/** Whether somebody at this level sees a part of the resource at most. */
+export const isPartial = (level: Level): boolean => level < LEVEL.view;
 
 export const TEAM_ROLES = ['member', 'memberPlus', 'admin'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
@@ -53,12 +67,17 @@ const LEAST: Record<string, Level> = {
   share: LEVEL.admin, delete: LEVEL.admin, changeOwner: LEVEL.admin,
 };
 
+/** What shares of a part give, whatever their level. */
+const OF_PARTS: Record<string, Level> = { read: LEVEL.partView, addVisual: LEVEL.partEdit };
+
+const suffices = (level: Level, ability: string): boolean => level >= (isPartial(level) ? OF_PARTS[ability] ?? LEVEL.view : LEAST[ability]!);
+
 /** Whether a level suffices for what a permission names, e.g. `dataset:write`. */
-export const levelAllows = (level: Level, permission: ResourcePermission): boolean => level >= LEAST[permission.slice(permission.indexOf(':') + 1)]!;
+export const levelAllows = (level: Level, permission: ResourcePermission): boolean => suffices(level, permission.slice(permission.indexOf(':') + 1));
 
 /** Made once for each kind and level: a list shows one for every row, and making it anew was a tenth of its cost. */
-const abilities = Object.fromEntries(Object.entries(ABILITIES).map(([kind, words]) => [kind, Object.values(LEVEL).map((level) =>
-  Object.freeze(Object.fromEntries(words.map((ability) => [ability, level >= LEAST[ability]!]))))]));
+const abilities = Object.fromEntries(Object.entries(ABILITIES).map(([kind, words]) => [kind, new Map(Object.values(LEVEL).map((level) =>
+  [level, Object.freeze(Object.fromEntries(words.map((ability) => [ability, suffices(level, ability)])))]))]));
 
 /** The permissions object of a caller for one resource: every ability of its kind, true or false. */
-export const abilitiesAt = <K extends Kind>(kind: K, level: Level): Readonly<Record<Ability<K>, boolean>> => abilities[kind]![level] as Record<Ability<K>, boolean>;
+export const abilitiesAt = <K extends Kind>(kind: K, level: Level): Readonly<Record<Ability<K>, boolean>> => abilities[kind]!.get(level) as Record<Ability<K>, boolean>;

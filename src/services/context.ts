@@ -2,11 +2,10 @@ import DataLoader from 'dataloader';
 import { createReader } from '../adapters/database/read.ts';
 import type { Context, PublicContext, RequestFacts } from '../core/context.ts';
 import { unauthenticated } from '../core/errors.ts';
-import type { Query } from '../core/database.ts';
-import type { Level } from '../core/permissions.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { modelFor } from './models.ts';
+import { restrictions } from './restriction.ts';
 import { sharedLevels } from './rights.ts';
 import { unitOfWork } from './unit-of-work.ts';
 
@@ -20,7 +19,7 @@ export function contextFor(platform: Platform, request: RequestFacts, viewer: Vi
 export function viewerContext(platform: Platform, request: RequestFacts, viewer: Viewer, ifMatch?: readonly number[]): Context {
   const query: Context['query'] = (statement) => platform.database.query(viewer.tenantId, statement);
   return {
-    platform, request, viewer, ifMatch, query, sharedLevel: sharedLevelOf(query, viewer),
+    platform, request, viewer, ifMatch, query, sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)), restriction: batched((ids) => restrictions(query, viewer, ids)),
     read: createReader(query, viewer, modelFor),
     transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };
@@ -33,7 +32,7 @@ export function authenticated(ctx: PublicContext): Context {
 }
 
 /** Made when the first row is not the viewer's own, which most requests never meet. Nothing is kept: a mutation may have changed what an earlier read saw. */
-function sharedLevelOf(query: Query, viewer: Viewer): Context['sharedLevel'] {
-  let loader: DataLoader<string, Level> | undefined;
-  return (id) => (loader ??= new DataLoader((ids) => sharedLevels(query, viewer, ids), { cache: false })).load(id);
+function batched<T>(read: (ids: readonly string[]) => Promise<T[]>): (id: string) => Promise<T> {
+  let loader: DataLoader<string, T> | undefined;
+  return (id) => (loader ??= new DataLoader(read, { cache: false })).load(id);
 }

@@ -17,14 +17,15 @@ const MOST_COLUMNS = 20;
 /** Groups the rows that the viewer sees and measures them. Missing values are a group of their own. */
 export async function aggregate(ctx: Context, dataset: ViewedDataset, query: AggregateQuery): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
-  const plan = { ...matching(view, query), ...planOf(view, query) };
+  const plan = { ...await matching(ctx, view, query), ...aggregationOf(view, query) };
   if (!view.generation) return { columns: [], rows: [], total: 0, truncated: false };
   const result = await ctx.platform.index.aggregate({ ...plan, generation: view.generation }, ctx.request.signal);
   const labels = new Map(plan.groupBy.map(({ field }) => [field, visibleField(view, field).label]));
   return { ...result, columns: result.columns.map((column) => ({ ...column, label: labels.get(column.name) ?? column.name })) };
 }
 
-function planOf(view: DatasetView, { groupBy, measures, sort, limit }: AggregateQuery): Pick<Aggregation, 'groupBy' | 'measures' | 'sort' | 'limit'> {
+/** A question of groups, checked against the fields that exist. */
+export function aggregationOf(view: Pick<DatasetView, 'fields'>, { groupBy, measures, sort, limit }: AggregateQuery): Pick<Aggregation, 'groupBy' | 'measures' | 'sort' | 'limit'> {
   const groups = (groupBy ?? []).map((group) => checkedGroup(view, group));
   if (measures.length === 0 && groups.length === 0) throw invalid('measures', 'is empty, and so is groupBy');
   if (groups.length + measures.length > MOST_COLUMNS) throw invalid('measures', `and groupBy make more than ${MOST_COLUMNS} columns`);
@@ -37,7 +38,7 @@ function planOf(view: DatasetView, { groupBy, measures, sort, limit }: Aggregate
   return { groupBy: groups, measures: checked, sort: sortOf(columns, sort), limit: most };
 }
 
-function checkedGroup(view: DatasetView, { field, interval, timezone }: Aggregation['groupBy'][number]): Aggregation['groupBy'][number] {
+function checkedGroup(view: Pick<DatasetView, 'fields'>, { field, interval, timezone }: Aggregation['groupBy'][number]): Aggregation['groupBy'][number] {
   const { type } = visibleField(view, field);
   if (type === 'json') throw invalid('groupBy', `names ${JSON.stringify(field)}, which is of type json`);
   if (interval && type !== 'date' && type !== 'datetime') throw invalid('groupBy', `asks for intervals of ${JSON.stringify(field)}, which is no date`);
@@ -47,7 +48,7 @@ function checkedGroup(view: DatasetView, { field, interval, timezone }: Aggregat
 
 const NUMERIC: readonly string[] = ['sum', 'avg'];
 
-function checkedMeasure(view: DatasetView, { fn, field, as }: Aggregation['measures'][number]): Aggregation['measures'][number] {
+function checkedMeasure(view: Pick<DatasetView, 'fields'>, { fn, field, as }: Aggregation['measures'][number]): Aggregation['measures'][number] {
   if (!as.trim() || as.length > 200) throw invalid('measures', 'holds an `as` of less than 1 or more than 200 characters');
   if (!field) {
     if (fn !== 'count') throw invalid('measures', `must name the field of ${fn}`);

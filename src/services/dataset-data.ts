@@ -4,10 +4,11 @@ import { and } from '../core/criteria/build.ts';
 import { parseCriteria } from '../core/criteria/parse.ts';
 import type { CriteriaNode } from '../core/criteria/tree.ts';
 import type { FieldProfile, Generation, Row, RowSearch, Search } from '../core/dataset-index.ts';
-import { badInput, notFound } from '../core/errors.ts';
+import { badInput } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { isUuid } from '../core/id.ts';
 import { normaliseWords } from '../core/words.ts';
+import { savedCriteria } from './saved-criteria.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 
 /** Rows past this are reached by `after`. */
@@ -48,15 +49,15 @@ export interface RowPage {
 /** A part of the rows that the viewer sees. 400 for what does not fit the fields or the limits, 410 for a cursor into rows that are gone. */
 export async function search(ctx: Context, dataset: ViewedDataset, query: PageQuery): Promise<RowPage> {
   const { limit, start } = pageOf(query);
-  const cursor = query.after ? readCursor(query.after) : null;
+  const cursor = query.after ? readCursor(ctx, query.after) : null;
   const view = await viewOf(ctx, dataset, cursor?.generationId);
-  const { fields, ...rows } = rowsOf(view, query);
+  const { fields, ...rows } = await rowsOf(ctx, view, query);
   if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
 
   const wanted = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
   const page = await ctx.platform.index.search({ ...wanted, limit, start, ...(cursor && { after: cursor.after }), total: false }, ctx.request.signal);
   return {
-    items: page.rows, fields, start, count: page.rows.length, next: page.next && writeCursor(view.generation, page.next),
+    items: page.rows, fields, start, count: page.rows.length, next: page.next && writeCursor(ctx, view.generation, page.next),
     countAll: async () => (await ctx.platform.index.search({ ...wanted, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal)).total!,
   };
 }
@@ -66,26 +67,29 @@ export async function discover(ctx: Context, dataset: ViewedDataset, { fields, f
   const view = await viewOf(ctx, dataset);
   const names = chosenFields(view, fields).map(({ name }) => name);
   if (names.length > MOST_PROFILES) throw invalid('fields', `must name at most ${MOST_PROFILES} fields`);
-  const where = whereOf(view, filter);
+  const where = await whereOf(ctx, view, filter);
   if (!view.generation) return { total: 0, fields: [] };
   return ctx.platform.index.profile({ generation: view.generation, where, words: [], wordFields: [] }, names, ctx.request.signal);
 }
 
 /** The part of a search that says which rows, checked against what the viewer sees. */
-export const matching = (view: DatasetView, { filter, q }: Pick<RowQuery, 'filter' | 'q'>): Omit<Search, 'generation'> => ({
-  where: whereOf(view, filter),
+export const matching = async (ctx: Context, view: DatasetView, { filter, q }: Pick<RowQuery, 'filter' | 'q'>): Promise<Omit<Search, 'generation'>> => ({
+  where: await whereOf(ctx, view, filter),
   words: q ? normaliseWords(q) : [],
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
 
 /** The same with order and fields. */
-export const rowsOf = (view: DatasetView, query: RowQuery): Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] } =>
-  ({ ...matching(view, query), fields: chosenFields(view, query.fields), sort: sortOf(view, query.sort) });
+export const rowsOf = async (ctx: Context, view: DatasetView, query: RowQuery): Promise<Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] }> =>
+  ({ ...await matching(ctx, view, query), ...columnsOf(view, query) });
 
-function whereOf(view: DatasetView, filter: unknown): CriteriaNode {
+/** Which fields of rows in which order, checked against the fields that exist. */
+export const columnsOf = (view: Pick<DatasetView, 'fields'>, { fields, sort }: Pick<RowQuery, 'fields' | 'sort'>): { fields: Field[]; sort: RowSearch['sort'] } => ({ fields: chosenFields(view, fields), sort: sortOf(view, sort) });
+
+async function whereOf(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
   if (filter === undefined || filter === null || filter === '') return view.where;
-  if (typeof filter === 'string' && !filter.trimStart().startsWith('{')) throw notFound({ what: 'filter', id: filter });
-  const criteria = parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
+  const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
+  const criteria = saved ? await savedCriteria(ctx, view, filter) : parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
   // Before the first refresh no field exists, so that any condition names an unknown one.
   return and([view.where, criteria]);
 }
@@ -98,19 +102,19 @@ function parsedJson(text: string): unknown {
   }
 }
 
-function chosenFields(view: DatasetView, names: readonly string[] | null | undefined): Field[] {
+function chosenFields(view: Pick<DatasetView, 'fields'>, names: readonly string[] | null | undefined): Field[] {
   if (!names?.length) return view.fields;
   return [...new Set(names)].map((name) => visibleField(view, name));
 }
 
 /** A field by its name; one that is hidden from the viewer does not exist. */
-export function visibleField(view: DatasetView, name: string): Field {
+export function visibleField(view: Pick<DatasetView, 'fields'>, name: string): Field {
   const field = view.fields.find((candidate) => candidate.name === name);
   if (!field) throw badInput(`Unknown field ${JSON.stringify(name.slice(0, 100))}`);
   return field;
 }
 
-function sortOf(view: DatasetView, sort: string | null | undefined): RowSearch['sort'] {
+function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefined): RowSearch['sort'] {
   const words = sort?.split(',').map((word) => word.trim()).filter(Boolean) ?? [];
   return words.map((word) => {
     // A field may be called `-x` itself.
@@ -131,11 +135,18 @@ function pageOf({ limit: askedLimit, start: askedStart, after }: PageQuery): { l
   return { limit, start };
 }
 
-/** A cursor names its generation, so that a page goes on in the rows it began in. What follows is the index's own. */
-const writeCursor = ({ id }: Generation, after: string): string => `${id}.${after}`;
+/** Cursors are of one length, since the index's own tells how far in all rows, hidden ones included, a page ended. */
+const CURSOR_LENGTH = 120;
 
-function readCursor(cursor: string): { generationId: string; after: string } {
-  const [generationId = '', ...rest] = cursor.split('.');
-  if (!isUuid(generationId) || rest.length === 0) throw invalid('after', 'is not a cursor of ours');
-  return { generationId, after: rest.join('.') };
+/** A cursor names its generation, so that a page goes on in the rows it began in. What follows is the index's own. It is sealed: neither is for clients to read. */
+const writeCursor = ({ platform }: Context, { id }: Generation, after: string): string => platform.secrets.seal(`${id}.${after}`.padEnd(CURSOR_LENGTH));
+
+function readCursor({ platform }: Context, cursor: string): { generationId: string; after: string } {
+  try {
+    const [generationId = '', after = ''] = platform.secrets.open(cursor).trimEnd().split('.');
+    if (isUuid(generationId)) return { generationId, after };
+  } catch {
+    // What we did not seal is told like any other text that is no cursor.
+  }
+  throw invalid('after', 'is not a cursor of ours');
 }

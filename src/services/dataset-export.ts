@@ -11,7 +11,7 @@ import { fileOf, type ExportChunk } from './export-file.ts';
  */
 export async function exported(ctx: Context, dataset: ViewedDataset & { slug: string }, format: ExportFormat, query: RowQuery): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
   const view = await viewOf(ctx, dataset);
-  const { fields, ...rows } = rowsOf(view, query);
+  const { fields, ...rows } = await rowsOf(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
   return fileOf(format, dataset.slug, fields, (signal) => (search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows()));
 }

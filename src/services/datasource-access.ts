@@ -1,11 +1,11 @@
 import type { Datasource } from '../../entities/datasource.ts';
 import type { Context } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
-import { LEVEL, levelAllows, type Level, type TeamRole } from '../core/permissions.ts';
+import { LEVEL, levelAllows, type Level } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { SqlDialect } from '../core/parameters.ts';
 import { DATASOURCE } from './kinds.ts';
-import { levelIn, load, sharedLevels, type Owned } from './rights.ts';
+import { granteeOf, levelIn, load, sharedLevels, type Owned } from './rights.ts';
 
 /** What one may want of a datasource: to build on queries that others wrote for it, or to have it run one's own text. */
 export type DatasourceUse = 'datasource:read' | 'datasource:run';
@@ -31,11 +31,6 @@ async function levelOfPrincipal(tx: Transaction, tenantId: string, principal: st
     const [shared] = await sharedLevels(tx.query, { tenantId, principals: [principal] }, [resource.id]);
     return principal === resource.ownerId ? LEVEL.owner : shared!;
   }
-  const userId = principal.slice('user:'.length);
-  const [user] = await tx.query<{ superuser: boolean; teamRoles: Record<string, TeamRole> }>({
-    text: `select u.superuser, coalesce((select jsonb_object_agg(m.team_id, m.role) from dws.team_member m where m.tenant_id = $1 and m.user_id = u.id), '{}') as "teamRoles"
-      from dws.app_user u where u.tenant_id = $1 and u.id = $2`, values: [tenantId, userId],
-  });
-  if (!user) return LEVEL.none;
-  return levelIn({ viewer: { ...user, tenantId, userId, principals: [principal, ...Object.keys(user.teamRoles).map((id) => `team:${id}`)] } }, tx, resource);
+  const viewer = await granteeOf(tx, tenantId, principal);
+  return viewer ? levelIn({ viewer }, tx, resource) : LEVEL.none;
 }

@@ -2,7 +2,7 @@ import type { EntityClass } from '@mikro-orm/core';
 import type { Context } from '../core/context.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../core/check.ts';
 import type { ActivityEvent } from '../core/activity.ts';
-import { forbidden, refused, slugTaken } from '../core/errors.ts';
+import { conflict, forbidden, refused, slugTaken } from '../core/errors.ts';
 import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
@@ -22,7 +22,12 @@ export interface KindOf<T extends OwnedRow> {
   events?: Readonly<Record<string, ActivityEvent>>;
   /** Fields that follow others, of which the activity says nothing. */
   silent?: readonly string[];
+  /** Its rows may be parts of another, which decides who sees them: the relation `parent`. */
+  hasParents?: boolean;
 }
+
+/** What the read path must bring of a row for the viewer's level on it. */
+export const levelNeeds = ({ hasParents }: Pick<KindOf<OwnedRow>, 'hasParents'>): string[] => ['id', 'ownerId', ...(hasParents ? ['parent.id', 'parent.ownerId'] : [])];
 
 /** The input that all kinds share. */
 export interface OwnedInput {
@@ -81,11 +86,13 @@ export async function changeOwner<T extends OwnedRow>(ctx: Context, tx: Transact
   if (ownerId === row.ownerId) return;
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await levelIn(ctx, tx, row), permission)) throw forbidden({ permission });
+  if ('parentId' in row && row.parentId) throw conflict('A draft or snapshot stays with who made it');
   checkNewOwner(ctx, ownerId);
   row.ownerId = ownerId;
 }
 
-function checkNewOwner(ctx: Context, ownerId: string): void {
+/** Handing something to a team takes `memberPlus` there (contract 4). */
+export function checkNewOwner(ctx: Context, ownerId: string): void {
   if (ownerId.startsWith('team:') && levelOf(ctx.viewer, ownerId) < LEVEL.edit) throw refused(`Handing something to a team needs the role memberPlus there`);
 }
 

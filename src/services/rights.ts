@@ -3,7 +3,7 @@ import type { Context } from '../core/context.ts';
 import type { Query } from '../core/database.ts';
 import { badInput, forbidden, notFound, preconditionFailed } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
-import { LEVEL, LEVEL_OF_ROLE, levelAllows, type Level, type ResourcePermission } from '../core/permissions.ts';
+import { isPartial, LEVEL, LEVEL_OF_ROLE, levelAllows, type Level, type ResourcePermission, type ShareLevel, type TeamRole } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { RowRule } from '../core/read/condition.ts';
 import { isSlug } from '../core/slug.ts';
@@ -18,10 +18,14 @@ export function levelOf(viewer: Pick<Viewer, 'superuser' | 'userId' | 'teamRoles
   return role ? LEVEL_OF_ROLE[role] : LEVEL.none;
 }
 
+/** A share that hides nothing. */
+const WHOLE = 's.dataset_filter_id is null and not s.restrict_fields';
+const SHARED_LEVEL = `case when ${WHOLE} or s.access_level = 0 then s.access_level when s.access_level = ${LEVEL.view} then ${LEVEL.partView} else ${LEVEL.partEdit} end::float8`;
+
 /** The levels that shares give a viewer on resources, in the order of their ids; the highest of several wins. */
 export async function sharedLevels(query: Query, { tenantId, principals }: Pick<Viewer, 'tenantId' | 'principals'>, ids: readonly string[]): Promise<Level[]> {
   const found = await query<{ id: string; level: Level }>({
-    name: 'shared-levels', text: `select resource_id as id, max(access_level) as level from dws.share where tenant_id = $1 and resource_id = any($2) and principal = any($3) group by resource_id`,
+    name: 'shared-levels', text: `select resource_id as id, max(${SHARED_LEVEL}) as level from dws.share s where tenant_id = $1 and resource_id = any($2) and principal = any($3) group by resource_id`,
     values: [tenantId, ids, principals],
   });
   const levels = new Map(found.map(({ id, level }) => [id, level]));
@@ -29,45 +33,79 @@ export async function sharedLevels(query: Query, { tenantId, principals }: Pick<
 }
 
 /** Of a viewer, what their levels depend on. */
-type Grantee = Pick<Viewer, 'superuser' | 'userId' | 'teamRoles' | 'tenantId' | 'principals'>;
+export type Grantee = Pick<Viewer, 'superuser' | 'userId' | 'teamRoles' | 'tenantId' | 'principals'>;
+
+/** A user, who need not be calling; of a team what each of its members is. Null when there is no such user. */
+export async function granteeOf({ query }: Pick<Transaction, 'query'>, tenantId: string, principal: string): Promise<Grantee | null> {
+  const id = principal.slice('user:'.length);
+  if (principal.startsWith('team:')) return { superuser: false, tenantId, userId: '', teamRoles: { [id]: 'member' }, principals: [principal] };
+  const [user] = await query<{ superuser: boolean; teamRoles: Record<string, TeamRole> }>({
+    text: `select u.superuser, coalesce((select jsonb_object_agg(m.team_id, m.role) from dws.team_member m where m.tenant_id = $1 and m.user_id = u.id), '{}') as "teamRoles"
+      from dws.app_user u where u.tenant_id = $1 and u.id = $2`, values: [tenantId, id],
+  });
+  return user ? { ...user, tenantId, userId: id, principals: [principal, ...Object.keys(user.teamRoles).map((team) => `team:${team}`)] } : null;
+}
 
 /** What a level is looked up by. */
 export interface Owned {
   id: string;
   ownerId: string;
+  /** Of a draft or snapshot: the dataset it belongs to. */
+  parent?: { id: string; ownerId: string } | null;
 }
 
 /** The viewer's level on a resource, by ownership, role and shares. No share gives more than an admin of the owning team has. */
-export function levelOn({ viewer, sharedLevel }: Context, { id, ownerId }: Owned): Level | Promise<Level> {
-  const own = levelOf(viewer, ownerId);
-  return own >= LEVEL.admin ? own : sharedLevel(id).then((shared) => higher(own, shared));
+export function levelOn(ctx: Context, { id, ownerId, parent }: Owned): Level | Promise<Level> {
+  const own = levelOf(ctx.viewer, ownerId);
+  if (parent) return Promise.resolve(levelOn(ctx, parent)).then((above) => levelBelow(above, own));
+  return own >= LEVEL.admin ? own : ctx.sharedLevel(id).then((shared) => higher(own, shared));
 }
 
-/** The same within a transaction. */
-export async function levelIn({ viewer }: { viewer: Grantee }, { query }: Pick<Transaction, 'query'>, { id, ownerId }: Owned): Promise<Level> {
-  const own = levelOf(viewer, ownerId);
-  return own >= LEVEL.admin ? own : higher(own, (await sharedLevels(query, viewer, [id]))[0]!);
+/** The same within a transaction, where a draft or snapshot may come without its parent. */
+export async function levelIn(ctx: { viewer: Grantee }, tx: Pick<Transaction, 'query'>, { id, ownerId, parentId }: { id: string; ownerId: string; parentId?: string | null }): Promise<Level> {
+  const own = levelOf(ctx.viewer, ownerId);
+  if (parentId) {
+    const [parent] = await tx.query<{ id: string; ownerId: string }>({ text: `select id, owner_id as "ownerId" from dws.dataset where tenant_id = $1 and id = $2`, values: [ctx.viewer.tenantId, parentId] });
+    return parent ? levelBelow(await levelIn(ctx, tx, parent), own) : own;
+  }
+  return own >= LEVEL.admin ? own : higher(own, (await sharedLevels(tx.query, ctx.viewer, [id]))[0]!);
 }
 
 const higher = (a: Level, b: Level): Level => (a > b ? a : b);
 
-/** The rows that some principals own, or that are shared with the viewer at a level at least, as a where-clause. */
-const within = ({ tenantId, principals }: Viewer, level: Level, owners: string[]): { sql: string; params: unknown[] } => ({
+/** Whoever sees a part of a dataset, or nothing, sees no more of its drafts and snapshots, though they own them (contract 3, 7). */
+const levelBelow = (above: Level, own: Level): Level => (isPartial(above) ? above : higher(above, own));
+
+/** The rows that some principals own, or that such shares give to the viewer, as a where-clause over bare columns, or those of `row`. */
+const within = ({ tenantId, principals }: Viewer, owners: readonly string[], shares: string, row = ''): { sql: string; params: unknown[] } => ({
   // An array that is read once, and not a subselect for each row: so both sides of the `or` find rows by an index.
-  sql: `owner_id = any(?) or id = any(array(select s.resource_id from dws.share s where s.tenant_id = ? and s.principal = any(?) and s.access_level >= ${level}))`,
+  sql: `${row}owner_id = any(?) or ${row}id = any(array(select s.resource_id from dws.share s where s.tenant_id = ? and s.principal = any(?) and ${shares}))`,
   params: [owners, tenantId, principals],
 });
 
 /** The rows of a kind with owners that the viewer may read, as a where-clause; null for all of the tenant. */
-export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null => (viewer.superuser ? null : within(viewer, LEVEL.view, viewer.principals));
+export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null => (viewer.superuser ? null : within(viewer, viewer.principals, `s.access_level >= ${LEVEL.view}`));
 
-/** The rows of a kind with owners that the viewer may write, in the same form. */
-export const writable = (viewer: Viewer): { sql: string; params: unknown[] } | null =>
-  (viewer.superuser ? null : within(viewer, LEVEL.edit, viewer.principals.filter((principal) => levelOf(viewer, principal) >= LEVEL.edit)));
+const atLeast = (level: ShareLevel, row?: string) => (viewer: Viewer): { sql: string; params: unknown[] } | null =>
+  (viewer.superuser ? null : within(viewer, viewer.principals.filter((principal) => levelOf(viewer, principal) >= level), `s.access_level >= ${level} and ${WHOLE}`, row));
+
+/** The rows of a kind with owners of which the viewer sees the whole, or that they may write, or share, in the same form; the first stands beside other rows, where a list is sorted. */
+export const seenWhole = atLeast(LEVEL.view, 'r.');
+export const writable = atLeast(LEVEL.edit);
+export const shareable = atLeast(LEVEL.admin);
+
+/** The datasets that the viewer may read: of drafts their own, of drafts and snapshots those of datasets that they may read. */
+export const readableDatasets: RowRule = (viewer) => {
+  const rule = readable(viewer);
+  return rule && {
+    sql: `r.parent_id is null and (${rule.sql}) or r.parent_id = any(array(select id from dws.dataset where tenant_id = ? and (${rule.sql}))) and (r.is_snapshot or r.owner_id = ?)`,
+    params: [...rule.params, viewer.tenantId, ...rule.params, `user:${viewer.userId}`],
+  };
+};
 
 /** The rows about a resource that the viewer may read; `column` holds the id of the resource, which is a row of `table`. */
-export const readableThrough = (table: string, column: string): RowRule => (viewer) => {
-  const rule = readable(viewer);
+export const readableThrough = (table: string, column: string, allowed: typeof readable = readable): RowRule => (viewer) => {
+  const rule = allowed(viewer);
   return rule && { sql: `r.${column} in (select id from dws.${table} where tenant_id = ? and (${rule.sql}))`, params: [viewer.tenantId, ...rule.params] };
 };
 

@@ -3,7 +3,8 @@ import type { OwnedRow } from '../../entities/owned-row.ts';
 import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { notFound, refused } from '../core/errors.ts';
-import { LEVEL, type Level, type ResourcePermission } from '../core/permissions.ts';
+import { LEVEL, type ResourcePermission, type ShareLevel } from '../core/permissions.ts';
+import type { Transaction } from '../core/platform.ts';
 import type { KindOf } from './kind.ts';
 import { checkVersion, levelIn, load, principalOf } from './rights.ts';
 
@@ -11,25 +12,28 @@ export interface ShareInput {
   accessLevel: number;
 }
 
+/** What a kind's shares say beside the level, checked and put into the share. */
+export type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
+
 /** Gives a principal a level on a resource, or changes it. Nobody grants above their own level (contract 3). Answers the share's id. */
-export function set<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, principalId: string, { accessLevel }: ShareInput): Promise<string> {
-  if (!Number.isInteger(accessLevel) || accessLevel < LEVEL.view || accessLevel > LEVEL.admin) throw invalid('accessLevel', 'must be 1 (View), 2 (Edit) or 3 (Admin)');
+export function set<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, principalId: string, { accessLevel }: ShareInput, details?: ShareDetails<T>): Promise<string> {
+  if (!isShareLevel(accessLevel)) throw invalid('accessLevel', 'must be 1 (View), 2 (Edit) or 3 (Admin)');
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
     const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     if (accessLevel > await levelIn(ctx, tx, resource)) throw refused('Nobody grants a level above their own');
     const principal = await principalOf(tx, tenantId, principalId);
-    const share = await tx.em.findOne(Share, { resourceId: resource.id, principal });
-    checkVersion(ctx, 'share', share?.version ?? 0);
-    if (share) {
-      share.accessLevel = accessLevel as Level;
-      return share.id;
-    }
-    const made = tx.em.create(Share, { tenantId, kind: kind.kind, resourceId: resource.id, principal, accessLevel: accessLevel as Level }, { partial: true });
-    tx.em.persist(made);
-    return made.id;
+    const present = await tx.em.findOne(Share, { resourceId: resource.id, principal });
+    checkVersion(ctx, 'share', present?.version ?? 0);
+    const share = present ?? tx.em.create(Share, { tenantId, kind: kind.kind, resourceId: resource.id, principal, accessLevel }, { partial: true });
+    share.accessLevel = accessLevel;
+    await details?.(tx, resource, share);
+    tx.em.persist(share);
+    return share.id;
   });
 }
+
+const isShareLevel = (level: number): level is ShareLevel => Number.isInteger(level) && level >= LEVEL.view && level <= LEVEL.admin;
 
 /** Takes a principal's share away; what ownership gives stays. */
 export async function remove<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, principalId: string): Promise<void> {

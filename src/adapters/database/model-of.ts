@@ -23,6 +23,8 @@ export interface ModelExtras {
   text?: readonly string[];
   /** Words of the client: fields, or words with SQL over `r`. By default `name`, `slug`, `createdAt`, `updatedAt`. */
   sortable?: readonly string[] | Record<string, string>;
+  /** See `Model`. */
+  orders?: Model['orders'];
   /** By default `name`, otherwise `createdAt`, otherwise `id`. */
   order?: string;
   /** Beside `ownerId` and `folderId`, which compare for equality. */
@@ -59,6 +61,7 @@ export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, mode
     rights: extras.rights,
     text: extras.text ?? ['name', 'description'].filter(has),
     sortable: isList(sortable) ? Object.fromEntries(sortable.map((field) => [field, sortKey(field)])) : sortable,
+    orders: extras.orders,
     order: extras.order ?? ['name', 'createdAt'].find(has) ?? 'id',
     filters: { ...Object.fromEntries(['ownerId', 'folderId'].filter(has).map((field) => [field, (value: unknown) => equals(model, field, String(value))])), ...extras.filters },
     key: extras.key ?? (has('slug') ? { field: 'slug', foldCase: false } : undefined),

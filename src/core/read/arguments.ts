@@ -41,26 +41,29 @@ export function startOf(start: number | null | undefined): number {
 }
 
 /**
- * The order of a sort like `name,-createdAt`, as SQL over `r`. It is total: ties are broken by id, in the last field's direction, so that
- * an index on the sorted columns and the id serves both directions. `trusted` sorts may name any column.
+ * The order of a sort like `name,-createdAt`, as SQL over `r` with a `?` for each value. It is total: ties are broken by id, in the last field's direction, so
+ * that an index on the sorted columns and the id serves both directions. Without a viewer it is a sort of the service's own, which may name any column.
  */
-export function orderOf(model: Model, sort: string, trusted = false): string {
+export function orderOf(model: Model, sort: string, viewer: Viewer | null): Condition {
   if (sort.length > LONGEST_SORT) throw wrong('sort', `sort must have at most ${LONGEST_SORT} characters`);
   const seen = new Set<string>();
   const parts: string[] = [];
+  const params: unknown[] = [];
   let direction = '';
   for (const word of sort.split(',').map((part) => part.trim())) {
     const field = word.replace(/^-/, '');
-    const column = trusted ? model.columns[field]?.column : undefined;
+    const column = viewer ? undefined : model.columns[field]?.column;
     const sql = Object.hasOwn(model.sortable, field) ? model.sortable[field] : column && `r.${quoted(column)}`;
     if (!sql) throw wrong('sort', `Cannot sort by "${field}"; known are ${Object.keys(model.sortable).join(', ')}`);
     if (seen.has(field)) continue;
     seen.add(field);
     direction = word.startsWith('-') ? ' desc' : '';
-    parts.push(`${sql}${direction}`);
+    const rule = viewer && model.orders?.[field]?.(viewer);
+    params.push(...(rule?.params ?? []));
+    parts.push(rule ? `case when ${rule.sql} then ${sql} end${direction} nulls last` : `${sql}${direction}`);
   }
   if (!seen.has('id')) parts.push(`r.id${direction}`);
-  return parts.join(', ');
+  return { sql: parts.join(', '), params };
 }
 
 /** The conditions of `q` and of the model's filters. */

@@ -29,10 +29,13 @@ export function numberOf(sql: string): number {
   return latest;
 }
 
-/** The clause with `$n` for its question marks, counted from `first`. */
-export function numbered({ sql, params }: Condition, first: number): string {
+/** The clause with `$n` for its question marks, counted from `first`, in brackets. */
+export const numbered = (condition: Condition, first: number): string => `(${placed(condition, first)})`;
+
+/** The same without the brackets. */
+export function placed({ sql, params }: Condition, first: number): string {
   let n = first;
   const text = sql.replace(/\?/g, () => `$${n++}`);
   if (n - first !== params.length) throw new Error(`A condition has ${n - first} question marks but ${params.length} values: ${sql}`);
-  return `(${text})`;
+  return text;
 }

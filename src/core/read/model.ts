@@ -44,6 +44,8 @@ export interface Model {
   text: readonly string[];
   /** What a list may be sorted by: the word of the client to SQL over `r`, e.g. `r."name"`. */
   sortable: Readonly<Record<string, string>>;
+  /** Of a field that tells what not every reader may know: the rows that it orders. The others come last. */
+  orders?: Readonly<Record<string, RowRule>>;
   /** The sort of a list when none is asked for. */
   order: string;
   /** By name of the argument. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Statement } from '../database.ts';
 import type { Viewer } from '../viewer.ts';
 import { equals, filtersOf, keyed, orderOf, type FieldValues, type ListArguments } from './arguments.ts';
-import { numberOf, type Condition } from './condition.ts';
+import { numberOf, placed, type Condition } from './condition.ts';
 import type { Model } from './model.ts';
 import type { Selection } from './selection.ts';
 import { arrayOf, countText, placesOf, selectText, type Places } from './text.ts';
@@ -77,8 +77,7 @@ export interface List {
   where?: FieldValues | Condition;
 }
 
-/** The quotes keep a hostile sort from looking like what follows it. */
-const partKey = (limit: number, start: number, total: boolean, { sort }: ListArguments): string => `${limit} ${start > 0} ${total} "${sort ?? ''}"`;
+const partKey = (limit: number, start: number, total: boolean, order: Condition): string => `${limit} ${start > 0} ${total} ${numberOf(order.sql)}`;
 
 /**
  * A part of a list in a total order. The total is a subselect of the same statement, computed once for all its rows: cheaper than a second statement,
@@ -87,11 +86,13 @@ const partKey = (limit: number, start: number, total: boolean, { sort }: ListArg
 export function pageStatement(selection: Selection, viewer: Viewer, { args, limit, start, where }: List, total: boolean): Statement {
   const { model } = selection;
   const conditions = [...conditionsOf(model, viewer, where), ...filtersOf(model, args, viewer)];
+  const sorted = args.sort ? orderOf(model, args.sort, viewer) : orderOf(model, model.order, null);
   // A limit that is not a literal makes Postgres plan for a tenth of the table.
-  return statement(`page ${selection.id} ${partKey(limit, start, total, args)}`, selection.ruled, conditions, viewer, start > 0 ? [start] : [], (places) => {
+  return statement(`page ${selection.id} ${partKey(limit, start, total, sorted)}`, selection.ruled, conditions, viewer, [...(start > 0 ? [start] : []), ...sorted.params], (places) => {
     const part = `limit ${limit}${start > 0 ? ` offset $${places.next}` : ''}`;
+    const order = placed(sorted, places.next + (start > 0 ? 1 : 0));
     const more = total ? [`${countText(model, places.conditions)} as "${TOTAL}"`] : [];
-    return selectText(selection, { conditions: places.conditions, order: args.sort ? orderOf(model, args.sort) : orderOf(model, model.order, true), part }, places.rights, more);
+    return selectText(selection, { conditions: places.conditions, order, part }, places.rights, more);
   });
 }
 
@@ -129,9 +130,10 @@ export function childrenStatement(parent: Model, name: string, selection: Select
   const relation = parent.relations[name];
   if (relation?.kind !== 'many') throw new Error(`${parent.name} has no list "${name}"`);
   const conditions = [...conditionsOf(model, viewer, where), ...filtersOf(model, args, viewer)];
-  const subject = `children ${parent.table} ${name} ${selection.id} ${partKey(limit, start, total, args)}`;
-  return statement(subject, selection.ruled, conditions, viewer, start > 0 ? [ids, start] : [ids], (places) => {
-    const order = args.sort ? orderOf(model, args.sort) : orderOf(model, relation.order, true);
+  const sorted = args.sort ? orderOf(model, args.sort, viewer) : orderOf(model, relation.order, null);
+  const subject = `children ${parent.table} ${name} ${selection.id} ${partKey(limit, start, total, sorted)}`;
+  return statement(subject, selection.ruled, conditions, viewer, [ids, ...(start > 0 ? [start] : []), ...sorted.params], (places) => {
+    const order = placed(sorted, places.next + (start > 0 ? 2 : 1));
     const own = [`(${relation.join})`, ...places.conditions];
     const part = `limit ${limit}${start > 0 ? ` offset $${places.next + 1}` : ''}`;
     const rows = selectText(selection, { conditions: own, order, part }, places.rights);

@@ -46,7 +46,7 @@ export function selectText(selection: Selection, source: Source, rights: Places[
       joins.push(` left join lateral (${selectText(below, { conditions }, rights)}) ${alias} on true`);
       list.push(`row_to_json(${alias}) as ${quoted(name)}`);
     } else {
-      const rows = selectText(below, { conditions, order: orderOf(below.model, relation.order, true), part: `limit ${relation.limit}` }, rights);
+      const rows = selectText(below, { conditions, order: orderOf(below.model, relation.order, null).sql, part: `limit ${relation.limit}` }, rights);
       list.push(`${arrayOf(rows)} as ${quoted(name)}`);
     }
   }
