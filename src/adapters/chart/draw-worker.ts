@@ -1,0 +1,17 @@
+/** The thread that draws: the chart library is loaded here and nowhere else. */
+import { parentPort } from 'node:worker_threads';
+import type { DrawAnswer, DrawJob } from './draw.ts';
+import { render } from './render.ts';
+
+parentPort!.on('message', ({ id, picture }: DrawJob) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort!.postMessage(answer(id, () => render(picture)));
+});
+
+function answer(id: number, draw: () => string): DrawAnswer {
+  try {
+    return { id, svg: draw() };
+  } catch (error) {
+    return { id, error: error instanceof Error ? error.stack ?? error.message : String(error) };
+  }
+}

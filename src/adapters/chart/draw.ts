@@ -1,0 +1,60 @@
+import { Worker } from 'node:worker_threads';
+import { unavailable } from '../../core/errors.ts';
+import type { Picture } from '../../core/visual/picture.ts';
+
+/** What the drawing thread is asked, and what it answers. */
+export interface DrawJob { id: number; picture: Picture }
+export interface DrawAnswer { id: number; svg?: string; error?: string }
+
+/** The thread as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
+const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+/** Pictures that may wait: all of a dataset's, which one document of GraphQL may ask for. */
+const MOST_WAITING = 256;
+/** Milliseconds without a picture after which the thread, and the chart library with it, gives its memory back. */
+const IDLE = 60_000;
+const HEAP_MB = 256;
+
+interface Thread { worker: Worker; waiting: Map<number, PromiseWithResolvers<string>>; idle?: NodeJS.Timeout }
+
+let thread: Thread | undefined;
+let lastId = 0;
+
+/** Draws a picture as SVG, in a thread of its own: a large one takes a tenth of a second, in which the service goes on answering. */
+export function drawPicture(picture: Picture): Promise<string> {
+  thread ??= start();
+  const { worker, waiting, idle } = thread;
+  if (waiting.size >= MOST_WAITING) throw unavailable('Too many pictures are being drawn; try again in a moment', { headers: { 'retry-after': '2' } });
+  clearTimeout(idle);
+  const drawn = Promise.withResolvers<string>();
+  const id = ++lastId;
+  waiting.set(id, drawn);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  worker.postMessage({ id, picture } satisfies DrawJob);
+  return drawn.promise;
+}
+
+function start(): Thread {
+  const worker = new Worker(PROGRAM, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }, execArgv: ['--disable-warning=ExperimentalWarning'], env: {} });
+  const made: Thread = { worker, waiting: new Map() };
+  // A picture that is waited for keeps the process anyway, by the request that waits.
+  worker.unref();
+  const end = (error: Error) => {
+    if (thread === made) thread = undefined;
+    for (const { reject } of made.waiting.values()) reject(error);
+    made.waiting.clear();
+  };
+  const stop = () => {
+    if (thread === made) thread = undefined;
+    void worker.terminate();
+  };
+  worker.on('message', ({ id, svg, error }: DrawAnswer) => {
+    const drawn = made.waiting.get(id);
+    made.waiting.delete(id);
+    if (svg === undefined) drawn?.reject(new Error(`The picture could not be drawn: ${error}`));
+    else drawn?.resolve(svg);
+    if (made.waiting.size === 0) made.idle = setTimeout(stop, IDLE).unref();
+  });
+  worker.on('error', end);
+  worker.on('exit', (code) => end(new Error(`The drawing thread ended with ${code}`)));
+  return made;
+}

@@ -1,0 +1,32 @@
+import type { Picture } from '../../core/visual/picture.ts';
+import { label, numeric } from './text.ts';
+
+/** Colours more than this nobody tells apart. */
+const MOST_SERIES = 20;
+
+/** Groups as a bar or line chart shows them: a number for every place on the axis and every series, null where there is none. */
+export interface Pivot {
+  /** Values of the axis, in the order of the data. */
+  places: unknown[];
+  series: { name: string; values: (number | null)[] }[];
+  /** Series altogether. */
+  total: number;
+}
+
+/** Turns groups (`x`, `series`?, number) into series; of many those with the largest numbers. */
+export function pivoted({ columns, rows }: Picture['data']): Pivot {
+  const grouped = columns.length > 2;
+  const at = new Map<unknown, number>();
+  for (const [x] of rows) if (!at.has(x)) at.set(x, at.size);
+  const found = new Map<unknown, { name: string; values: (number | null)[]; weight: number }>();
+  for (const row of rows) {
+    const key = grouped ? row[1] : '';
+    const value = numeric(row.at(-1));
+    let series = found.get(key);
+    if (!series) found.set(key, series = { name: grouped ? label(key, columns[1]!.type) : columns.at(-1)!.label, values: Array.from({ length: at.size }, () => null), weight: 0 });
+    series.values[at.get(row[0])!] = value;
+    series.weight += Math.abs(value ?? 0);
+  }
+  const largest = new Set([...found.values()].toSorted((a, b) => b.weight - a.weight).slice(0, MOST_SERIES));
+  return { places: [...at.keys()], series: [...found.values()].filter((series) => largest.has(series)), total: found.size };
+}

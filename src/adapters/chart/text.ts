@@ -1,0 +1,68 @@
+import type { FieldType } from '../../core/fields.ts';
+
+/** What is written for a missing value and for an empty text. */
+const MISSING = '(none)';
+const EMPTY = '(empty)';
+const LONGEST = 200;
+
+/** A text as a picture can hold it: one line, without what no XML may hold. */
+export function clean(text: string): string {
+  const line = text.slice(0, LONGEST).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]+/g, ' ').trim();
+  return text.length > LONGEST ? `${line}…` : line;
+}
+
+/** A text that is not longer than `most` characters. */
+export const shortened = (text: string, most: number): string => ([...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text);
+
+/** A value as a label. */
+export function label(value: unknown, type: FieldType): string {
+  if (value === null || value === undefined) return MISSING;
+  if (type === 'datetime' && typeof value === 'string') return minutes(value).replace(/ 00:00$/, '');
+  if (typeof value === 'number') return written(value);
+  return clean(typeof value === 'object' ? JSON.stringify(value) : String(value as string | boolean)) || EMPTY;
+}
+
+/** A moment to the minute, e.g. `2026-01-31 08:00`. */
+export const minutes = (moment: string): string => moment.replace(/^(.*)T(.{5}).*$/, '$1 $2');
+
+/** A value as a number; flagged fields travel as texts. Null for what is none. */
+export function numeric(value: unknown): number | null {
+  if (value === null || value === undefined || value === '' || typeof value === 'boolean') return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** A value as a place on an axis: of dates the milliseconds since 1970. */
+export function measured(value: unknown, type: FieldType): number | null {
+  if (type !== 'date' && type !== 'datetime') return numeric(value);
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const precise = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+/** A number in full, with as many digits as tell something. */
+export const written = (value: number): string => (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
+
+/** A number where there is little room, e.g. `1.2M`. */
+export const brief = (value: number): string => (Math.abs(value) >= 10_000 ? compact.format(value) : written(value));
+
+/** A number, or the text of an exact one, in the format of a card: `integer`, `compact`, `percent`, a currency, anything else in full. */
+export function formatted(value: number | `${number}`, format: string | null | undefined): string {
+  if (format === 'integer') return whole.format(value);
+  if (format === 'compact') return compact.format(value);
+  if (format === 'percent') return percent.format(value);
+  return format && /^[A-Z]{3}$/.test(format) ? new Intl.NumberFormat('en', { style: 'currency', currency: format }).format(value) : typeof value === 'number' ? written(value) : plain.format(value);
+}
+
+/** Widths of letters differ; as a rule a text is not wider than this many pixels. */
+export const widthOf = (text: string, fontSize = 12): number => [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 1 : 0.6) * fontSize, 0);
+
+const TOKENS: Record<string, string> = { YYYY: '{yyyy}', YY: '{yy}', MMMM: '{MMMM}', MMM: '{MMM}', MM: '{MM}', M: '{M}', DD: '{dd}', D: '{d}', HH: '{HH}', mm: '{mm}', ss: '{ss}' };
+
+/** A pattern such as `DD.MM.YYYY` in the words of the chart library. Braces would be words of its own. */
+export const datePattern = (pattern: string): string => clean(pattern).replace(/[{}]/g, '').replace(/YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|mm|ss/g, (token) => TOKENS[token]!);

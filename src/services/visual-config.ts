@@ -1,0 +1,43 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { invalid } from '../core/check.ts';
+import type { Context } from '../core/context.ts';
+import { badInput, type Complaint } from '../core/errors.ts';
+import { isPartial } from '../core/permissions.ts';
+import { componentOf, visibleConfig, type IsVisible, type VisualComponent } from '../core/visual/component.ts';
+import type { VisualConfig } from '../core/visual/config.ts';
+import { visibleFields, type ViewedDataset } from './dataset-view.ts';
+import { levelOn } from './rights.ts';
+
+// `field` tells front-ends what to offer; whether there is such a field is asked with the data, for a dataset may have no rows yet.
+const ajv = new Ajv({ allErrors: true, formats: { field: true } });
+
+/** A visual's config as it is kept. 400 naming the key that its component does not know, or that holds something else. */
+export function checkedConfig(component: VisualComponent, config: Record<string, unknown>): VisualConfig {
+  const valid = ajv.compile<VisualConfig>(componentOf(component).schema);
+  if (!valid(config)) {
+    const validation = valid.errors!.map(complaint);
+    throw badInput(validation[0]!.message, { validation });
+  }
+  const { min, max } = config;
+  if (typeof min === 'number' && typeof max === 'number' && min >= max) throw invalid('config.max', 'must be greater than config.min');
+  return config;
+}
+
+function complaint({ keyword, instancePath, params, message }: ErrorObject): Complaint {
+  const path = ['config', ...instancePath.split('/').slice(1), ...(keyword === 'additionalProperties' ? [String(params.additionalProperty)] : [])];
+  const said = keyword === 'additionalProperties' ? 'is unknown' : keyword === 'enum' ? `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}` : message;
+  return { path, message: `${path.join('.')} ${said}`, code: keyword };
+}
+
+/** Which fields of a dataset exist for the viewer, who sees a part of it; null when they see the whole (contract 3). */
+export async function fieldsSeen(ctx: Context, dataset: ViewedDataset): Promise<IsVisible | null> {
+  if (!isPartial(await levelOn(ctx, dataset))) return null;
+  const visible = new Set((await visibleFields(ctx, dataset)).map(({ name }) => name));
+  return (field) => visible.has(field);
+}
+
+/** A config as the viewer sees it: names of fields that are hidden from them are empty. */
+export async function shownConfig(ctx: Context, dataset: ViewedDataset, component: VisualComponent, config: VisualConfig): Promise<VisualConfig> {
+  const isVisible = await fieldsSeen(ctx, dataset);
+  return isVisible ? visibleConfig(component, config, isVisible) : config;
+}
