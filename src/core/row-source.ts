@@ -62,6 +62,8 @@ export interface SourceConnection extends RowSource {
   test(signal: AbortSignal): Promise<ConnectionTest>;
   schema(signal: AbortSignal): Promise<SourceTable[]>;
   query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult>;
+  /** Has the source run the query read-only and count its rows, none of which leaves it. Aborting cancels the statement in the source. */
+  count(query: BoundQuery, signal: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
 

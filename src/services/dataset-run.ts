@@ -7,6 +7,7 @@ import { checkFlow } from '../core/flow/check.ts';
 import type { FlowStep } from '../core/flow/flow.ts';
 import { bindParameters, type ParameterValue } from '../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../core/row-source.ts';
+import { noteBrokenFilters } from './broken-filter.ts';
 import { countedChanges, mergedFields, type FieldChanges } from './dataset-fields.ts';
 import { runnableQuery } from './dataset-query.ts';
 import { readSource, runFailure, withSource, type SealedSource } from './datasource-connection.ts';
@@ -44,6 +45,7 @@ export async function syncFields(ctx: Context, id: string): Promise<FieldChanges
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
     const before = dataset.fields;
     dataset.fields = mergedFields(before, described);
+    await noteBrokenFilters(tx, dataset.tenantId, dataset.id, before, dataset.fields);
     return { ...countedChanges(before, dataset.fields), fields: dataset.fields };
   });
 }
@@ -67,7 +69,7 @@ function prepared(ctx: Context, id: string, params: Record<string, unknown> | nu
 }
 
 /** Reads all rows as a refresh would, and drops them. */
-async function countRows(connection: SourceConnection, query: BoundQuery, signal: AbortSignal, tell: (records: number) => void): Promise<number> {
+export async function countRows(connection: SourceConnection, query: BoundQuery, signal: AbortSignal, tell: (records: number) => void): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'dws-run-'));
   try {
     let records = 0;

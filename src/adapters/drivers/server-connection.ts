@@ -20,6 +20,8 @@ export interface ServerWork<Session extends { signal: AbortSignal }, Statement e
   copy(session: Session, statement: Statement, writer: SegmentWriter): Promise<void>;
   /** Runs the statement for at most `limit` rows, each value its text in the dialect of segments, and says whether there were more. */
   select(session: Session, statement: Statement, limit: number): Promise<{ rows: (string | null)[][]; truncated: boolean }>;
+  /** Runs the statement and counts its rows, in the server. */
+  count(session: Session, statement: Statement): Promise<number>;
   schema(session: Session): Promise<SourceTable[]>;
   /** The server's version, and a warning for every right that a source's role does not need. */
   inspect(session: Session): Promise<Pick<ConnectionTest, 'version' | 'warnings'>>;
@@ -72,6 +74,14 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
       await work.begin(session, statement);
       const { rows, truncated } = await work.select(session, statement, limit);
       return { ...toQueryResult(statement.columns, rows, truncated), duration: Math.round(performance.now() - start) };
+    });
+  }
+
+  count(query: BoundQuery, signal: AbortSignal): Promise<number> {
+    return this.#session(signal, query.timeout, async (session, work) => {
+      const statement = await work.prepare(session, query);
+      await work.begin(session, statement);
+      return work.count(session, statement);
     });
   }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { badInput } from '../../../core/errors.ts';
 import type { BoundQuery, Segment } from '../../../core/row-source.ts';
+import { countList } from '../count-list.ts';
 import { CsvSegmentWriter } from '../csv-encoder.ts';
 import { toQueryResult } from '../json-forms.ts';
 import { MAX_SHOWN_CHARACTERS, SPILL_FOLDER } from '../query-process/limits.ts';
@@ -23,6 +24,12 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
     rows: async (query, limit) => {
       const session = await open();
       return someRows(session, await prepareSelect(session, query), limit);
+    },
+    count: async (query, dir) => {
+      const session = await open(join(dir, SPILL_FOLDER));
+      const { names, from, values } = await prepareSelect(session, query);
+      const [counted] = await session.rows(`select ${countList(names)} from ${from}`, values);
+      return Number(counted![0]);
     },
     segments: async function* (query, dir) {
       yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, dir);

@@ -1,7 +1,7 @@
 import type { ServerTarget } from '../server-config.ts';
 import type { ServerWork } from '../server-connection.ts';
 import { inspectRole, readSchema } from './catalog.ts';
-import { copyRows, selectRows } from './rows.ts';
+import { copyRows, countRows, selectRows } from './rows.ts';
 import { withSession, type Session } from './session.ts';
 import { begin, prepare, type PreparedStatement } from './statement.ts';
 
@@ -11,6 +11,7 @@ export const workOn = (target: ServerTarget): ServerWork<Session, PreparedStatem
   prepare, begin,
   copy: copyRows,
   select: selectRows,
+  count: countRows,
   schema: readSchema,
   inspect: (session) => inspectRole(session, target.ssl !== 'disable'),
 });

@@ -73,3 +73,13 @@ export async function selectRows(session: Session, { parsed, values }: PreparedS
   await Promise.race([ended, enough]);
   return { rows, truncated };
 }
+
+/** Has the server count the rows of a prepared statement. */
+export async function countRows(session: Session, { count, values }: PreparedStatement): Promise<number> {
+  let counted = 0;
+  await session.run(await session.parse(count), values, (fields) => {
+    const encoder = new RowEncoder(fields, new CsvBytes(true));
+    return (packet) => { counted = Number(encoder.texts(packet)[0]); };
+  });
+  return counted;
+}

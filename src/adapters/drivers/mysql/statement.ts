@@ -2,6 +2,7 @@ import { badInput } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
 import { parseTemplate } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
+import { countList } from '../count-list.ts';
 import { describeColumns } from './columns.ts';
 import { isServerError } from './complaint.ts';
 import { compilePlaceholders } from './placeholders.ts';
@@ -12,6 +13,8 @@ export interface PreparedStatement {
   columns: Column[];
   parsed: ParsedStatement;
   values: BoundValue[];
+  /** A statement of ours, with the same values, that counts its rows. */
+  count: string;
 }
 
 /** A syntax error, or a word that has no place in a subquery: what a statement that is no SELECT becomes when it stands as one. */
@@ -32,10 +35,11 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
   if (parsed.fields.length === 0) throw badInput(ONLY_SELECT);
 
   const names = parsed.fields.map((_, i) => `c${i}`);
-  await session.parse(`with dws_query (${names.join(', ')}) as (\n${text}\n) select * from dws_query`).catch((error: unknown) => {
+  const table = `with dws_query (${names.join(', ')}) as (\n${text}\n)`;
+  await session.parse(`${table} select * from dws_query`).catch((error: unknown) => {
     throw isServerError(error) && NO_SUBQUERY.has(error.errno) ? badInput(`${ONLY_SELECT}: ${error.message}`) : error;
   });
-  return { columns: describeColumns(parsed.fields), parsed, values };
+  return { columns: describeColumns(parsed.fields), parsed, values, count: `${table} select ${countList(names)} from dws_query` };
 }
 
 /** Begins the read-only transaction in which the prepared statement runs. */

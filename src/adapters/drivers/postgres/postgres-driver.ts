@@ -26,6 +26,7 @@ const workOn = (target: ServerTarget, ownDatabase: DatabaseIdentity | null): Ser
   withSession: (limits, work) => withSession({ ...limits, target, ownDatabase }, work),
   prepare, begin, copy,
   select: (session, statement, limit) => selectRows(session, statement.select, limit),
+  count: async (session, { count }) => Number((await session.query<{ records: string }>(count))[0]!.records),
   schema: readSchema,
   inspect: (session) => inspectRole(session, target.ssl !== 'disable'),
 });

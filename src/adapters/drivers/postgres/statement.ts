@@ -3,6 +3,7 @@ import type { Column } from '../../../core/fields.ts';
 import { badInput } from '../../../core/errors.ts';
 import { parseTemplate } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
+import { countList } from '../count-list.ts';
 import { describeColumns } from './columns.ts';
 import { withLine } from './complaint.ts';
 import { compilePlaceholders, type CompiledText } from './placeholders.ts';
@@ -13,6 +14,8 @@ export interface PreparedStatement {
   columns: Column[];
   /** A select of ours around the user's, whose values are text in the dialect of segments. Safe inside further parentheses. */
   select: string;
+  /** A select of ours that counts its rows, as `records`. */
+  count: string;
   settings: CompiledText['settings'];
 }
 
@@ -36,12 +39,13 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
 
   const written = await describeColumns(session, parsed.fields);
   const names = written.map((_, i) => `c${i}`);
-  const select = `select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from (\n${text}\n) as q(${names.join(', ')})`;
+  const from = `(\n${text}\n) as q(${names.join(', ')})`;
+  const select = `select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from ${from}`;
   await session.parse(select).catch((error: unknown) => {
     const isShape = error instanceof pg.DatabaseError && NO_SUBQUERY.has(error.code ?? '');
     throw isShape ? badInput(`${ONLY_SELECT}: ${error.message}`) : error;
   });
-  return { columns: written.map(({ column }) => column), select, settings };
+  return { columns: written.map(({ column }) => column), select, count: `select ${countList(names, 'pg_catalog.count')} from ${from}`, settings };
 }
 
 /** Begins the read-only transaction in which the prepared statement runs and binds its values. */

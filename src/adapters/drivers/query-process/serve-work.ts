@@ -25,6 +25,7 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
     case 'tables': return engine.tables();
     case 'describe': return engine.describe(work.query);
     case 'rows': return engine.rows(work.query, work.limit);
+    case 'count': return engine.count(work.query, work.dir);
     case 'recognise': return engine.recognise(work.filename);
     case 'segments': return writeSegments(engine.segments(work.query, work.dir, work.columns));
   }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { badInput } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
@@ -61,6 +64,15 @@ class UploadedConnection implements SourceConnection {
     const start = performance.now();
     const result = await this.#do<Omit<QueryResult, 'duration'>>({ kind: 'rows', query, limit }, signal, query.timeout);
     return { ...result, duration: Math.round(performance.now() - start) };
+  }
+
+  async count(query: BoundQuery, signal: AbortSignal): Promise<number> {
+    const dir = await mkdtemp(join(tmpdir(), 'dws-count-'));
+    try {
+      return await this.#do<number>({ kind: 'count', query, dir }, signal, query.timeout);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
   }
 
   schema(signal: AbortSignal): Promise<SourceTable[]> {

@@ -9,6 +9,8 @@ export interface FileEngine {
   describe(query: BoundQuery): Promise<Column[]>;
   /** At most `limit` rows. */
   rows(query: BoundQuery, limit: number): Promise<Omit<QueryResult, 'duration'>>;
+  /** How many rows there are. What does not fit the memory may go to `dir`. */
+  count(query: BoundQuery, dir: string): Promise<number>;
   /** All rows, as segments in `dir`; the next one is begun when it is asked for. `columns` is what `describe` said of the same query, where it was asked. */
   segments(query: BoundQuery, dir: string, columns?: Column[]): AsyncIterable<Segment>;
   /** The config of a datasource of this file, for `UploadedSource.recognise`. */
@@ -24,6 +26,7 @@ export type Work =
   | { kind: 'tables' }
   | { kind: 'describe'; query: BoundQuery }
   | { kind: 'rows'; query: BoundQuery; limit: number }
+  | { kind: 'count'; query: BoundQuery; dir: string }
   | { kind: 'segments'; query: BoundQuery; dir: string; columns?: Column[] }
   | { kind: 'recognise'; filename: string };
 

@@ -18,6 +18,7 @@ export function openEngine(file: string): FileEngine {
     tables: async () => withDatabase(file, listTables),
     describe: async (query) => withQuery(file, query, describeRows),
     rows: async (query, limit) => withQuery(file, query, (prepared) => someRows(prepared, limit)),
+    count: async (query) => withQuery(file, query, (prepared) => prepared.count()),
     segments: (query, dir, columns) => writeSegments(file, query, dir, columns),
     recognise: async () => withDatabase(file, recogniseFile),
   };

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { badInput } from '../../../core/errors.ts';
 import { parseTemplate, type ParameterValue } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
+import { countList } from '../count-list.ts';
 import { complaint } from './sqlite-complaint.ts';
 
 /** A user's query that was proved to be one SELECT, with its values. */
@@ -10,6 +11,8 @@ export interface PreparedQuery {
   /** Type by which the column's table declares it; null for expressions. */
   declared: (string | null)[];
   rows(): Iterable<SQLOutputValue[]>;
+  /** How many rows there are; none of them is read. */
+  count(): number;
 }
 
 /** Strings, quoted names and comments are passed over; what is left of these characters is a parameter of SQLite's own. */
@@ -30,7 +33,12 @@ export function prepareQuery(database: DatabaseSync, query: BoundQuery): Prepare
   statement.setReturnArrays(true);
   statement.setReadBigInts(true);
   const columns = statement.columns();
-  return { names: columns.map(({ name }) => name), declared: columns.map(({ type }) => type), rows: () => rowsOf(statement, values) };
+  const names = columns.map((_, i) => `c${i}`);
+  const counting = `with dws_query (${names.join(', ')}) as (\n${text}\n) select ${countList(names)} from dws_query`;
+  return {
+    names: columns.map(({ name }) => name), declared: columns.map(({ type }) => type), rows: () => rowsOf(statement, values),
+    count: () => Number(attempt(() => database.prepare(counting).get(values))!['records']),
+  };
 }
 
 /** The text with a named parameter for each placeholder, and their values. */
