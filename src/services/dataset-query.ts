@@ -31,8 +31,12 @@ export function effectiveQuery({ datasourceId, query, params }: QuerySource, lin
   return datasourceId && query ? { datasourceId, query, params } : null;
 }
 
-/** The effective query of a dataset that is to run, after checking its owner's right to the datasource (contract 3): 403 without it, 409 without a query. */
-export async function runnableQuery(tx: Transaction, tenantId: string, dataset: QuerySource & Pick<Dataset, 'ownerId'>, checkOwner = true): Promise<EffectiveQuery> {
+/** What would change a snapshot's rows, or say that they came from elsewhere. */
+export const keepsRows = (): Error => conflict('A snapshot keeps its rows');
+
+/** The effective query of a dataset that is to run, after checking its owner's right to the datasource (contract 3): 403 without it, 409 without a query and of a snapshot. */
+export async function runnableQuery(tx: Transaction, tenantId: string, dataset: QuerySource & Pick<Dataset, 'ownerId' | 'isSnapshot'>, checkOwner = true): Promise<EffectiveQuery> {
+  if (dataset.isSnapshot) throw keepsRows();
   const effective = effectiveQuery(dataset, await linkedQuery(tx, tenantId, dataset.queryId));
   if (!effective) throw conflict('The dataset has no query to run');
   if (checkOwner) await checkOwnerMayUse(tx, tenantId, dataset.ownerId, effective.datasourceId, useOf(dataset));
@@ -91,7 +95,8 @@ async function written(ctx: Context, tx: Transaction, datasourceId: string, quer
   return { queryId: null, datasourceId: datasource.id, query, params: storedDefinitions(params) };
 }
 
-async function linkedQuery(tx: Transaction, tenantId: string, id: string | null | undefined): Promise<LinkedQuery | null> {
+/** The saved query that a dataset follows. */
+export async function linkedQuery(tx: Transaction, tenantId: string, id: string | null | undefined): Promise<LinkedQuery | null> {
   if (!id) return null;
   const [linked] = await tx.query<LinkedQuery>({ text: `select ${LINKED_COLUMNS} from dws.saved_query where tenant_id = $1 and id = $2`, values: [tenantId, id] });
   if (!linked) throw notFound({ what: 'query', id });
