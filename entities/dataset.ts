@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import type { FlowStep } from '../src/core/flow/flow.ts';
 import type { Field as DatasetFieldShape } from '../src/core/fields.ts';
 import type { ParameterDefinition } from '../src/core/parameters.ts';
-import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
@@ -13,6 +13,15 @@ export interface LastRefresh {
   success: boolean;
   duration: number | null;
   error: string | null;
+}
+
+/** What a dataset was when a draft of it was made. */
+export interface DraftBase {
+  /** A digest of query, parameters, flow and settings. */
+  definition: string;
+  name: string;
+  description: string | null;
+  fields: DatasetFieldShape[];
 }
 
 /** A query’s rows, kept in the index and refreshed on demand (specification, "Dataset draft and snapshot fields", and contract 5, 7). */
@@ -38,7 +47,7 @@ export class Dataset extends OwnedRow {
   @Property({ type: 'json' })
   fields: DatasetFieldShape[] = [];
 
-  @Field(() => JsonObject, { description: 'Settings of its front-ends.' }) @Property({ type: 'json' })
+  @Property({ type: 'json' })
   settings: Record<string, unknown> = {};
 
   @Field(() => Boolean, { description: 'Whether shares may restrict fields.' }) @Property({ type: 'boolean' })
@@ -65,6 +74,10 @@ export class Dataset extends OwnedRow {
 
   @Field(() => Boolean, { description: 'Whether it is somebody’s draft of its parent.' }) @Property({ type: 'boolean' })
   isDraft: boolean = false;
+
+  /** Of a draft. */
+  @Property({ type: 'json', nullable: true })
+  draftBase?: DraftBase | null;
 
   @Field(() => Boolean, { description: 'Whether it keeps its parent’s rows of an earlier moment.' }) @Property({ type: 'boolean' })
   isSnapshot: boolean = false;

@@ -95,12 +95,15 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
   const { viewer } = ctx;
   const heir = (await namesOf(tx, viewer.tenantId, [to]))(to);
+  // Drafts are one's own, and nobody else's business.
+  await tx.query({ text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`, values: [viewer.tenantId, from] });
   for (const kind of KINDS) {
     const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
       text: `update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2 returning id, name, owner_id as "ownerId"`, values: [viewer.tenantId, from, to],
     });
     await noteEach(viewer, tx, kind, 'owner.changed', moved, (name) => `${viewer.username} gave ${name} to ${heir}`, { from: printed(from), to: printed(to) });
   }
+  await tx.query({ text: `update dws.saved_filter set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2`, values: [viewer.tenantId, from, to] });
 }
 
 function checkMayChange({ viewer }: Context, user: User): void {

@@ -1,0 +1,11 @@
+import { value } from '../present.ts';
+import { del, get, put } from '../route.ts';
+
+const path = '/datasets/:id/user-settings';
+const settings = value('settings updatedAt');
+
+export default [
+  get(path, 'dataset.userSettings', settings),
+  put(path, 'setDatasetUserSettings', settings),
+  del(path, 'deleteDatasetUserSettings'),
+];
