@@ -19,7 +19,7 @@ export const ReportOwnedFields = ownedFields(REPORT);
 /** Changes of a report. */
 @InputType({ description: 'Changes of a report. Absent keys stay as they are, null clears.' })
 export class UpdateReportInput extends UpdateOwnedInput {
-  @Field(() => JsonObject, { nullable: true, description: 'What it shows: `{"blocks": […]}`, each block with an `id` of its own; at most 1 MB. Replaces the former.' })
+  @Field(() => JsonObject, { nullable: true, description: 'What it shows: `{"blocks": […]}`, each block with an `id` of its own; at most 1 MB and 100 levels deep. Replaces the former. A block with a `dataset`, the alias of a dataset reference, asks for data: rows as `{"type": "table", fields, sort, limit, q, filter}`, groups as `{measures, groupBy, sort, limit, q, filter}`, a visual of the dataset as `{"type": "visual", "visual": id}`, one of the report’s own as a visual component with its `config`. `filter` is criteria or the id of a saved filter, `limit` at most 1000. Blocks lie within others in any list, as objects with `id` and `type`.' })
   definition?: Record<string, unknown> | null;
 
   @Field(() => JsonObject, { nullable: true, description: 'How it is shown, as its clients agree; at most 1 MB. Replaces the former.' })

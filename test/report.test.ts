@@ -33,7 +33,7 @@ test('a definition that is none is refused, naming the place', async ({ ann }) =
     [{}, 'definition.blocks must be an array'], [{ blocks: {} }, 'definition.blocks must be an array'], [{ blocks: ['text'] }, 'definition.blocks.0 must be an object'], [{ blocks: [[]] }, 'definition.blocks.0 must be an object'],
     [{ blocks: [{ type: 'text' }] }, 'definition.blocks.0.id must be a text'], [{ blocks: [{ id: 1 }] }, 'definition.blocks.0.id must be a text'], [{ blocks: [{ id: '' }] }, 'definition.blocks.0.id must be a text'],
     [{ blocks: [{ id: 'a' }, { id: 'a' }] }, 'definition.blocks.1.id is that of another block: "a"'], [{ blocks: [{ id: 'a', text: 'x'.repeat(1_000_000) }] }, 'definition must have at most 1 MB'],
-    [[], 'definition'], ['text', 'definition'], [{ blocks: [{ id: 'a', text: '\0' }] }, 'U+0000'], [{ blocks: [{ id: 'a', text: '\ud800' }] }, 'well-formed'],
+    [{ blocks: [{ id: 'a', deep: JSON.parse('['.repeat(98) + ']'.repeat(98)) }] }, 'definition must nest at most 100 levels'], [[], 'definition'], ['text', 'definition'], [{ blocks: [{ id: 'a', text: '\0' }] }, 'U+0000'], [{ blocks: [{ id: 'a', text: '\ud800' }] }, 'well-formed'],
   ];
   for (const [definition, message] of cases) {
     expect(await ann.put(`/reports/${id}`, { definition }), message).toMatchObject({ status: 400, body: { code: 'BAD_USER_INPUT', message: expect.stringContaining(message) } });

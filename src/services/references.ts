@@ -27,6 +27,7 @@ const USES: readonly Use[] = [
   { kind: 'dataset', from: 'dws.dataset u', used: 'u.datasource_id', blocks: true, part: 'u.parent_id is not null' },
   { kind: 'dataset', from: 'dws.dataset u', used: 'u.query_id', blocks: true, part: 'u.parent_id is not null' },
   { kind: 'datasource', from: 'dws.datasource_link l join dws.datasource u on u.id = l.source_datasource_id and u.id <> l.target_datasource_id', used: 'l.target_datasource_id' },
+  { kind: 'report', from: 'dws.dataset_reference x join dws.report u on u.id = x.report_id', used: 'x.dataset_id', blocks: true },
   { kind: 'suite', from: 'dws.suite_member m join dws.suite u on u.id = m.suite_id', used: 'm.datasource_id', owner: 'null::text' },
 ];
 

@@ -1,8 +1,7 @@
-import type { ReportDefinition } from '../../entities/report.ts';
-import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
 import { REPORT } from './kinds.ts';
+import { checkedDefinition, checkSize } from './report-definition.ts';
 import { load } from './rights.ts';
 
 export interface ReportInput extends OwnedInput {
@@ -35,33 +34,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   });
 }
 
-/** Bytes that a definition or settings may have as JSON. */
-const LARGEST = 1_000_000;
-
-function checkSize(value: object, path: string): void {
-  if (Buffer.byteLength(JSON.stringify(value)) > LARGEST) throw invalid(path, 'must have at most 1 MB as JSON');
-}
-
 function checkedSettings(settings: Record<string, unknown>): Record<string, unknown> {
   checkSize(settings, 'settings');
   return settings;
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Every block is an object with an id of its own; what else it says is its type's. */
-function checkedDefinition(definition: Record<string, unknown>): ReportDefinition {
-  const { blocks } = definition;
-  if (!Array.isArray(blocks)) throw invalid('definition.blocks', 'must be an array');
-  checkSize(definition, 'definition');
-  const ids = new Set<string>();
-  for (const [index, block] of blocks.entries()) {
-    const path = `definition.blocks.${index}`;
-    if (!isObject(block)) throw invalid(path, 'must be an object');
-    const { id } = block;
-    if (typeof id !== 'string' || id === '' || id.length > 255) throw invalid(`${path}.id`, 'must be a text of 1 to 255 characters');
-    if (ids.has(id)) throw invalid(`${path}.id`, `is that of another block: "${id}"`);
-    ids.add(id);
-  }
-  return definition as ReportDefinition;
 }
