@@ -8,7 +8,7 @@ import { recordAfter } from '../src/services/audit.ts';
 type Resolve = GraphQLFieldResolver<unknown, PublicContext>;
 
 /** Kinds that the log speaks of beside those that have abilities. */
-const KINDS: ReadonlySet<string> = new Set([...Object.keys(ABILITIES), 'token', 'session', 'operation']);
+const KINDS: ReadonlySet<string> = new Set([...Object.keys(ABILITIES), 'token', 'session', 'operation', 'notification']);
 
 const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '');
 

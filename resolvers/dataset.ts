@@ -3,27 +3,32 @@ import { Arg, Args, Ctx, Field, FieldResolver, Float, ID, Info, Mutation, Object
 import { Dataset, type LastRefresh } from '../entities/dataset.ts';
 import { QueryParameter } from '../entities/query-parameter.ts';
 import type { Context } from '../src/core/context.ts';
-import { levelAllows } from '../src/core/permissions.ts';
+import { isPartial, levelAllows } from '../src/core/permissions.ts';
 import { Needs } from '../src/core/read/model.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
 import { formatSize } from '../src/core/size.ts';
 import type { QuerySource } from '../src/services/dataset-query.ts';
+import { search } from '../src/services/dataset-data.ts';
 import { updates } from '../src/services/dataset-updates.ts';
-import { visibleFields } from '../src/services/dataset-view.ts';
+import { set as setShare } from '../src/services/dataset-share.ts';
+import { visibleFields, VIEWED, type ViewedDataset } from '../src/services/dataset-view.ts';
 import * as datasets from '../src/services/dataset.ts';
 import { DATASET } from '../src/services/kinds.ts';
-import { levelOn, resolvePage } from '../src/services/rights.ts';
+import { levelNeeds } from '../src/services/kind.ts';
+import { levelOn, resolvePage, type Owned } from '../src/services/rights.ts';
 import { Key } from './arguments.ts';
 import { DatasetField } from './dataset-field.ts';
+import { DatasetShareInput } from './dataset-share.ts';
 import { CreateDatasetInput, UpdateDatasetInput } from './dataset-input.ts';
 import { Can } from './guard.ts';
+import { inList } from './in-list.ts';
 import { effectiveOf } from './linked-query.ts';
 import { ownedFields } from './owned.ts';
 import { OwnedPageArgs, pageOf } from './page.ts';
 
 const DatasetPage = pageOf(Dataset, 'Dataset');
 
-export const DatasetOwnedFields = ownedFields(DATASET);
+export const DatasetOwnedFields = ownedFields(DATASET, { input: DatasetShareInput, set: setShare });
 
 /** How the last refresh went. */
 @ObjectType('LastRefresh', { description: 'How the last refresh of a dataset went.' })
@@ -34,9 +39,11 @@ export class LastRefreshType implements LastRefresh {
   @Field(() => String, { nullable: true, description: 'Why it failed.' }) error!: string | null;
 }
 
-type SourceRow = QuerySource & Pick<Dataset, 'id' | 'ownerId'>;
-const SOURCE = ['queryId', 'datasourceId', 'query', 'params', 'id', 'ownerId'] as const;
-const writes = async (ctx: Context, dataset: Pick<Dataset, 'id' | 'ownerId'>) => levelAllows(await levelOn(ctx, dataset), 'dataset:write');
+type SourceRow = QuerySource & Owned;
+const LEVEL_NEEDS = levelNeeds(DATASET);
+const SOURCE = ['queryId', 'datasourceId', 'query', 'params', ...LEVEL_NEEDS];
+const writes = async (ctx: Context, dataset: Owned) => levelAllows(await levelOn(ctx, dataset), 'dataset:write');
+const seesPart = async (ctx: Context, dataset: Owned) => isPartial(await levelOn(ctx, dataset));
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
@@ -89,43 +96,45 @@ export class DatasetResolver {
     return await writes(ctx, dataset) ? (await effectiveOf(ctx, dataset))?.params ?? [] : null;
   }
 
-  @Needs('flow', 'id', 'ownerId') @FieldResolver(() => [JsonObject], { nullable: true, description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.' })
-  async flow(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'flow' | 'id' | 'ownerId'>) {
+  @Needs('flow', ...LEVEL_NEEDS) @FieldResolver(() => [JsonObject], { nullable: true, description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.' })
+  async flow(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'flow'>) {
     return await writes(ctx, dataset) ? dataset.flow : null;
   }
 
-  @Needs('generationId', 'id', 'ownerId') @FieldResolver(() => String, { nullable: true, description: 'Name of its rows in the index; null before the first refresh and to those who may not write the dataset.' })
-  async esIndex(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'generationId' | 'id' | 'ownerId'>) {
+  @Needs('generationId', ...LEVEL_NEEDS) @FieldResolver(() => String, { nullable: true, description: 'Name of its rows in the index; null before the first refresh and to those who may not write the dataset.' })
+  async esIndex(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'generationId'>) {
     return await writes(ctx, dataset) ? dataset.generationId ?? null : null;
   }
 
-  @Needs('id', 'ownerId', 'fields') @FieldResolver(() => [DatasetField], { description: 'Its fields; none before the first refresh.' })
-  fields(@Ctx() ctx: Context, @Root() dataset: Pick<Dataset, 'fields'>) {
+  @Needs('fields', ...LEVEL_NEEDS) @FieldResolver(() => [DatasetField], { description: 'Its fields, as far as the caller sees them; none before the first refresh.' })
+  fields(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'fields'>) {
     return visibleFields(ctx, dataset);
   }
 
-  @Needs('records') @FieldResolver(() => Float, { description: 'Number of rows.' })
-  records(@Root() { records }: { records: number }) {
-    return records;
+  @Needs('records', ...VIEWED) @FieldResolver(() => Float, { nullable: true, description: 'Number of rows; to those who see a part of them, the number of these, and null in lists.' })
+  async records(@Ctx() ctx: Context, @Root() dataset: ViewedDataset & Pick<Dataset, 'records'>, @Info() { path }: GraphQLResolveInfo) {
+    if (!await seesPart(ctx, dataset)) return dataset.records;
+    return inList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
   }
 
-  @Needs('size') @FieldResolver(() => Float, { description: 'Bytes that its rows take.' })
-  size(@Root() { size }: { size: number }) {
-    return size;
+  @Needs('size', ...LEVEL_NEEDS) @FieldResolver(() => Float, { nullable: true, description: 'Bytes that its rows take; null to those who see a part of them.' })
+  async size(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
+    return await seesPart(ctx, dataset) ? null : dataset.size;
   }
 
-  @Needs('size') @FieldResolver(() => String, { description: 'The same for people, e.g. `1.2 MB`.' })
-  sizeFormatted(@Root() { size }: { size: number }) {
-    return formatSize(size);
+  @Needs('size', ...LEVEL_NEEDS) @FieldResolver(() => String, { nullable: true, description: 'The same for people, e.g. `1.2 MB`.' })
+  async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
+    return await seesPart(ctx, dataset) ? null : formatSize(dataset.size);
   }
 
-  @Needs('lastRefresh') @FieldResolver(() => LastRefreshType, { nullable: true, description: 'How the last refresh went; null before the first.' })
-  lastRefresh(@Root() { lastRefresh }: { lastRefresh: LastRefresh | null }) {
-    return lastRefresh;
+  @Needs('settings', ...LEVEL_NEEDS) @FieldResolver(() => JsonObject, { description: 'Settings of its front-ends; empty to those who see a part of it, since they may name any field.' })
+  async settings(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'settings'>) {
+    return await seesPart(ctx, dataset) ? {} : dataset.settings;
   }
 
-  @FieldResolver(() => Boolean, { description: 'Whether the caller keeps settings of their own for it.' })
-  hasUserSettings() {
-    return false;
+  @Needs('lastRefresh', ...LEVEL_NEEDS) @FieldResolver(() => LastRefreshType, { nullable: true, description: 'How the last refresh went; null before the first. How long it took and why it failed is not for those who see a part of the rows.' })
+  async lastRefresh(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'lastRefresh'>) {
+    const { lastRefresh } = dataset;
+    return lastRefresh && await seesPart(ctx, dataset) ? { ...lastRefresh, duration: null, error: null } : lastRefresh;
   }
 }

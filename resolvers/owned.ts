@@ -8,12 +8,13 @@ import { Share } from '../entities/share.ts';
 import { TagAssignment } from '../entities/tag-assignment.ts';
 import type { Context } from '../src/core/context.ts';
 import { notFound } from '../src/core/errors.ts';
-import { abilitiesAt, type Permission } from '../src/core/permissions.ts';
+import { abilitiesAt, isPartial, type Permission } from '../src/core/permissions.ts';
 import { Needs } from '../src/core/read/model.ts';
 import type { Row } from '../src/core/read/reader.ts';
 import { printed } from '../src/core/viewer.ts';
 import * as favorites from '../src/services/favorite.ts';
-import { setOwner, type KindOf } from '../src/services/kind.ts';
+import { knownShares } from '../src/services/dataset-share.ts';
+import { levelNeeds, setOwner, type KindOf } from '../src/services/kind.ts';
 import { levelOn, type Owned } from '../src/services/rights.ts';
 import * as shares from '../src/services/share.ts';
 import * as tagging from '../src/services/tag-assignment.ts';
@@ -37,11 +38,20 @@ interface OwnerColumns {
   ownerTeam?: PrincipalColumns['team'];
 }
 
+/** What a kind's shares take, where that is more than a level. */
+interface Sharing {
+  input: ClassType<ShareInput>;
+  set(ctx: Context, id: string, principalId: string, input: ShareInput): Promise<string>;
+}
+
 /** Declares the fields and mutations that all kinds with owners share; the result is one more resolver of the type. */
-export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunction {
+export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Sharing = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, kindOf, ...share) }): NewableFunction {
   const { kind, what } = kindOf;
   const type = kindOf.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
+
+  /** Who sees a part of a resource knows of their own shares alone. */
+  const known = async (ctx: Context, resource: Owned) => (isPartial(await levelOn(ctx, resource)) ? { principal: ctx.viewer.principals } : undefined);
 
   /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
   const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> => (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
@@ -68,7 +78,7 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
       return principalOf(ownerId, { user: ownerUser, team: ownerTeam });
     }
 
-    @Needs('id', 'ownerId') @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
+    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
     permissions(@Ctx() ctx: Context, @Root() resource: Owned): object | Promise<object> {
       const level = levelOn(ctx, resource);
       return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
@@ -79,19 +89,20 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
       return folder;
     }
 
-    @FieldResolver(() => [Share], { description: 'What others may do to it, the eldest first.' })
-    shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
-      return ctx.read.children(type, 'shares', resource, info);
+    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => [Share], { description: 'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.' })
+    async shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+      return knownShares(ctx, resource, await ctx.read.children<Share>(type, 'shares', resource, info, {}, await known(ctx, resource)));
     }
 
-    @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
+    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
     async share(@Ctx() ctx: Context, @Root() resource: Owned, @PrincipalId() principalId: string, @Info() info: GraphQLResolveInfo) {
-      const share = await ctx.read.find(Share, await shares.keyOf(ctx, resource.id, principalId), info);
+      const found = await ctx.read.find(Share, await shares.keyOf(ctx, resource.id, principalId), info, await known(ctx, resource));
+      const [share] = found ? await knownShares(ctx, resource, [found]) : [];
       if (!share) throw notFound({ what: 'share', id: principalId });
       return share;
     }
 
-    @Needs('id', 'ownerId') @FieldResolver(() => ReferencePage, { description: 'What uses it, as far as the caller may read that; at most 1000.' })
+    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => ReferencePage, { description: 'What uses it, as far as the caller may read that; at most 1000.' })
     async references(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
       return { ...await ctx.read.childPage(type, 'references', resource, info), kindOf, resource };
     }
@@ -118,9 +129,10 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
       return favoriteOf(ctx, resource);
     }
 
-    @FieldResolver(() => ActivityPage, { description: 'What was done to it, the latest first.' })
-    activity(@Ctx() ctx: Context, @Root() resource: Owned, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
-      return ctx.read.childPage<Activity>(type, 'activity', resource, info, page);
+    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => ActivityPage, { description: 'What was done to it, the latest first; without particulars to those who see a part of it.' })
+    async activity(@Ctx() ctx: Context, @Root() resource: Owned, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
+      const found = await ctx.read.childPage<Activity>(type, 'activity', resource, info, page);
+      return isPartial(await levelOn(ctx, resource)) ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) } : found;
     }
 
     @Can(`${kind}:assignTags` as Permission) @Mutation(() => TagAssignment, { name: `tag${type.name}`, description: `Puts a tag on a ${what}; nothing happens when it has it.` })
@@ -147,8 +159,8 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>): NewableFunct
     }
 
     @Can(`${kind}:share` as Permission) @Mutation(() => Share, { name: `share${type.name}`, description: `Shares a ${what} with a user or team, or changes what they may do.` })
-    async shareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string, @Arg('input', { description: 'What they may do.' }) input: ShareInput, @Info() info: GraphQLResolveInfo) {
-      return ctx.read.written(Share, await shares.set(ctx, kindOf, id, principalId, input), info);
+    async shareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string, @Arg('input', () => sharing.input, { description: 'What they may do.' }) input: ShareInput, @Info() info: GraphQLResolveInfo) {
+      return ctx.read.written(Share, await sharing.set(ctx, id, principalId, input), info);
     }
 
     @Can(`${kind}:share` as Permission) @Mutation(() => ID, { name: `unshare${type.name}`, description: `Takes a share of a ${what} away; answers whose as given. What ownership gives stays.` })

@@ -79,7 +79,8 @@ const owner: Aspect = ({ path, one, type }) => {
 };
 
 const shares: Aspect = ({ path, word, one, type }) => {
-  const share = resource<{ principalId: string }>(`${word}Id: resourceId principalId principal { id name type email } accessLevel createdAt updatedAt`,
+  const part = word === 'dataset' ? 'datasetFilterId restrictFields visibleFields' : '';
+  const share = resource<{ principalId: string }>(`${word}Id: resourceId principalId principal { id name type email } accessLevel ${part} createdAt updatedAt`,
     ({ principalId }, { id }) => ({ self: `${path}/${id}/shares/${principalId}`, [`svc:${word}`]: `${path}/${id}` }));
   const single = `${path}/:id/shares/:principalId`;
   return [get(`${path}/:id/shares`, `${one}.shares`, collection('share', share)), get(single, `${one}.share`, share), put(single, `share${type}`, share), del(single, `unshare${type}`)];

@@ -159,6 +159,7 @@ create table dws.dataset (
   data_updated_at timestamp with time zone,
   datasource_id uuid,
   description text,
+  draft_base jsonb,
   field_security_enabled boolean not null default false,
   fields jsonb not null default '[]'::jsonb,
   flow jsonb not null default '[]'::jsonb,
@@ -197,6 +198,7 @@ CREATE INDEX dataset_name ON dws.dataset USING btree (tenant_id, lower(name), id
 CREATE INDEX dataset_owner ON dws.dataset USING btree (tenant_id, owner_id);
 CREATE INDEX dataset_parent ON dws.dataset USING btree (parent_id);
 CREATE INDEX dataset_query ON dws.dataset USING btree (query_id);
+CREATE UNIQUE INDEX dataset_draft ON dws.dataset USING btree (parent_id, owner_id) WHERE is_draft;
 CREATE UNIQUE INDEX dataset_slug ON dws.dataset USING btree (tenant_id, slug);
 create policy system on dws.dataset for all to dws_system using (true) with check (true);
 create policy tenant on dws.dataset for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -205,6 +207,51 @@ CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.dataset FOR 
 CREATE TRIGGER tell_dataset AFTER DELETE OR UPDATE OF generation_id ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_dataset', 'id');
 grant delete, insert, select, update on dws.dataset to dws_app;
 grant delete, insert, select, update on dws.dataset to dws_system;
+
+create table dws.dataset_reference (
+  alias text not null,
+  chips jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  dataset_id uuid not null,
+  filter jsonb not null default '{}'::jsonb,
+  id uuid not null,
+  label text not null,
+  report_id uuid not null,
+  snapshots jsonb,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.dataset_reference enable row level security;
+alter table dws.dataset_reference force row level security;
+alter table dws.dataset_reference add constraint dataset_reference_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id);
+alter table dws.dataset_reference add constraint dataset_reference_pkey PRIMARY KEY (id);
+alter table dws.dataset_reference add constraint dataset_reference_report_id_alias_key UNIQUE (report_id, alias);
+alter table dws.dataset_reference add constraint dataset_reference_report_id_fkey FOREIGN KEY (report_id) REFERENCES dws.report(id) ON DELETE CASCADE;
+alter table dws.dataset_reference add constraint dataset_reference_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX dataset_reference_dataset ON dws.dataset_reference USING btree (dataset_id);
+create policy system on dws.dataset_reference for all to dws_system using (true) with check (true);
+create policy tenant on dws.dataset_reference for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.dataset_reference to dws_app;
+grant delete, insert, select, update on dws.dataset_reference to dws_system;
+
+create table dws.dataset_reference_snapshot (
+  dataset_id uuid not null,
+  "position" integer not null,
+  reference_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.dataset_reference_snapshot enable row level security;
+alter table dws.dataset_reference_snapshot force row level security;
+alter table dws.dataset_reference_snapshot add constraint dataset_reference_snapshot_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
+alter table dws.dataset_reference_snapshot add constraint dataset_reference_snapshot_pkey PRIMARY KEY (reference_id, dataset_id);
+alter table dws.dataset_reference_snapshot add constraint dataset_reference_snapshot_reference_id_fkey FOREIGN KEY (reference_id) REFERENCES dws.dataset_reference(id) ON DELETE CASCADE;
+alter table dws.dataset_reference_snapshot add constraint dataset_reference_snapshot_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX dataset_reference_snapshot_dataset ON dws.dataset_reference_snapshot USING btree (dataset_id);
+create policy system on dws.dataset_reference_snapshot for all to dws_system using (true) with check (true);
+create policy tenant on dws.dataset_reference_snapshot for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.dataset_reference_snapshot to dws_app;
+grant delete, insert, select, update on dws.dataset_reference_snapshot to dws_system;
 
 create table dws.datasource (
   config jsonb not null default '{}'::jsonb,
@@ -625,6 +672,33 @@ CREATE TRIGGER tell_mail AFTER INSERT ON dws.mail FOR EACH ROW EXECUTE FUNCTION 
 grant delete, insert, select, update on dws.mail to dws_app;
 grant delete, insert, select, update on dws.mail to dws_system;
 
+create table dws.notification (
+  created_at timestamp with time zone not null default now(),
+  id uuid not null,
+  message text not null,
+  read_at timestamp with time zone,
+  resource_id uuid,
+  resource_kind text,
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.notification enable row level security;
+alter table dws.notification force row level security;
+alter table dws.notification add constraint notification_check CHECK (((resource_kind IS NULL) = (resource_id IS NULL)));
+alter table dws.notification add constraint notification_pkey PRIMARY KEY (id);
+alter table dws.notification add constraint notification_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.notification add constraint notification_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX notification_created ON dws.notification USING btree (created_at);
+CREATE INDEX notification_user ON dws.notification USING btree (user_id, created_at DESC, id DESC);
+create policy system on dws.notification for all to dws_system using (true) with check (true);
+create policy tenant on dws.notification for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER tell_notification AFTER INSERT ON dws.notification FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_notification', 'user_id');
+grant delete, insert, select, update on dws.notification to dws_app;
+grant delete, insert, select, update on dws.notification to dws_system;
+
 create table dws.operation (
   attempt integer not null default 0,
   cancelled_at timestamp with time zone,
@@ -703,6 +777,29 @@ create unlogged table dws.rate_count (
 alter table dws.rate_count add constraint rate_count_pkey PRIMARY KEY (caller);
 grant delete, insert, select, update on dws.rate_count to dws_system;
 
+create table dws.refresh_preview (
+  base_definition text not null,
+  base_generation_id uuid,
+  created_at timestamp with time zone not null default now(),
+  dataset_id uuid not null,
+  expires_at timestamp with time zone not null,
+  fields jsonb not null,
+  id uuid not null,
+  records bigint not null,
+  size bigint not null,
+  tenant_id uuid not null
+);
+alter table dws.refresh_preview enable row level security;
+alter table dws.refresh_preview force row level security;
+alter table dws.refresh_preview add constraint refresh_preview_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
+alter table dws.refresh_preview add constraint refresh_preview_dataset_id_key UNIQUE (dataset_id);
+alter table dws.refresh_preview add constraint refresh_preview_pkey PRIMARY KEY (id);
+alter table dws.refresh_preview add constraint refresh_preview_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+create policy system on dws.refresh_preview for all to dws_system using (true) with check (true);
+create policy tenant on dws.refresh_preview for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.refresh_preview to dws_app;
+grant delete, insert, select, update on dws.refresh_preview to dws_system;
+
 create table dws.report (
   created_at timestamp with time zone not null default now(),
   definition jsonb not null default '{"blocks": []}'::jsonb,
@@ -732,6 +829,30 @@ CREATE TRIGGER forget_resource AFTER DELETE ON dws.report FOR EACH ROW EXECUTE F
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.report FOR EACH ROW EXECUTE FUNCTION dws.search_report();
 grant delete, insert, select, update on dws.report to dws_app;
 grant delete, insert, select, update on dws.report to dws_system;
+
+create table dws.saved_filter (
+  created_at timestamp with time zone not null default now(),
+  criteria jsonb not null,
+  dataset_id uuid not null,
+  description text,
+  id uuid not null,
+  name text not null,
+  owner_id text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.saved_filter enable row level security;
+alter table dws.saved_filter force row level security;
+alter table dws.saved_filter add constraint saved_filter_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
+alter table dws.saved_filter add constraint saved_filter_pkey PRIMARY KEY (id);
+alter table dws.saved_filter add constraint saved_filter_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX saved_filter_dataset ON dws.saved_filter USING btree (dataset_id);
+CREATE INDEX saved_filter_owner ON dws.saved_filter USING btree (tenant_id, owner_id);
+create policy system on dws.saved_filter for all to dws_system using (true) with check (true);
+create policy tenant on dws.saved_filter for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.saved_filter to dws_app;
+grant delete, insert, select, update on dws.saved_filter to dws_system;
 
 create table dws.saved_query (
   created_at timestamp with time zone not null default now(),
@@ -826,20 +947,27 @@ grant delete, insert, select, update on dws.setting to dws_system;
 create table dws.share (
   access_level integer not null,
   created_at timestamp with time zone not null default now(),
+  dataset_filter_id uuid,
   id uuid not null,
   kind text not null,
   principal text not null,
   resource_id uuid not null,
+  restrict_fields boolean not null default false,
   tenant_id uuid not null,
   updated_at timestamp with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  visible_fields jsonb
 );
 alter table dws.share enable row level security;
 alter table dws.share force row level security;
 alter table dws.share add constraint share_access_level_check CHECK (((access_level >= 0) AND (access_level <= 3)));
+alter table dws.share add constraint share_check CHECK (((kind = 'dataset'::text) OR ((dataset_filter_id IS NULL) AND (NOT restrict_fields) AND (visible_fields IS NULL))));
+alter table dws.share add constraint share_check1 CHECK (((NOT restrict_fields) OR (visible_fields IS NOT NULL)));
+alter table dws.share add constraint share_dataset_filter_id_fkey FOREIGN KEY (dataset_filter_id) REFERENCES dws.saved_filter(id) DEFERRABLE INITIALLY DEFERRED;
 alter table dws.share add constraint share_pkey PRIMARY KEY (id);
 alter table dws.share add constraint share_resource_id_principal_key UNIQUE (resource_id, principal);
 alter table dws.share add constraint share_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX share_filter ON dws.share USING btree (dataset_filter_id) WHERE (dataset_filter_id IS NOT NULL);
 CREATE INDEX share_principal ON dws.share USING btree (tenant_id, principal, resource_id);
 create policy system on dws.share for all to dws_system using (true) with check (true);
 create policy tenant on dws.share for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -1021,3 +1149,57 @@ create policy system on dws.tenant for all to dws_system using (true) with check
 create policy tenant on dws.tenant for select to dws_app using ((id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.tenant to dws_system;
 grant select on dws.tenant to dws_app;
+
+create table dws.user_setting (
+  created_at timestamp with time zone not null default now(),
+  dataset_id uuid not null,
+  id uuid not null,
+  settings jsonb not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.user_setting enable row level security;
+alter table dws.user_setting force row level security;
+alter table dws.user_setting add constraint user_setting_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
+alter table dws.user_setting add constraint user_setting_dataset_id_user_id_key UNIQUE (dataset_id, user_id);
+alter table dws.user_setting add constraint user_setting_pkey PRIMARY KEY (id);
+alter table dws.user_setting add constraint user_setting_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.user_setting add constraint user_setting_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX user_setting_user ON dws.user_setting USING btree (user_id);
+create policy system on dws.user_setting for all to dws_system using (true) with check (true);
+create policy tenant on dws.user_setting for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.user_setting to dws_app;
+grant delete, insert, select, update on dws.user_setting to dws_system;
+
+create table dws.visual (
+  component text not null,
+  config jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  dataset_id uuid not null,
+  description text,
+  embedded boolean not null default false,
+  id uuid not null,
+  name text not null,
+  owner_id uuid,
+  pinned boolean not null default false,
+  "position" integer not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.visual enable row level security;
+alter table dws.visual force row level security;
+alter table dws.visual add constraint visual_component_check CHECK ((component = ANY (ARRAY['bar-chart'::text, 'line-chart'::text, 'pie-chart'::text, 'table'::text, 'scatter-plot'::text, 'heatmap'::text, 'gauge'::text, 'card'::text])));
+alter table dws.visual add constraint visual_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
+alter table dws.visual add constraint visual_dataset_id_position_key UNIQUE (dataset_id, "position") DEFERRABLE INITIALLY DEFERRED;
+alter table dws.visual add constraint visual_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+alter table dws.visual add constraint visual_pkey PRIMARY KEY (id);
+alter table dws.visual add constraint visual_position_check CHECK (("position" >= 0));
+alter table dws.visual add constraint visual_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX visual_owner ON dws.visual USING btree (owner_id);
+create policy system on dws.visual for all to dws_system using (true) with check (true);
+create policy tenant on dws.visual for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.visual to dws_app;
+grant delete, insert, select, update on dws.visual to dws_system;

@@ -159,6 +159,29 @@ test('a refresh is told when it succeeds and when it fails, without a word of th
   }
 });
 
+test('copies and snapshots are told of at their dataset, and to the audit log', async ({ admin }) => {
+  const source = await createDatabase('template0');
+  try {
+    const datasourceId = (await admin.creates('/datasources', { name: 'Source', type: 'postgres', ...configOf(source.url) })).id;
+    const { id } = await admin.creates('/datasets', { name: 'Kept', datasourceId, query: 'select 1 as one', refresh: true });
+    const copy = await admin.creates(`/datasets/${id}/copy`, { name: 'Copy' });
+    const path = `/datasets/${id}/snapshots`;
+    const [may, june] = [await admin.creates(path, { name: 'May' }), await admin.creates(path, { name: 'June' })];
+    expect(await admin.post(`${path}/${may.id}/promote`, { name: 'Free' })).toMatchObject({ status: 200 });
+    expect(await admin.delete(`${path}/${june.id}`)).toMatchObject({ status: 204 });
+    expect((await toldOf(admin, `/datasets/${id}`)).slice(0, 5).map(({ type, message }) => [type, message])).toEqual([
+      ['dataset.snapshot.deleted', 'admin deleted the snapshot June of Kept'], ['dataset.snapshot.promoted', 'admin promoted the snapshot May of Kept'],
+      ['dataset.snapshot.created', 'admin made the snapshot June of Kept'], ['dataset.snapshot.created', 'admin made the snapshot May of Kept'], ['dataset.copied', 'admin copied Kept'],
+    ]);
+    expect((await toldOf(admin, `/datasets/${copy.id}`)).map(({ type, message }) => [type, message])).toEqual([['dataset.created', 'admin created Copy']]);
+    expect((await toldOf(admin, `/datasets/${may.id}`)).map(({ message }) => message)).toEqual(['admin created Free', 'admin created May']);
+    const audited = async (of: string) => (await admin.get(`/audit?resourceId=${of}`)).body._embedded['svc:audit-event'].map(({ action }: { action: string }) => action);
+    expect(await audited(id)).toEqual(['deleteSnapshot', 'promoteSnapshot', 'createSnapshot', 'createSnapshot', 'copyDataset', 'createDataset']);
+  } finally {
+    await source.drop();
+  }
+});
+
 test('a team is told of with its members', async ({ admin, ann, bob, service }) => {
   const { id } = await admin.creates('/teams', { name: 'Readers' });
   await admin.put(`/teams/${id}`, { description: 'They read' });
@@ -174,6 +197,15 @@ test('a team is told of with its members', async ({ admin, ann, bob, service }) 
   ]);
   expect(new Set(told.map(({ owner }) => owner))).toEqual(new Set([`team:${id}`]));
   expect(await ann.get('/session')).toMatchObject({ status: 200 });
+});
+
+test('the commit of a draft is told by what it changed, not as a change besides', async ({ admin, service }) => {
+  const id = await FIXTURES['datasets']!.make(admin, 'Drafted');
+  expect(await admin.put(`/datasets/${id}/draft`, { settings: { color: 'red' }, name: 'Done' })).toMatchObject({ status: 200 });
+  expect(await admin.post(`/datasets/${id}/draft/_commit`)).toMatchObject({ status: 200 });
+  expect((await stored(service, id)).map(({ type, message, data }) => [type, message, data])).toEqual([
+    ['dataset.created', 'admin created Drafted', {}], ['dataset.draft.committed', 'admin committed a draft of Done', { fields: ['name', 'settings'] }],
+  ]);
 });
 
 test('every type that was told of is one of those listed', async ({ service }) => {

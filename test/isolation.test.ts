@@ -16,7 +16,7 @@ import { startService, type Service } from './service.ts';
 /** The level that each ability takes, as the contract says it: 1 View, 2 Edit, 3 Admin. */
 const LEAST: Record<string, number> = { read: 1, copy: 1, write: 2, edit: 2, run: 2, refresh: 2, addVisual: 2, deleteVisual: 2, assignTags: 2, share: 3, delete: 3, changeOwner: 3 };
 /** What asks for more than the level: for superusers alone. */
-const SUPERUSERS_ONLY = new Set(['refreshDatasetInternal']);
+const SUPERUSERS_ONLY = new Set(['refreshDatasetInternal', 'benchmarkDatasetInternal']);
 
 /** Callers, and the level that each has on a resource: one that a user owns and shares, or one that a team owns. */
 const ACTORS: Record<string, { level: number; owner: 'user' | 'team' }> = {
@@ -80,13 +80,16 @@ function expected(level: number, permission: string, field: string, isSuperuser:
   return SUPERUSERS_ONLY.has(field) && !isSuperuser ? 'refused' : 'allowed';
 }
 
+/** The argument that names the resource: children name their parent first. */
+const keyOf = (word: string, { args }: (typeof mutations)[number]): string | undefined => [`${word}Id`, 'id'].find((key) => args.some(({ name }) => name === key));
+
 /** Deleting comes last; nothing waits for a refresh. */
 const last = <T>(calls: readonly T[], isDeletion: (call: T) => boolean): T[] => [...calls.filter((call) => !isDeletion(call)), ...calls.filter(isDeletion)];
 
 describe.each(KINDS)('of the %s', (kind) => {
   const word = wordOf(kind);
-  const changes = last(mutations.filter((field) => permissionOf(field)!.startsWith(`${word}:`) && field.args.some(({ name }) => name === 'id')), ({ name }) => name.startsWith('delete'));
-  const routes = last(endpoints.filter((endpoint) => kindOf(endpoint) === kind && !endpoint.row.options.handler), ({ row }) => row.method === 'DELETE' && row.path.endsWith('/:id'));
+  const changes = last(mutations.filter((field) => permissionOf(field)!.startsWith(`${word}:`) && keyOf(word, field)), ({ name }) => name.toLowerCase() === `delete${oneOf(kind)}`.toLowerCase());
+  const routes = last(endpoints.filter((endpoint) => kindOf(endpoint) === kind && !endpoint.row.options.handler), ({ row }) => row.method === 'DELETE' && row.path === `/${kind}/:id`);
   const abilities = (level: number) => Object.fromEntries(ABILITIES[word].map((ability) => [ability, level >= LEAST[ability]!]));
 
   test('there are mutations and routes to try', () => {
@@ -138,7 +141,7 @@ describe.each(KINDS)('of the %s', (kind) => {
     const id = await makeFor(kind, actor, `${kind} told by ${actor}`);
     const outcomes: string[] = [], wanted: string[] = [];
     for (const field of changes) {
-      const document = documentOf('Mutation', field, { id: JSON.stringify(id) });
+      const document = documentOf('Mutation', field, { [keyOf(word, field)!]: JSON.stringify(id) });
       const lazily = field.args.some(({ name }) => name === 'wait') ? document.replace('(', '(wait: false, ') : document;
       outcomes.push(`${field.name}: ${graphql(await clients[actor]!.gql(lazily), id)}`);
       wanted.push(`${field.name}: ${expected(ACTORS[actor]!.level, permissionOf(field)!, field.name, actor === 'a superuser')}`);

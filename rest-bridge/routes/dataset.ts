@@ -3,24 +3,31 @@ import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, kind, post, type Json } from '../route.ts';
 
-interface Dataset { id: string; parentId: string | null; datasourceId: string | null }
+const PERMISSIONS = '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
 
-const dataset = resource<Dataset>(
+interface Dataset { id: string; parentId: string | null; isDraft: boolean; datasourceId: string | null }
+
+export const dataset = resource<Dataset>(
   `id tenant slug naturalId name description datasourceId queryId query params { name label dataType defaultValue required description } flow settings fieldSecurityEnabled
   fields { name label type format description } records size sizeFormatted esIndex lastRefresh { at success duration error } dataUpdatedAt
-  parentId isDraft isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId tags createdAt updatedAt
-  permissions { read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }`,
-  ({ id, parentId, datasourceId }) => ({
+  parentId isDraft stale isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId tags createdAt updatedAt
+  permissions ${PERMISSIONS}`,
+  ({ id, parentId, isDraft, datasourceId }) => ({
     self: `/datasets/${id}`, 'svc:data': `/datasets/${id}/data`, 'svc:permissions': `/datasets/${id}/permissions`,
     'svc:datasource': datasourceId ? `/datasources/${datasourceId}` : undefined, 'svc:parent': parentId ? `/datasets/${parentId}` : undefined,
+    'svc:commit-draft': isDraft ? `/datasets/${parentId}/draft/_commit` : undefined,
   }));
 
 const FIELDS = 'fields { name label type format }';
 const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
 const refreshed = operation(value('id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success'));
+const previewed = operation(value(`previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type } fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`));
+
+const benchmarked = operation(value(`iterations warmup results { iteration duration records } statistics { min max avg median stdDev records avgRecordsPerSecond }
+  config { iterations warmup includeDataTransfer includeIndexing }`));
 
 /** An answer's fields can be sent back: of each only what people say about it is read. */
-const labelsOnly = (body: Json): Json => (Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(labelOf) } : body);
+export const labelsOnly = (body: Json): Json => (Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(labelOf) } : body);
 const labelOf = (field: unknown): unknown => {
   if (typeof field !== 'object' || field === null) return field;
   const { type: _type, format: _format, ...label } = field as Json;
@@ -30,10 +37,15 @@ const labelOf = (field: unknown): unknown => {
 
 export default [
   ...kind('datasets', 'dataset', dataset, { rows: { create: { map: labelsOnly }, update: { map: labelsOnly } } }),
+  get('/datasets/:id/access', 'dataset.access', value(`principal { id name type } level partial permissions ${PERMISSIONS} because { via level role principal { id name type } datasetFilterId filter visibleFields message } rowFilter allRows visibleFields hiddenFields`)),
   create('/datasets/_upload', 'uploadDataset', operation(dataset), { consumes: 'multipart' }),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
   post('/datasets/:id/_refresh', 'refreshDataset', refreshed),
   post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshed),
+  post('/datasets/:id/_previewRefresh', 'previewRefresh', previewed),
+  post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshed),
+  post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarked),
+  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarked),
   post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
   get('/datasets/:id/data', 'dataset.data', rows),
   post('/datasets/:id/_search', 'dataset.data', rows),

@@ -6,7 +6,7 @@ export type OwnedEvent = (typeof OWNED_EVENTS)[number];
 
 /** What happens to one kind alone. */
 export const KIND_EVENTS = {
-  dataset: ['refreshed', 'refresh.failed'],
+  dataset: ['refreshed', 'refresh.failed', 'draft.committed', 'copied', 'snapshot.created', 'snapshot.promoted', 'snapshot.deleted'],
   datasource: ['connection.changed'],
   team: ['created', 'updated', 'deleted', 'member.added', 'member.removed', 'member.role.changed'],
 } as const;

@@ -3,6 +3,7 @@ import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
+import { noteBrokenFilters } from '../services/broken-filter.ts';
 import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset-fields.ts';
 import type { Claim } from '../services/operation-work.ts';
 import { checkQuota } from '../services/quota.ts';
@@ -45,15 +46,16 @@ export async function publishGeneration(tx: Transaction, { tenantId, startedAt }
       where tenant_id = $1 and id = $2`,
     values: [tenantId, datasetId, generation.id, JSON.stringify(fields), generation.records, generation.size, at, JSON.stringify(last)],
   });
+  await noteBrokenFilters(tx, tenantId, datasetId, before.fields, fields);
   return {
     id: datasetId, records: generation.records, previousRecordCount: before.records, duration, ...countedChanges(before.fields, fields), dataUpdatedAt: at.toISOString(), success: true,
   };
 }
 
 /** The fields of the generation with the labels people gave; the format is the generation's alone. */
-function fieldsOf(before: Field[], generation: Generation): Field[] {
-  return mergedFields(before, generation.fields).map(({ format: _former, ...field }, i) => {
-    const { format } = generation.fields[i]!;
+export function fieldsOf(before: readonly Field[], { fields: now }: Pick<Generation, 'fields'>): Field[] {
+  return mergedFields(before, now).map(({ format: _former, ...field }, i) => {
+    const { format } = now[i]!;
     return format ? { ...field, format } : field;
   });
 }

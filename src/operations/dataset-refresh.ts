@@ -1,5 +1,6 @@
 import type { LastRefresh } from '../../entities/dataset.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import type { Config } from '../core/config.ts';
 import type { Query } from '../core/database.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { notFound, upstreamFailed } from '../core/errors.ts';
@@ -13,10 +14,10 @@ import { noteRefresh } from '../services/activity.ts';
 import { pathOf, readSource, runFailure } from '../services/datasource-connection.ts';
 import { discardUpload } from '../services/embedded-upload.ts';
 import type { Claim } from '../services/operation-work.ts';
-import { publishGeneration } from './dataset-publish.ts';
+import { publishGeneration, type DatasetRefreshResult } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
-import { startLoad } from './load-process.ts';
+import { startLoad, type LoadProcess } from './load-process.ts';
 
 /** Input of `dataset.refresh`: the effective query and flags, as they were when it was asked for. */
 export interface DatasetRefreshInput {
@@ -38,37 +39,49 @@ export const datasetRefresh = (place: LoaderPlace): Handler => ({
   takeover: true,
   async run(job, platform) {
     const input = job.input as unknown as DatasetRefreshInput;
-    const loadJob = await prepare(place, platform, job, input);
-    const late = new AbortController();
-    const { REFRESH_TIMEOUT_MS: longest, TENANT_QUOTA_BYTES: quota } = platform.config;
-    const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
-    const load = startLoad(loadJob, AbortSignal.any([job.signal, late.signal]), (rows) => job.progress({ current: rows }));
-    try {
-      const generation = await load.generation;
-      job.progress({ current: generation.records, ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }) });
-      let published: Generation | undefined;
-      return {
-        async publish(tx) {
-          const result = await publishGeneration(tx, job, input.datasetId, generation, quota);
-          await noteRefresh(tx, job, 'refreshed', { records: result.records, duration: result.duration });
-          published = generation;
-          return result;
-        },
-        release: () => load.release(published),
-      };
-    } catch (error) {
-      await load.release();
-      throw input.upload ? error : runFailure(error);
-    } finally {
-      clearTimeout(timer);
-    }
+    const { generation, load } = await loadRows(place, platform, job, input);
+    let published: Generation | undefined;
+    return {
+      async publish(tx) {
+        const result = await publishRefresh(tx, job, generation, platform.config);
+        published = generation;
+        return result;
+      },
+      release: () => load.release(published),
+    };
   },
   failed: noteFailure,
   cancelled: discardUploaded,
 });
 
+/** Loads the rows of a query into a generation that nobody sees yet. Who asks for it releases the load, whatever becomes of the generation. */
+export async function loadRows(place: LoaderPlace, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<{ generation: Generation; load: LoadProcess }> {
+  const loadJob = await prepareLoad(place, platform, job, input);
+  const late = new AbortController();
+  const { REFRESH_TIMEOUT_MS: longest } = platform.config;
+  const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
+  const load = startLoad(loadJob, AbortSignal.any([job.signal, late.signal]), (rows) => job.progress({ current: rows }));
+  try {
+    const generation = await load.generation;
+    job.progress({ current: generation.records, ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }) });
+    return { generation, load };
+  } catch (error) {
+    await load.release();
+    throw input.upload ? error : runFailure(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Publishes a generation as what a refresh came to, and says so where people look for it. */
+export async function publishRefresh(tx: Transaction, claim: Claim, generation: Generation, { TENANT_QUOTA_BYTES: quota }: Config): Promise<DatasetRefreshResult> {
+  const result = await publishGeneration(tx, claim, claim.resourceId, generation, quota);
+  await noteRefresh(tx, claim, 'refreshed', { records: result.records, duration: result.duration });
+  return result;
+}
+
 /** Gathers what the loader needs. The dataset's fields matter only once it has some. */
-async function prepare(place: LoaderPlace, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<LoadJob> {
+export async function prepareLoad(place: LoaderPlace, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<LoadJob> {
   const [dataset] = await platform.database.query<{ fields: Field[]; flow: FlowStep[]; loaded: boolean }>(job.tenantId, {
     text: `select fields, flow, generation_id is not null as loaded from dws.dataset where tenant_id = $1 and id = $2`, values: [job.tenantId, input.datasetId],
   });

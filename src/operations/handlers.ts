@@ -1,6 +1,13 @@
+import { datasetBenchmark } from './dataset-benchmark.ts';
+import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
 import type { Handlers } from './handler.ts';
 import type { LoaderPlace } from './load-job.ts';
+import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 
 /** Every long operation and who carries it out. The address among `loaders` is the migrator's: locks are held there. */
-export const handlers = (loaders: LoaderPlace): Handlers => ({ 'dataset.refresh': datasetRefresh(loaders) });
+export const handlers = (loaders: LoaderPlace): Handlers => ({
+  'dataset.refresh': datasetRefresh(loaders), 'dataset.benchmark': datasetBenchmark(loaders),
+  'dataset.preview': datasetPreview(loaders), 'dataset.promoteRefresh': datasetPromoteRefresh,
+  'dataset.copy': datasetCopy(loaders), 'dataset.snapshot': datasetSnapshot(loaders), 'dataset.promote': datasetPromote(loaders),
+});

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { seedDemoSource, type DemoSource } from '../adapters/demo-source/demo-source.ts';
+import { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../core/context.ts';
 import type { Platform } from '../core/platform.ts';
 import { viewerContext } from '../services/context.ts';
+import * as datasetReferences from '../services/dataset-reference.ts';
 import * as datasets from '../services/dataset.ts';
 import { refresh } from '../services/dataset-refresh.ts';
 import * as datasources from '../services/datasource.ts';
 import * as folders from '../services/folder.ts';
 import { firstSuperuser } from '../services/operator.ts';
+import * as reports from '../services/report.ts';
 import * as savedQueries from '../services/saved-query.ts';
-import { DEMO_DATASETS, DEMO_FOLDERS, demoQueries } from './demo-content.ts';
+import * as visuals from '../services/visual.ts';
+import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 
 const SLUG = 'demo-shop';
 
@@ -76,15 +80,33 @@ async function createContent(ctx: Context, { folderId, datasourceId }: { folderI
   for (const query of demoQueries(new Date())) {
     queryIds.set(query.slug, await findBySlug(ctx, 'saved_query', query.slug) ?? await savedQueries.create(ctx, { ...query, datasourceId, folderId: queries }));
   }
-  for (const { follows, query, ...common } of DEMO_DATASETS) {
+  const datasetIds = new Map<string, string>();
+  for (const { follows, query, visuals: _visuals, ...common } of DEMO_DATASETS) {
     ctx.request.signal.throwIfAborted();
     const source = follows ? { queryId: queryIds.get(follows)! } : { datasourceId, query };
     const id = await findBySlug(ctx, 'dataset', common.slug) ?? await datasets.create(ctx, { ...common, ...source, folderId });
+    datasetIds.set(common.slug, id);
     const [{ records } = { records: 0 }] = await ctx.query<{ records: number }>({ text: `select records from dws.dataset where tenant_id = $1 and id = $2 and generation_id is not null`, values: [ctx.viewer.tenantId, id] });
     if (records > 0) continue;
     const { result } = await refresh(ctx, id, {}, true);
     say(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
   }
+  await createReport(ctx, folderId, datasetIds);
+}
+
+/** The visuals of the datasets, and the report that shows some of them. */
+async function createReport(ctx: Context, folderId: string, datasetIds: ReadonlyMap<string, string>): Promise<void> {
+  const visualIds = new Map<string, string>();
+  for (const { slug, visuals: wanted } of DEMO_DATASETS) {
+    const datasetId = datasetIds.get(slug)!;
+    const known = new Map((await ctx.read.children(Dataset, 'visuals', { id: datasetId }, ['name']) as { id: string; name: string }[]).map(({ id, name }) => [name, id]));
+    for (const visual of wanted) visualIds.set(visual.name, known.get(visual.name) ?? await visuals.create(ctx, datasetId, visual));
+  }
+  if (await findBySlug(ctx, 'report', DEMO_REPORT.slug)) return;
+  const { references, blocks, ...common } = DEMO_REPORT;
+  const definition = { blocks: blocks.map((block) => ('visual' in block ? { ...block, visual: visualIds.get(block.visual)! } : block)) };
+  const reportId = await reports.create(ctx, { ...common, folderId, definition });
+  for (const [alias, label] of Object.entries(references)) await datasetReferences.create(ctx, reportId, { reportId, datasetId: datasetIds.get(alias)!, alias, label });
 }
 
 async function folderOf(ctx: Context, name: string, parentId: string | null): Promise<string> {
@@ -92,7 +114,7 @@ async function folderOf(ctx: Context, name: string, parentId: string | null): Pr
   return found?.id ?? folders.create(ctx, { name, parentId });
 }
 
-async function findBySlug(ctx: Context, table: 'saved_query' | 'dataset', slug: string): Promise<string | undefined> {
+async function findBySlug(ctx: Context, table: 'saved_query' | 'dataset' | 'report', slug: string): Promise<string | undefined> {
   const [found] = await ctx.query<{ id: string }>({ text: `select id from dws.${table} where tenant_id = $1 and slug = $2`, values: [ctx.viewer.tenantId, slug] });
   return found?.id;
 }

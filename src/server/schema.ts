@@ -9,18 +9,29 @@ import { withFederation } from './federation.ts';
 import { ActivityResolver } from '../../resolvers/activity.ts';
 import { AppOwnedFields, AppResolver } from '../../resolvers/app.ts';
 import { AuditResolver } from '../../resolvers/audit.ts';
+import { DatasetBenchmarkResolver } from '../../resolvers/dataset-benchmark.ts';
+import { RefreshPreviewResolver } from '../../resolvers/refresh-preview.ts';
 import { DatasetDataResolver, DatasetRowsResolver } from '../../resolvers/dataset-data.ts';
+import { DatasetAccessFields, DatasetAccessResolver } from '../../resolvers/dataset-access.ts';
+import { DatasetCopyResolver } from '../../resolvers/dataset-copy.ts';
+import { DatasetSnapshotFields, SnapshotResolver } from '../../resolvers/snapshot.ts';
+import { DatasetShareResolver } from '../../resolvers/dataset-share.ts';
+import { DatasetFilterFields, SavedFilterResolver } from '../../resolvers/saved-filter.ts';
 import { DatasetRunResolver } from '../../resolvers/dataset-run.ts';
 import { DatasetOwnedFields, DatasetResolver } from '../../resolvers/dataset.ts';
+import { DatasetReferenceResolver, ReportReferenceFields } from '../../resolvers/dataset-reference.ts';
 import { DatasourceLinkFields, DatasourceLinkResolver } from '../../resolvers/datasource-link.ts';
 import { DatasourceOwnedFields, DatasourceResolver } from '../../resolvers/datasource.ts';
+import { DatasetDraftResolver } from '../../resolvers/draft.ts';
 import { FavoriteResolver } from '../../resolvers/favorite.ts';
 import { FolderResolver } from '../../resolvers/folder.ts';
 import { MailResolver } from '../../resolvers/mail.ts';
 import { NodeResolver } from '../../resolvers/node.ts';
+import { NotificationResolver } from '../../resolvers/notification.ts';
 import { OperationResolver } from '../../resolvers/operation.ts';
 import { PasswordResetResolver } from '../../resolvers/password-reset.ts';
 import { ReferencePageResolver, ReferenceResolver } from '../../resolvers/reference.ts';
+import { ReportDataResolver } from '../../resolvers/report-data.ts';
 import { ReportOwnedFields, ReportResolver } from '../../resolvers/report.ts';
 import { SavedQueryOwnedFields, SavedQueryResolver } from '../../resolvers/saved-query.ts';
 import { SearchResolver } from '../../resolvers/search.ts';
@@ -31,11 +42,13 @@ import { TagAssignmentResolver, TagResolver } from '../../resolvers/tag.ts';
 import { TeamMemberResolver, TeamResolver } from '../../resolvers/team.ts';
 import { TokenResolver } from '../../resolvers/token.ts';
 import { UploadResolver } from '../../resolvers/upload.ts';
+import { UserSettingResolver } from '../../resolvers/user-setting.ts';
 import { UserResolver } from '../../resolvers/user.ts';
+import { DatasetVisualResolver, VisualResolver } from '../../resolvers/visual.ts';
 
-const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, AuditResolver, ActivityResolver, NodeResolver, ShareResolver, TagResolver, TagAssignmentResolver, FavoriteResolver, SearchResolver, ReferenceResolver, ReferencePageResolver, FolderResolver,
-  DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver,
-  ReportResolver, ReportOwnedFields, AppResolver, AppOwnedFields, DatasourceLinkFields, DatasourceLinkResolver, SuiteResolver, UploadResolver];
+const RESOLVERS: NonEmptyArray<NewableFunction> = [LoginResolver, SessionResolver, PasswordResetResolver, TokenResolver, UserResolver, TeamResolver, TeamMemberResolver, OperationResolver, MailResolver, NotificationResolver, AuditResolver, ActivityResolver, NodeResolver, ShareResolver, TagResolver, TagAssignmentResolver, FavoriteResolver, SearchResolver, ReferenceResolver, ReferencePageResolver, FolderResolver,
+  DatasourceResolver, DatasourceOwnedFields, SavedQueryResolver, SavedQueryOwnedFields, DatasetResolver, DatasetOwnedFields, DatasetDataResolver, DatasetRowsResolver, DatasetRunResolver, DatasetBenchmarkResolver, RefreshPreviewResolver, DatasetAccessFields, DatasetAccessResolver, DatasetShareResolver, DatasetCopyResolver, DatasetSnapshotFields, SnapshotResolver, DatasetFilterFields, SavedFilterResolver, DatasetVisualResolver, VisualResolver, DatasetDraftResolver, UserSettingResolver,
+  ReportResolver, ReportOwnedFields, ReportReferenceFields, ReportDataResolver, DatasetReferenceResolver, AppResolver, AppOwnedFields, DatasourceLinkFields, DatasourceLinkResolver, SuiteResolver, UploadResolver];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
 const UNUSED = createPubSub();

@@ -39,7 +39,7 @@ export async function noteRefresh(tx: Transaction, { tenantId, userId, resourceI
 }
 
 /** Words of principals, tags and folders by their keys, `user:<id>`, `team:<id>`, `tag:<id>`, `folder:<id>`. */
-export async function namesOf(tx: Transaction, tenantId: string, keys: readonly string[]): Promise<(key: string) => string> {
+export async function namesOf(tx: Pick<Transaction, 'query'>, tenantId: string, keys: readonly string[]): Promise<(key: string) => string> {
   if (keys.length === 0) return (key) => key;
   const idsOf = (type: string) => keys.filter((key) => key.startsWith(`${type}:`)).map((key) => key.slice(type.length + 1));
   const found = await tx.query<{ key: string; name: string }>({

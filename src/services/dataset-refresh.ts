@@ -5,7 +5,7 @@ import { refused } from '../core/errors.ts';
 import { bindParameters } from '../core/parameters.ts';
 import type { ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
-import { runnableQuery } from './dataset-query.ts';
+import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 import { DATASET } from './kinds.ts';
 import { lockLane } from './operation-lane.ts';
 import type { OperationRecord } from './operation-record.ts';
@@ -38,7 +38,8 @@ export async function refreshInternal(ctx: Context, id: string, options: Refresh
   return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
 }
 
-const laneOf = (datasetId: string): string => `dataset:${datasetId}`;
+/** Where a dataset's rows are replaced, one operation at a time. */
+export const laneOf = (datasetId: string): string => `dataset:${datasetId}`;
 
 /** Loads a dataset for what concerns its refreshes. Who ends one takes the lane first and the dataset's row then; the other way round the two could wait for each other for ever. */
 export async function loadInLane(ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> {
@@ -55,13 +56,16 @@ export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'te
  * the datasource is not asked for; of an `upload` nothing stays when its rows cannot be loaded.
  */
 export async function begin(ctx: Context, tx: Transaction, dataset: Dataset, options: RefreshOptions, { checkOwner = true, upload = false } = {}): Promise<string> {
-  const { datasourceId, query, params } = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
-  const input = {
-    datasetId: dataset.id, datasourceId, query, parameters: bindParameters(params, options.params ?? {}),
-    syncFields: options.syncFields ?? true, updateTypeMapping: options.updateTypeMapping ?? true, disableRefreshInterval: options.disableRefreshInterval ?? true, ...(upload && { upload }),
-  };
+  const source = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
+  const input = { ...inputOf(dataset, source, options), ...(upload && { upload }) };
   return operations.start(ctx, tx, {
     operation: 'dataset.refresh', resource: { kind: 'dataset', id: dataset.id }, input, progress: options.progress ?? null, unit: 'rows',
     lane: laneOf(dataset.id), fingerprint: createHash('sha256').update(JSON.stringify([input, dataset.flow])).digest('base64url'),
   });
 }
+
+/** What the rows are loaded by: the effective query and flags, as they are when it is asked for. */
+export const inputOf = ({ id }: Pick<Dataset, 'id'>, { datasourceId, query, params }: EffectiveQuery, options: RefreshOptions) => ({
+  datasetId: id, datasourceId, query, parameters: bindParameters(params, options.params ?? {}),
+  syncFields: options.syncFields ?? true, updateTypeMapping: options.updateTypeMapping ?? true, disableRefreshInterval: options.disableRefreshInterval ?? true,
+});

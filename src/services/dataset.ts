@@ -1,26 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Dataset } from '../../entities/dataset.ts';
 import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { Fault, forbidden } from '../core/errors.ts';
 import { parseFlow } from '../core/flow/parse.ts';
-import { levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { labelled, type FieldLabel } from './dataset-fields.ts';
-import { changedSource, newSource, type QueryInput } from './dataset-query.ts';
+import { changedSource, keepsRows, newSource, type QueryInput } from './dataset-query.ts';
+import { mayShare } from './dataset-share.ts';
 import { begin, loadInLane, stopRefresh } from './dataset-refresh.ts';
 import { dropEmbeddedUpload } from './embedded-upload.ts';
 import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
 import { DATASET } from './kinds.ts';
 import { wait } from './operation-wait.ts';
 import { checkUnused } from './references.ts';
-import { levelIn, load } from './rights.ts';
+import { load } from './rights.ts';
 
-export interface DatasetInput extends OwnedInput, QueryInput {
+/** What a dataset is but for its rows, and what a draft of it may have otherwise. */
+export interface Definition extends QueryInput {
   /** Steps as clients send them; checked here. */
   flow?: unknown[] | null;
   settings?: Record<string, unknown> | null;
-  fieldSecurityEnabled?: boolean | null;
   fields?: FieldLabel[] | null;
+}
+
+export interface DatasetInput extends OwnedInput, Definition {
+  fieldSecurityEnabled?: boolean | null;
 }
 
 /**
@@ -46,20 +51,27 @@ export async function update(ctx: Context, id: string, input: DatasetInput): Pro
   const { queryId, datasourceId, query, params, flow, settings, fieldSecurityEnabled, fields, ...common } = input;
   return ctx.transaction(async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
-    const source = await changedSource(ctx, tx, dataset, { queryId, datasourceId, query, params });
-    if (source) Object.assign(dataset, source);
-    if (flow !== undefined) dataset.flow = parseFlow(flow ?? []);
-    if (settings !== undefined) dataset.settings = settings ?? {};
-    if (fields) dataset.fields = labelled(dataset.fields, fields);
+    await redefine(ctx, tx, dataset, { queryId, datasourceId, query, params, flow, settings, fields });
     if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled) await secureFields(ctx, tx, dataset, fieldSecurityEnabled);
     await updateOwned(ctx, tx, DATASET, dataset, common);
     return dataset.id;
   });
 }
 
+/** Changes what a dataset is by definition; what the input does not name stays. */
+export async function redefine(ctx: Context, tx: Transaction, dataset: Dataset, { flow, settings, fields, ...query }: Definition): Promise<void> {
+  const source = await changedSource(ctx, tx, dataset, query);
+  const steps = flow === undefined ? dataset.flow : parseFlow(flow ?? []);
+  if (dataset.isSnapshot && (source || !isDeepStrictEqual(steps, dataset.flow))) throw keepsRows();
+  if (source) Object.assign(dataset, source);
+  dataset.flow = steps;
+  if (settings !== undefined) dataset.settings = settings ?? {};
+  if (fields) dataset.fields = labelled(dataset.fields, fields);
+}
+
 /** Lifting field security shows fields to those they were hidden from, so it takes who may share. */
 async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, enabled: boolean): Promise<void> {
-  if (!levelAllows(await levelIn(ctx, tx, dataset), 'dataset:share')) throw forbidden({ permission: 'dataset:share' });
+  if (!await mayShare(ctx, tx, dataset)) throw forbidden({ permission: 'dataset:share' });
   dataset.fieldSecurityEnabled = enabled;
 }
 

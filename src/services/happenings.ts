@@ -1,3 +1,5 @@
+import { DatasetReference } from '../../entities/dataset-reference.ts';
+import { Report } from '../../entities/report.ts';
 import { Share } from '../../entities/share.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
@@ -36,6 +38,7 @@ async function draftsOf(viewer: Doer, tx: Transaction, change: RowChange, whole:
   const { row } = change;
   if (row instanceof Team) return ofTeam(change, row);
   if (row instanceof TeamMember) return whole.has(row.teamId) ? [] : ofMember(viewer, change, row, await tx.em.findOne(Team, { id: row.teamId }));
+  if (row instanceof DatasetReference) return whole.has(row.reportId) ? [] : ofReference(change, row, await tx.em.findOne(Report, { id: row.reportId }));
   const kind = KINDS.find(({ entity }) => row.constructor === entity);
   if (kind) return ofResource(kind, change, row as OwnedRow);
   if (!(row instanceof Share || row instanceof TagAssignment) || whole.has(row.resourceId)) return [];
@@ -66,10 +69,17 @@ function ofResource({ kind, events = {}, silent = [] }: KindOf<OwnedRow>, { type
 
 const LEVEL_WORDS: Record<number, string> = { [LEVEL.view]: 'View', [LEVEL.edit]: 'Edit', [LEVEL.admin]: 'Admin' };
 
-function ofShare({ type }: RowChange, { kind, principal, accessLevel }: Share, resource: OwnedRow): Draft {
+function ofShare({ type }: RowChange, { kind, principal, accessLevel, datasetFilterId, restrictFields }: Share, resource: OwnedRow): Draft {
   const keys = [principal];
   if (type === 'delete') return { kind, resource, event: 'unshared', keys, data: { principalId: printed(principal) }, sentence: (name, [whom]) => `stopped sharing ${name} with ${whom}` };
-  return { kind, resource, event: 'shared', keys, data: { principalId: printed(principal), accessLevel }, sentence: (name, [whom]) => `shared ${name} with ${whom} (${LEVEL_WORDS[accessLevel]})` };
+  const part = datasetFilterId || restrictFields ? 'a part of ' : '';
+  return { kind, resource, event: 'shared', keys, data: { principalId: printed(principal), accessLevel }, sentence: (name, [whom]) => `shared ${part}${name} with ${whom} (${LEVEL_WORDS[accessLevel]})` };
+}
+
+const REFERENCE_WORDS = { create: (alias: string, name: string) => `attached the dataset ${alias} to ${name}`, update: (alias: string, name: string) => `changed the dataset ${alias} of ${name}`, delete: (alias: string, name: string) => `took the dataset ${alias} out of ${name}` };
+
+function ofReference({ type }: RowChange, { alias }: DatasetReference, report: Report | null): Draft[] {
+  return report ? [{ kind: 'report', resource: report, event: 'updated', keys: [], data: { fields: ['datasetReferences'], alias }, sentence: (name) => REFERENCE_WORDS[type](alias, name) }] : [];
 }
 
 const ofTag = ({ type }: RowChange, { kind, tagId }: TagAssignment, resource: OwnedRow): Draft => ({

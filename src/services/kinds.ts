@@ -9,7 +9,7 @@ import type { KindOf } from './kind.ts';
 /** The kinds that people own: one declaration each. */
 export const DATASOURCE: KindOf<Datasource> = { entity: Datasource, kind: 'datasource', what: 'datasource', table: 'datasource', events: { config: 'connection.changed', secrets: 'connection.changed' } };
 export const SAVED_QUERY: KindOf<SavedQuery> = { entity: SavedQuery, kind: 'query', what: 'query', table: 'saved_query', silent: ['fields'] };
-export const DATASET: KindOf<Dataset> = { entity: Dataset, kind: 'dataset', what: 'dataset', table: 'dataset' };
+export const DATASET: KindOf<Dataset> = { entity: Dataset, kind: 'dataset', what: 'dataset', table: 'dataset', hasParents: true };
 export const REPORT: KindOf<Report> = { entity: Report, kind: 'report', what: 'report', table: 'report' };
 export const APP: KindOf<App> = { entity: App, kind: 'app', what: 'app', table: 'app', silent: ['envNames'] };
 

@@ -4,13 +4,16 @@ import { ApiToken } from '../../entities/api-token.ts';
 import { App } from '../../entities/app.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
 import { Dataset } from '../../entities/dataset.ts';
+import { DatasetReference } from '../../entities/dataset-reference.ts';
 import { DatasourceLink } from '../../entities/datasource-link.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
 import { Folder } from '../../entities/folder.ts';
 import { Mail } from '../../entities/mail.ts';
+import { Notification } from '../../entities/notification.ts';
 import { Operation } from '../../entities/operation.ts';
 import { Report } from '../../entities/report.ts';
+import { SavedFilter } from '../../entities/saved-filter.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import { Session } from '../../entities/session.ts';
 import { Share } from '../../entities/share.ts';
@@ -21,18 +24,25 @@ import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
 import { TeamMember } from '../../entities/team-member.ts';
 import { Team } from '../../entities/team.ts';
+import { UserSetting } from '../../entities/user-setting.ts';
 import { User } from '../../entities/user.ts';
+import { Visual } from '../../entities/visual.ts';
 import { modelOf, type ModelExtras } from '../adapters/database/model-of.ts';
 import { patternOf } from '../core/read/arguments.ts';
 import type { Filter, Model, Relation } from '../core/read/model.ts';
 import { toMany, toOne } from '../core/read/model.ts';
 import type { Kind } from '../core/read/reader.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
+import { SNAPSHOT_IDS } from './dataset-reference-view.ts';
 import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
+import { ownNotifications, READ } from './notification.ts';
 import { REFERENCES } from './references.ts';
-import { readable, readableThrough } from './rights.ts';
+import { readable, readableDatasets, readableThrough, seenWhole } from './rights.ts';
+import { STALE } from './draft-base.ts';
+import { FILTER_RIGHTS, FILTER_USED } from './saved-filter-model.ts';
 import { MEMBER_RIGHTS } from './suite.ts';
 import { tag, TAGS } from './tag-model.ts';
+import { ownSettings, settingsOfViewer } from './user-setting.ts';
 
 const model = (kind: Kind) => () => modelFor(kind);
 
@@ -69,6 +79,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [ApiToken, { what: 'token', order: '-createdAt' }],
   [Operation, { order: '-createdAt' }],
   [Mail, { text: ['to', 'subject'], sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
+  [Notification, { rights: ownNotifications, text: [], sortable: ['type', 'readAt', 'createdAt', 'updatedAt'], order: '-createdAt', filters: { read: READ } }],
   [Share, { relations: { user: principal(User, 'user', 'principal'), team: principal(Team, 'team', 'principal') } }],
   // Whoever meets an activity has read its resource already.
   [Activity, { text: [], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
@@ -85,10 +96,22 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [SuiteMember, { rights: MEMBER_RIGHTS }],
   [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [Dataset, owned({
-    sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
-    relations: { datasource: toOne(model(Datasource), 'datasource_id'), savedQuery: toOne(model(SavedQuery), 'query_id') },
+    rights: readableDatasets,
+    sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'], orders: { records: seenWhole, size: seenWhole },
+    computed: { stale: STALE },
+    relations: { parent: toOne(model(Dataset), 'parent_id'), drafts: { kind: 'many', model: model(Dataset), join: 'r.parent_id = p.id and r.is_draft', order: 'createdAt', limit: 1 }, ownSettings: settingsOfViewer(model(UserSetting)), snapshots: toMany(model(Dataset), 'parent_id', '-snapshotDate'), filters: toMany(model(SavedFilter), 'dataset_id', 'name'), visuals: toMany(model(Visual), 'dataset_id', '-pinned,position'), datasource: toOne(model(Datasource), 'datasource_id'), savedQuery: toOne(model(SavedQuery), 'query_id') },
   })],
-  [Report, owned()],
+  [UserSetting, { rights: ownSettings }],
+  [SavedFilter, {
+    what: 'filter', rights: FILTER_RIGHTS, computed: { used: FILTER_USED },
+    relations: { dataset: toOne(model(Dataset), 'dataset_id'), ownerUser: principal(User, 'user', 'owner_id'), ownerTeam: principal(Team, 'team', 'owner_id') },
+    filters: { datasets: (ids) => ({ sql: 'dataset_id = any(?)', params: [ids] }) },
+  }],
+  // Whoever meets a visual has read its dataset already.
+  [Visual, { order: 'position', relations: { dataset: toOne(model(Dataset), 'dataset_id') } }],
+  [Report, owned({ relations: { datasetReferences: toMany(model(DatasetReference), 'report_id', 'createdAt') } })],
+  // Whoever meets a reference has read its report already.
+  [DatasetReference, { text: [], order: 'createdAt', relations: { dataset: toOne(model(Dataset), 'dataset_id') }, computed: { snapshotIds: SNAPSHOT_IDS } }],
   [App, owned({ sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'] })],
 ]);
 

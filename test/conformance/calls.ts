@@ -20,7 +20,8 @@ export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undef
   if (row.method === 'GET' || row.method === 'DELETE' || !plan) return undefined;
   const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
   const body: Record<string, unknown> = {};
-  for (const { argument } of plan.slots) {
+  // What takes the body as a whole is satisfied by an empty one.
+  for (const { argument } of plan.slots.filter((slot) => slot.argument.name !== row.options.body || isInputObjectType(getNamedType(slot.argument.type)))) {
     const type = isListType(getNullableType(argument.type)) ? argument.type : getNamedType(argument.type);
     if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) { if (String(field.type).endsWith('!') && field.defaultValue === undefined) body[field.name] = sample(field.name, String(getNamedType(field.type))); }
     if (!isInputObjectType(type) && String(argument.type).endsWith('!') && argument.defaultValue === undefined && !path.has(argument.name)) body[argument.name] = sample(argument.name, String(type));
@@ -31,7 +32,7 @@ export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undef
 const SAMPLES: Record<string, unknown> = { Int: 1, Float: 1, Boolean: true, JSONObject: {}, JSON: {}, TeamRole: 'member', Theme: 'dark', DateTime: '2026-01-01T00:00:00.000Z' };
 const NAMED: Record<string, unknown> = { q: 'private', groupBy: [], measures: [{ fn: 'count', as: 'n' }], format: 'csv', permissions: [], password: 'correct horse battery', username: 'somebody-new', type: 'postgres', config: { host: '127.0.0.1', database: 'd', user: 'u' } };
 /** Where a name that others have too means something of its own. */
-const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup' };
+const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup', VisualComponent: 'bar-chart' };
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN;
 
 /** What a GET must be asked with. */
