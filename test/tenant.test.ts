@@ -97,12 +97,12 @@ describe('connections', () => {
     expect(naming(/new TenantPool\(/)).toEqual(['src/adapters/database/tenant-database.ts']);
     expect(naming(/\bopenPool\(/)).toEqual(['src/adapters/database/database.ts', 'src/adapters/database/system.ts']);
     expect(naming(/new (pg\.)?Client\(/)).toEqual([
+      'src/adapters/database/generation-lock.ts',                  // the advisory lock of rows in the making
       'src/adapters/database/listener.ts',                         // hears ids, reads nothing
       'src/adapters/dataset-index/elasticsearch/client.ts',        // a search engine
       'src/adapters/demo-source/demo-source.ts',                   // a database of its own, made as a source
       'src/adapters/drivers/postgres/session.ts',                  // users' sources
       'src/adapters/embedded-postgres/embedded-postgres.ts',       // makes the database
-      'src/operations/loader.ts',                                  // the load's advisory lock
       'src/server/doctor.ts', 'src/server/generated-files.ts',     // the operator's and the developer's
       'src/server/migrate.ts',
     ]);

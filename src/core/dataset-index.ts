@@ -12,6 +12,8 @@ export interface IndexedField {
   type: FieldType;
   format?: FieldFormat;
   column: string;
+  /** See `Field`. */
+  vanished?: true;
 }
 
 /** All that an index must know of a generation to read it: Postgres keeps it, the index never looks it up. */

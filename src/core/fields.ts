@@ -13,6 +13,8 @@ export interface Field {
   type: FieldType;
   format?: FieldFormat;
   description?: string;
+  /** The source has it no longer: it was kept by a refresh with `syncFields=false` and is missing in every row. Saved filters that name it fit no more (contract 3). */
+  vanished?: true;
 }
 
 /** How a source's values are written in its segments and staged before their final type is known. */

@@ -52,10 +52,10 @@ export async function publishGeneration(tx: Transaction, { tenantId, startedAt }
   };
 }
 
-/** The fields of the generation with the labels people gave; the format is the generation's alone. */
+/** The fields of the generation with the labels people gave; what its rows are like is the generation's alone. */
 export function fieldsOf(before: readonly Field[], { fields: now }: Pick<Generation, 'fields'>): Field[] {
   return mergedFields(before, now).map(({ format: _former, ...field }, i) => {
-    const { format } = now[i]!;
-    return format ? { ...field, format } : field;
+    const { format, vanished } = now[i]!;
+    return { ...field, ...(format && { format }), ...(vanished && { vanished }) };
   });
 }

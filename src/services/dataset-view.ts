@@ -55,9 +55,9 @@ export async function viewOf(ctx: Context, dataset: ViewedDataset, generationId:
   const generation = generationId === null ? null : await readGeneration(ctx, dataset, generationId);
   const held = new Map(generation?.fields.map((field) => [field.name, field]));
   // A field's type and format are those of the rows; a field that the rows do not have yet comes with the next refresh.
-  const fields = dataset.fields.flatMap(({ format: _format, ...field }) => {
-    const { type, format } = held.get(field.name) ?? {};
-    return type ? [{ ...field, type, ...(format && { format }) }] : [];
+  const fields = dataset.fields.flatMap(({ format: _format, vanished: _vanished, ...field }) => {
+    const { type, format, vanished } = held.get(field.name) ?? {};
+    return type ? [{ ...field, type, ...(format && { format }), ...(vanished && { vanished }) }] : [];
   });
   return { datasetId: keeperOf(dataset), generation, fields: shown(fields, restriction), where: rowsOf(restriction, fields), partial: restriction !== null };
 }
@@ -65,10 +65,13 @@ export async function viewOf(ctx: Context, dataset: ViewedDataset, generationId:
 /** The rows that a restriction shows. Its criteria may name fields that it hides. */
 const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode => (restriction?.rows ? or(restriction.rows.map((criteria) => stillFits(criteria, fields))) : ALL);
 
+/** The fields that saved criteria may name: those that the source still has. */
+export const lasting = (fields: readonly Field[]): Field[] => fields.filter(({ vanished }) => !vanished);
+
 /** Criteria of fields that are gone, or of another type now, show nothing (contract 3). */
 function stillFits(criteria: Record<string, unknown>, fields: Field[]): CriteriaNode {
   try {
-    return parseCriteria(criteria, fields);
+    return parseCriteria(criteria, lasting(fields));
   } catch (error) {
     if (error instanceof Fault) return NONE;
     throw error;

@@ -4,7 +4,7 @@ import { parseCriteria } from '../core/criteria/parse.ts';
 import type { CriteriaNode } from '../core/criteria/tree.ts';
 import { badInput, Fault, notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
-import { restrictionOn, shown, type DatasetView } from './dataset-view.ts';
+import { lasting, restrictionOn, shown, type DatasetView } from './dataset-view.ts';
 import type { Owned } from './rights.ts';
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
@@ -37,7 +37,7 @@ export async function shownFilter(ctx: Context, { criteria, dataset }: FilterCol
 /** Why criteria do not fit the fields that somebody sees; null when they do. Who sees a `partial` view is not told the names, which may be those of hidden fields. */
 export function problemOf(criteria: Record<string, unknown>, fields: readonly Field[], partial: boolean): string | null {
   try {
-    parseCriteria(criteria, fields);
+    parseCriteria(criteria, lasting(fields));
     return null;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

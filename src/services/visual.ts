@@ -6,7 +6,7 @@ import { conflict, notFound } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
 import type { ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
-import { componentOf, withHidden, type VisualComponent } from '../core/visual/component.ts';
+import { componentOf, withHidden, type IsVisible, type VisualComponent } from '../core/visual/component.ts';
 import { VIEWED } from './dataset-view.ts';
 import { DATASET } from './kinds.ts';
 import { checkVersion, load } from './rights.ts';
@@ -50,7 +50,7 @@ export async function update(ctx: Context, datasetId: string, id: string, input:
     const visual = await visualIn(ctx, tx, dataset, id);
     if (input.position === null) throw invalid('position', 'must not be null');
     if (input.position !== undefined) await place(tx, visual, input.position, await tx.em.count(Visual, { datasetId: dataset.id }) - 1);
-    assign(visual, { ...input, ...(input.config && isVisible && { config: withHidden(visual.component, visual.config, input.config, isVisible) }) });
+    assign(visual, input, isVisible);
     return visual.id;
   });
 }
@@ -85,11 +85,13 @@ async function visualIn(ctx: Context, tx: Transaction, dataset: Dataset, id: str
   return visual;
 }
 
-function assign(visual: Visual, { name, description, config, embedded, pinned }: VisualInput): void {
+/** What was sent is checked by itself: what stays of others must not be told by what does not fit beside it. */
+function assign(visual: Visual, { name, description, config, embedded, pinned }: VisualInput, isVisible: IsVisible | null = null): void {
+  const checked = config === undefined ? undefined : checkedConfig(visual.component, config ?? {});
   assignPresent<Pick<Visual, 'name' | 'description' | 'config' | 'embedded' | 'pinned'>>(visual, {
     name: name === undefined ? undefined : checkText(name, 'name'),
     description: description === undefined ? undefined : checkOptionalText(description, 'description'),
-    config: config === undefined ? undefined : checkedConfig(visual.component, config ?? {}),
+    config: config && checked && isVisible ? withHidden(visual.component, visual.config, { ...checked }, isVisible) : checked,
     embedded, pinned,
   }, ['description']);
 }

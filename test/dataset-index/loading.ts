@@ -16,7 +16,7 @@ export function loadingContract(index: () => DatasetIndex): void {
 
   test('syncFields=false: exactly the known fields, in their order; a vanished one has no values', async () => {
     const generation = await load({ keepFields: [field('gone', 'datetime'), field('age', 'integer')] });
-    expect(generation.fields.map(({ name, type }) => [name, type])).toEqual([['gone', 'datetime'], ['age', 'integer']]);
+    expect(generation.fields.map(({ name, type, vanished }) => [name, type, vanished])).toEqual([['gone', 'datetime', true], ['age', 'integer', undefined]]);
     expect((await search(index(), generation)).rows).toEqual([{ gone: null, age: 30 }, { gone: null, age: null }, { gone: null, age: 7 }]);
   });
 

@@ -9,5 +9,5 @@ import type { LoadedField } from './staging-types.ts';
 export function keepFields<F extends LoadedField>(fields: F[], kept: Field[] | undefined, vanished: (field: LoadedField) => F): F[] {
   if (!kept) return fields;
   const present = new Map(fields.map((field) => [field.name, field]));
-  return kept.map(({ name, type }, i) => present.get(name) ?? vanished({ name, type, column: `c${fields.length + i}`, sqlType: DEFAULT_TYPE[type] }));
+  return kept.map(({ name, type }, i) => present.get(name) ?? vanished({ name, type, column: `c${fields.length + i}`, sqlType: DEFAULT_TYPE[type], vanished: true }));
 }

@@ -48,7 +48,7 @@ async function makeFile(folder: string, columns: Column[], segments: AsyncIterab
     const [count] = await statements.rows('SELECT count(*) FROM made.data');
     const warnings = await lostValues(load);
     await statements.finish('made');
-    return { records: Number(count![0]), fields: kept.map(({ name, type, format, column }) => ({ name, type, ...(format && { format }), column })), warnings };
+    return { records: Number(count![0]), fields: kept.map(({ name, type, format, column, vanished }) => ({ name, type, ...(format && { format }), column, ...(vanished && { vanished }) })), warnings };
   } finally {
     statements.close();
     await rm(temp, { recursive: true, force: true });
