@@ -51,6 +51,8 @@ export interface Search {
   words: string[];
   /** Names of the fields that `words` look at: the visible string and text fields. */
   wordFields: string[];
+  /** Rows that `where` leaves out are hidden from the caller: where the index can, it looks for words in the others alone, so that the time it takes does not tell of these. */
+  partial?: boolean;
 }
 
 export interface RowSearch extends Search {

@@ -75,7 +75,7 @@ export async function discover(ctx: Context, dataset: ViewedDataset, { fields, f
 /** The part of a search that says which rows, checked against what the viewer sees. */
 export const matching = async (ctx: Context, view: DatasetView, { filter, q }: Pick<RowQuery, 'filter' | 'q'>): Promise<Omit<Search, 'generation'>> => ({
   where: await whereOf(ctx, view, filter),
-  words: q ? normaliseWords(q) : [],
+  words: q ? normaliseWords(q) : [], ...(view.partial && { partial: true }),
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
 

@@ -41,6 +41,7 @@ export function wordsContract(index: () => DatasetIndex): void {
     const sort = [{ field: 'n', descending: true }];
     const all = wanted('zoe', ['a', 'b']).filter((n) => n >= 50).reverse();
     expect((await found('zoe', ['a', 'b'], { where, sort })).rows.map(({ n }) => n)).toEqual(all);
+    for (const partial of [true, false]) expect(await found('zoe', ['a', 'b'], { where, partial })).toMatchObject({ total: all.length, rows: all.toReversed().map((n) => ({ n })) });
     for (const more of [{ where, sort }, { where }, {}]) {
       const whole = (await found('zoe', ['a', 'b'], more)).rows.map(({ n }) => n);
       const first = await search(index(), generation, { fields: ['n'], words: ['zoe'], wordFields: ['a', 'b'], limit: 5, ...more });

@@ -24,20 +24,25 @@ export interface Scope {
 
 /** Opens what a search reads. Building the words may take a while the first time. */
 export async function openScope(dir: string, sidecar: WordsSidecar, search: Search, signal: AbortSignal): Promise<Scope> {
-  const { generation, where, words } = search;
+  const { generation, where, words, partial } = search;
   const field = fieldFinder(generation);
+  const hides = partial && !matchesAll({ ...search, words: [] });
   const files = [rowsFile(dir, generation.id)];
   if (words.length > 0) files.push(await sidecar.file(generation, search.wordFields.map(field), signal));
-  const wordRows = ([, sidecarAlias]: string[], values: DuckDBValue[]) => (words.length === 0 ? undefined
-    : `SELECT rowid FROM ${sidecarAlias}.words WHERE ${words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ')}`);
+  const holdsWords = (values: DuckDBValue[]) => words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ');
+  const wordRows = ([, sidecarAlias]: string[], values: DuckDBValue[]) => (words.length === 0 ? undefined : `SELECT rowid FROM ${sidecarAlias}.words WHERE ${holdsWords(values)}`);
+  const matches = (values: DuckDBValue[]) => compileCriteria(where, ({ name }) => field(name).column, boundValues(values));
   return {
     files, field, wordRows,
     everything: matchesAll(search),
     table: ([alias]) => `${alias}.data`,
     where: (aliases, values) => {
-      const condition = compileCriteria(where, ({ name }) => field(name).column, boundValues(values));
-      const rows = wordRows(aliases, values);
-      return rows ? `${condition} AND rowid IN (${rows})` : condition;
+      const condition = matches(values);
+      if (words.length === 0) return condition;
+      if (!hides) return `${condition} AND rowid IN (${wordRows(aliases, values)})`;
+      // Of a CASE the second part is looked at where the first holds, and nowhere else.
+      const [data, sidecarAlias] = aliases;
+      return `rowid IN (SELECT rowid FROM ${sidecarAlias}.words WHERE CASE WHEN rowid IN (SELECT rowid FROM ${data}.data WHERE ${condition}) THEN ${holdsWords(values)} ELSE false END)`;
     },
   };
 }
