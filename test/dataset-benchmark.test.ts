@@ -7,7 +7,8 @@ import type { DatasetBenchmarkInput } from '../src/services/dataset-benchmark.ts
 import { wait } from '../src/services/operation-wait.ts';
 import * as operations from '../src/services/operation.ts';
 import type { Client } from './client.ts';
-import { HAS_MARIADB } from './engines.ts';
+import { rowsOf, searched } from './dataset-copy/world.ts';
+import { HAS_ELASTICSEARCH, HAS_MARIADB } from './engines.ts';
 import { useMysqlSource } from './mysql-source.ts';
 import { filesOf, GATED, makeDataset } from './operations/refreshable.ts';
 import { eventually, test as operated } from './operations/world.ts';
@@ -329,5 +330,15 @@ describe('an uploaded file counts', () => {
     const counting = connection.count(query(60_000), stop.signal).catch((error: unknown) => error);
     stop.abort();
     expect(await counting).toMatchObject({ code: 'CANCELLED' });
+  });
+});
+
+describe.skipIf(!HAS_ELASTICSEARCH)('with rows in Elasticsearch', () => {
+  searched('a benchmark that loads rows leaves nothing there, and the dataset’s rows as they are', async ({ service, ann, orders: made }) => {
+    const { id, esIndex } = await made();
+    const answer = await ann.post(`/datasets/${id}/_benchmark`, { config: { iterations: 2, warmup: 1, includeIndexing: true } });
+    expect(answer).toMatchObject({ status: 200, body: { iterations: 2, warmup: 1, results: [{ iteration: 1, records: 20 }, { iteration: 2, records: 20 }], statistics: { records: 20 }, config: { includeDataTransfer: true, includeIndexing: true } } });
+    expect(await service.platform.index.generations()).toEqual([{ id: esIndex, complete: true }]);
+    expect(await rowsOf(ann, id)).toHaveLength(20);
   });
 });

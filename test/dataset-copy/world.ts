@@ -23,8 +23,11 @@ const copiesIn = (variables: Variables) => base.extend<{ service: Service; order
 /** Tests on the embedded index. */
 export const test = copiesIn(async () => ({}));
 
+/** Tests on Elasticsearch. */
+export const searched = copiesIn(async () => ({ ELASTICSEARCH_URL: (await elasticsearch()).url }));
+
 /** The same on every index that is installed here. */
-export const WORLDS = [{ index: 'DuckDB', test }, ...(HAS_ELASTICSEARCH ? [{ index: 'Elasticsearch', test: copiesIn(async () => ({ ELASTICSEARCH_URL: (await elasticsearch()).url })) }] : [])];
+export const WORLDS = [{ index: 'DuckDB', test }, ...(HAS_ELASTICSEARCH ? [{ index: 'Elasticsearch', test: searched }] : [])];
 
 /** Ids of the rows that somebody sees, in their order. */
 export const rowsOf = async (who: Client, id: string): Promise<number[] | number> => {
