@@ -8,7 +8,7 @@ import type { BoundQuery } from '../core/row-source.ts';
 import { runnableQuery } from './dataset-query.ts';
 import { DATASET } from './kinds.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { wait as waitFor } from './operation-wait.ts';
+import { started } from './operation-wait.ts';
 import * as operations from './operation.ts';
 import { load } from './rights.ts';
 
@@ -56,11 +56,6 @@ export async function benchmarkInternal(ctx: Context, id: string, options: Bench
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers benchmark a dataset this way');
     return begin(ctx, tx, dataset, options, false);
   });
-}
-
-async function started(ctx: Context, wait: boolean, start: (tx: Transaction) => Promise<string>): Promise<OperationRecord> {
-  const operationId = await ctx.transaction(start);
-  return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
 }
 
 /** Checks all that can be checked before, and starts the benchmark. It has no lane: it changes nothing, so it neither waits for refreshes nor keeps them waiting. */

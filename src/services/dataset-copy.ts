@@ -7,7 +7,7 @@ import type { Transaction } from '../core/platform.ts';
 import type { Carried } from './dataset-carry.ts';
 import { DATASET } from './kinds.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { wait as waitFor } from './operation-wait.ts';
+import { started } from './operation-wait.ts';
 import * as operations from './operation.ts';
 import { checkQuota } from './quota.ts';
 import { load } from './rights.ts';
@@ -48,12 +48,6 @@ export async function copy(ctx: Context, id: string, { name }: { name: string },
     const input: DatasetCopyInput = { datasetId: dataset.id, newId: newId(), name: checked, ...parts };
     return operations.start(ctx, tx, { operation: 'dataset.copy', resource: { kind: 'dataset', id: dataset.id }, input: { ...input }, progress: progress ?? null, unit: 'rows' });
   });
-}
-
-/** Starts an operation in a transaction of its own; answers its record, finished when `wait` says so. */
-export async function started(ctx: Context, wait: boolean, start: (tx: Transaction) => Promise<string>): Promise<OperationRecord> {
-  const id = await ctx.transaction(start);
-  return wait ? waitFor(ctx, id) : operations.get(ctx, id);
 }
 
 /** 413 when a copy of the rows would be more than a dataset or its tenant may have. */

@@ -9,7 +9,7 @@ import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 import { DATASET } from './kinds.ts';
 import { lockLane } from './operation-lane.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { wait as waitFor } from './operation-wait.ts';
+import { started } from './operation-wait.ts';
 import * as operations from './operation.ts';
 import { idOf, load } from './rights.ts';
 
@@ -23,20 +23,15 @@ export interface RefreshOptions {
 }
 
 /** Replaces a dataset's rows by those of its query, on its owner's right to the datasource. Answers the operation, finished when `wait` says so. */
-export async function refresh(ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> {
-  const operationId = await ctx.transaction(async (tx) => begin(ctx, tx, await loadInLane(ctx, tx, id, 'dataset:refresh'), options));
-  return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
-}
+export const refresh = (ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> =>
+  started(ctx, wait, async (tx) => begin(ctx, tx, await loadInLane(ctx, tx, id, 'dataset:refresh'), options));
 
 /** The same for the service itself: superusers and workers only, whatever the owner may read. */
-export async function refreshInternal(ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> {
-  const operationId = await ctx.transaction(async (tx) => {
-    const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
-    if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
-    return begin(ctx, tx, dataset, options, { checkOwner: false });
-  });
-  return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
-}
+export const refreshInternal = (ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> => started(ctx, wait, async (tx) => {
+  const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
+  if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
+  return begin(ctx, tx, dataset, options, { checkOwner: false });
+});
 
 /** Where a dataset's rows are replaced, one operation at a time. */
 export const laneOf = (datasetId: string): string => `dataset:${datasetId}`;

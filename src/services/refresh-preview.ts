@@ -10,7 +10,7 @@ import type { Transaction } from '../core/platform.ts';
 import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
 import { inputOf, laneOf, loadInLane, type RefreshOptions } from './dataset-refresh.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { wait as waitFor } from './operation-wait.ts';
+import { started } from './operation-wait.ts';
 import * as operations from './operation.ts';
 import type { Impact } from './refresh-impact.ts';
 
@@ -64,11 +64,6 @@ export async function promote(ctx: Context, id: string, previewId: string, progr
     const input = { previewId } satisfies PromoteRefreshInput;
     return operations.start(ctx, tx, { operation: 'dataset.promoteRefresh', resource: { kind: 'dataset', id: dataset.id }, input, progress, unit: 'rows', lane: laneOf(dataset.id) });
   });
-}
-
-async function started(ctx: Context, wait: boolean, start: (tx: Transaction) => Promise<string>): Promise<OperationRecord> {
-  const operationId = await ctx.transaction(start);
-  return wait ? waitFor(ctx, operationId) : operations.get(ctx, operationId);
 }
 
 /** Which fields come, go, and change their type. */
