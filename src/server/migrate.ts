@@ -8,15 +8,15 @@ import { Search } from '../migrations/m005-search.ts';
 import { SavedFilters } from '../migrations/m006-saved-filter.ts';
 import { Notifications } from '../migrations/m007-notification.ts';
 import { Visuals } from '../migrations/m008-visual.ts';
-import { DatasetReferences } from '../migrations/m010-dataset-reference.ts';
-import { Drafts } from '../migrations/m011-draft.ts';
-import { RefreshPreviews } from '../migrations/m012-refresh-preview.ts';
+import { DatasetReferences } from '../migrations/m009-dataset-reference.ts';
+import { Drafts } from '../migrations/m010-draft.ts';
+import { RefreshPreviews } from '../migrations/m011-refresh-preview.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 /** Every migration, in order. */
 export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }, { name: 'm002-mail', class: MailAndPasswordReset },
   { name: 'm003-stored-file', class: StoredFiles }, { name: 'm004-resource', class: Resources }, { name: 'm005-search', class: Search },
-  { name: 'm006-saved-filter', class: SavedFilters }, { name: 'm007-notification', class: Notifications }, { name: 'm008-visual', class: Visuals }, { name: 'm010-dataset-reference', class: DatasetReferences }, { name: 'm011-draft', class: Drafts }, { name: 'm012-refresh-preview', class: RefreshPreviews }];
+  { name: 'm006-saved-filter', class: SavedFilters }, { name: 'm007-notification', class: Notifications }, { name: 'm008-visual', class: Visuals }, { name: 'm009-dataset-reference', class: DatasetReferences }, { name: 'm010-draft', class: Drafts }, { name: 'm011-refresh-preview', class: RefreshPreviews }];
 
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_711_001;
