@@ -1,7 +1,8 @@
-import { Ajv, type ErrorObject } from 'ajv';
-import { badInput, type Complaint } from '../core/errors.ts';
+import { Ajv } from 'ajv';
+import { badInput } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Driver } from '../core/row-source.ts';
+import { misfit } from './schema-complaints.ts';
 
 const ajv = new Ajv({ allErrors: true, useDefaults: true });
 
@@ -23,13 +24,5 @@ function checked(schema: Record<string, unknown>, given: unknown, root: string):
   const value = structuredClone(given);
   const valid = ajv.compile(schema);
   if (valid(value)) return value;
-  const validation = valid.errors!.map((error) => complaint(error, root));
-  throw badInput(validation[0]!.message, { validation });
-}
-
-function complaint({ keyword, instancePath, params, message }: ErrorObject, root: string): Complaint {
-  const named = keyword === 'required' ? params.missingProperty : keyword === 'additionalProperties' ? params.additionalProperty : undefined;
-  const path = [root, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [String(named)])];
-  const said = keyword === 'required' ? 'is required' : keyword === 'additionalProperties' ? 'is unknown' : keyword === 'enum' ? `must be one of ${params.allowedValues.join(', ')}` : message;
-  return { path, message: `${path.join('.')} ${said}`, code: keyword };
+  throw misfit(valid.errors!, root);
 }

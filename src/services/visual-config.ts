@@ -1,12 +1,12 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv } from 'ajv';
 import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
-import { badInput, type Complaint } from '../core/errors.ts';
 import { isPartial } from '../core/permissions.ts';
 import { componentOf, visibleConfig, type IsVisible, type VisualComponent } from '../core/visual/component.ts';
 import type { VisualConfig } from '../core/visual/config.ts';
 import { visibleFields, type ViewedDataset } from './dataset-view.ts';
 import { levelOn } from './rights.ts';
+import { misfit } from './schema-complaints.ts';
 
 // `field` tells front-ends what to offer; whether there is such a field is asked with the data, for a dataset may have no rows yet.
 const ajv = new Ajv({ allErrors: true, formats: { field: true } });
@@ -14,19 +14,10 @@ const ajv = new Ajv({ allErrors: true, formats: { field: true } });
 /** A visual's config as it is kept. 400 naming the key that its component does not know, or that holds something else. */
 export function checkedConfig(component: VisualComponent, config: Record<string, unknown>): VisualConfig {
   const valid = ajv.compile<VisualConfig>(componentOf(component).schema);
-  if (!valid(config)) {
-    const validation = valid.errors!.map(complaint);
-    throw badInput(validation[0]!.message, { validation });
-  }
+  if (!valid(config)) throw misfit(valid.errors!, 'config');
   const { min, max } = config;
   if (typeof min === 'number' && typeof max === 'number' && min >= max) throw invalid('config.max', 'must be greater than config.min');
   return config;
-}
-
-function complaint({ keyword, instancePath, params, message }: ErrorObject): Complaint {
-  const path = ['config', ...instancePath.split('/').slice(1), ...(keyword === 'additionalProperties' ? [String(params.additionalProperty)] : [])];
-  const said = keyword === 'additionalProperties' ? 'is unknown' : keyword === 'enum' ? `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}` : message;
-  return { path, message: `${path.join('.')} ${said}`, code: keyword };
 }
 
 /** Which fields of a dataset exist for the viewer, who sees a part of it; null when they see the whole (contract 3). */
