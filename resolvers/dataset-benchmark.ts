@@ -5,9 +5,8 @@ import { Json, JsonObject } from '../src/core/scalars.ts';
 import type { BenchmarkRun, BenchmarkStatistics } from '../src/core/statistics.ts';
 import type { DatasetBenchmarkResult } from '../src/operations/dataset-benchmark.ts';
 import * as benchmarks from '../src/services/dataset-benchmark.ts';
-import type { OperationRecord } from '../src/services/operation-record.ts';
 import { Key } from './arguments.ts';
-import { progressName } from './dataset-run.ts';
+import { answered, progressName } from './dataset-run.ts';
 import { Can } from './guard.ts';
 
 /** A run that was measured. */
@@ -92,13 +91,11 @@ export class BenchmarkArgs {
 export class DatasetBenchmarkResolver {
   @Can('dataset:refresh') @Mutation(() => DatasetBenchmarkAnswer, { description: 'Runs a dataset’s query several times and says how long it takes. Stored rows are not changed.' })
   async benchmarkDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs) {
-    return answer(await benchmarks.benchmark(ctx, id, { ...options, progress: progressName(progress) }, wait));
+    return answered(await benchmarks.benchmark(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
   @Can('dataset:refresh') @Mutation(() => DatasetBenchmarkAnswer, { description: 'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.' })
   async benchmarkDatasetInternal(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs) {
-    return answer(await benchmarks.benchmarkInternal(ctx, id, { ...options, progress: progressName(progress) }, wait));
+    return answered(await benchmarks.benchmarkInternal(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 }
-
-const answer = (operation: OperationRecord) => ({ operation, result: operation.result ?? null });

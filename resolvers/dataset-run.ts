@@ -85,12 +85,12 @@ export class DatasetRunResolver {
 
   @Can('dataset:refresh') @Mutation(() => DatasetRefreshAnswer, { description: 'Replaces a dataset’s rows by those of its query. Readers see the old rows until the new are complete.' })
   async refreshDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs) {
-    return answer(await refreshes.refresh(ctx, id, { ...options, progress: progressName(progress) }, wait));
+    return answered(await refreshes.refresh(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
   @Can('dataset:refresh') @Mutation(() => DatasetRefreshAnswer, { description: 'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.' })
   async refreshDatasetInternal(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs) {
-    return answer(await refreshes.refreshInternal(ctx, id, { ...options, progress: progressName(progress) }, wait));
+    return answered(await refreshes.refreshInternal(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
   @Can('dataset:write') @Mutation(() => FieldSync, { description: 'Asks the source what the query answers with now and brings the dataset’s fields up to date. Rows follow with the next refresh.' })
@@ -106,4 +106,5 @@ export function progressName(progress: unknown): string | number | null {
   return progress;
 }
 
-const answer = (operation: OperationRecord) => ({ operation, result: operation.result ?? null });
+/** An operation with its result, which is null when it was not waited for. */
+export const answered = (operation: OperationRecord) => ({ operation, result: operation.result ?? null });

@@ -50,9 +50,6 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Shar
   const type = kindOf.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
 
-  /** Who sees a part of a resource knows of their own shares alone. */
-  const known = async (ctx: Context, resource: Owned) => (isPartial(await levelOn(ctx, resource)) ? { principal: ctx.viewer.principals } : undefined);
-
   /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
   const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> => (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
 
@@ -90,14 +87,14 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Shar
     }
 
     @Needs(...levelNeeds(kindOf)) @FieldResolver(() => [Share], { description: 'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.' })
-    async shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
-      return knownShares(ctx, resource, await ctx.read.children<Share>(type, 'shares', resource, info, {}, await known(ctx, resource)));
+    shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+      return knownShares(ctx, resource, (own) => ctx.read.children<Share>(type, 'shares', resource, info, {}, own));
     }
 
     @Needs(...levelNeeds(kindOf)) @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
     async share(@Ctx() ctx: Context, @Root() resource: Owned, @PrincipalId() principalId: string, @Info() info: GraphQLResolveInfo) {
-      const found = await ctx.read.find(Share, await shares.keyOf(ctx, resource.id, principalId), info, await known(ctx, resource));
-      const [share] = found ? await knownShares(ctx, resource, [found]) : [];
+      const key = await shares.keyOf(ctx, resource.id, principalId);
+      const [share] = await knownShares(ctx, resource, async (own) => [await ctx.read.find(Share, key, info, own)].filter((found) => found !== null));
       if (!share) throw notFound({ what: 'share', id: principalId });
       return share;
     }

@@ -5,11 +5,10 @@ import type { FieldType } from '../src/core/fields.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import type { Break } from '../src/services/refresh-impact.ts';
 import * as previews from '../src/services/refresh-preview.ts';
-import type { OperationRecord } from '../src/services/operation-record.ts';
 import { Key } from './arguments.ts';
 import { FollowedArgs } from './dataset-copy.ts';
 import { FieldTypeEnum } from './dataset-field.ts';
-import { DatasetRefreshAnswer, progressName, RefreshArgs } from './dataset-run.ts';
+import { answered, DatasetRefreshAnswer, progressName, RefreshArgs } from './dataset-run.ts';
 import { Can } from './guard.ts';
 
 const RefreshBreakKindEnum = { VISUAL: 'visual', FILTER: 'filter', SHARE: 'share', REFERENCE: 'reference' } as const satisfies Record<string, Break['kind']>;
@@ -70,7 +69,7 @@ export class RefreshPreviewResolver {
     description: 'Rehearses a refresh: loads the rows of the dataset’s query where no reader sees them, and says what publishing them would change and break. They are kept for an hour; a dataset has one preview at most.',
   })
   async previewRefresh(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs) {
-    return answer(await previews.preview(ctx, id, { ...options, progress: progressName(progress) }, wait));
+    return answered(await previews.preview(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
   @Can('dataset:refresh') @Mutation(() => DatasetRefreshAnswer, {
@@ -79,8 +78,6 @@ export class RefreshPreviewResolver {
   async promoteRefresh(
     @Ctx() ctx: Context, @Key('dataset') id: string, @Arg('previewId', () => ID, { description: 'The `previewId` that `previewRefresh` answered.' }) previewId: string, @Args(() => FollowedArgs) { wait, progress }: FollowedArgs,
   ) {
-    return answer(await previews.promote(ctx, id, previewId, progressName(progress), wait));
+    return answered(await previews.promote(ctx, id, previewId, progressName(progress), wait));
   }
 }
-
-const answer = (operation: OperationRecord) => ({ operation, result: operation.result ?? null });

@@ -68,7 +68,7 @@ export class SnapshotResolver {
 export class DatasetSnapshotFields {
   @FieldResolver(() => SnapshotPage, { description: 'Its snapshots, the latest first.' })
   snapshots(@Ctx() ctx: Context, @Root() dataset: { id: string }, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.childPage(Dataset, 'snapshots', dataset, info, page, { isSnapshot: true });
+    return ctx.read.childPage(Dataset, 'snapshots', dataset, info, page);
   }
 
   @FieldResolver(() => Dataset, { description: 'One of its snapshots.' })

@@ -3,7 +3,8 @@ import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, kind, post, type Json } from '../route.ts';
 
-const PERMISSIONS = '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
+/** What a dataset's permissions are printed by. */
+export const PERMISSIONS = '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
 
 interface Dataset { id: string; parentId: string | null; isDraft: boolean; datasourceId: string | null }
 

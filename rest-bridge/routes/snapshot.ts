@@ -1,14 +1,14 @@
 import { operation } from '../operation.ts';
 import { collection, resource, type Presenter } from '../present.ts';
 import { del, get, post, put, type Json } from '../route.ts';
-import { dataset } from './dataset.ts';
+import { dataset, PERMISSIONS } from './dataset.ts';
 
 interface Snapshot { id: string; parentId: string | null }
 
 const links = ({ id, parentId }: Snapshot) => ({ self: `/datasets/${parentId}/snapshots/${id}`, 'svc:parent': `/datasets/${parentId}`, 'svc:data': `/datasets/${id}/data` });
 const FIELDS = `id tenant slug naturalId name description parentId isDraft isSnapshot snapshotDate datasourceId query params { name label dataType defaultValue required description } flow settings
   fields { name label type format description } records size sizeFormatted esIndex dataUpdatedAt ownerId owner { id name type } createdAt updatedAt
-  permissions { read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }`;
+  permissions ${PERMISSIONS}`;
 const snapshot = resource<Snapshot>(FIELDS, links, { identity: ['query', 'parentId', 'snapshotDate', 'ownerId'] });
 
 /** What a copy carries is printed where it was asked for. */

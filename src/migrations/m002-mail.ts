@@ -1,12 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
-
-const row = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
-  created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
+import { ROW, ofTenants } from './tenant-table.ts';
 
 /** The outbox and the links by which users set a new password. */
 export class MailAndPasswordReset extends Migration {
   override up(): void {
-    this.addSql(`create table dws.mail (${row}, user_id uuid references dws.app_user on delete set null, recipient text not null, subject text not null,
+    this.addSql(`create table dws.mail (${ROW}, user_id uuid references dws.app_user on delete set null, recipient text not null, subject text not null,
       sealed_text text not null, sealed_html text, status text not null default 'queued' check (status in ('queued', 'sent', 'failed')), attempts integer not null default 0,
       error text, sent_at timestamptz, next_attempt_at timestamptz not null default now(), claimed_at timestamptz, expires_at timestamptz);`);
     this.addSql(`create index mail_of_tenant on dws.mail (tenant_id, created_at, id);`);
@@ -15,17 +13,11 @@ export class MailAndPasswordReset extends Migration {
     this.addSql(`create index mail_created on dws.mail (created_at);`);
     this.addSql(`create trigger tell_mail after insert on dws.mail for each row execute function dws.tell('dws_mail', 'id');`);
 
-    this.addSql(`create table dws.password_reset (${row}, user_id uuid not null references dws.app_user on delete cascade, token_hash text not null unique,
+    this.addSql(`create table dws.password_reset (${ROW}, user_id uuid not null references dws.app_user on delete cascade, token_hash text not null unique,
       expires_at timestamptz not null, used_at timestamptz);`);
     this.addSql(`create index password_reset_user on dws.password_reset (user_id);`);
     this.addSql(`create index password_reset_expires on dws.password_reset (expires_at);`);
 
-    const tenant = `(select current_setting('app.tenant')::uuid)`;
-    for (const table of ['mail', 'password_reset']) {
-      this.addSql(`alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
-        create policy tenant on dws.${table} to dws_app using (tenant_id = ${tenant}) with check (tenant_id = ${tenant});
-        create policy system on dws.${table} to dws_system using (true) with check (true);
-        grant select, insert, update, delete on dws.${table} to dws_app, dws_system;`);
-    }
+    for (const table of ['mail', 'password_reset']) this.addSql(ofTenants(table));
   }
 }

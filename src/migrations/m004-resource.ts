@@ -1,8 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
+import { ROW, ofTenants } from './tenant-table.ts';
 
-const row = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
-  created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
-const owned = `${row}, name text not null, slug text not null, description text, owner_id text not null, folder_id uuid`;
+const owned = `${ROW}, name text not null, slug text not null, description text, owner_id text not null, folder_id uuid`;
 /** The resource that a row is about: its kind's word and its id, which no two kinds share. */
 const about = `kind text not null, resource_id uuid not null`;
 
@@ -19,7 +18,7 @@ export class Resources extends Migration {
       this.addSql(`create index ${kind}_name on dws.${kind} (tenant_id, lower(name), id);`);
     }
 
-    this.addSql(`create table dws.folder (${row}, name text not null, parent_id uuid references dws.folder on delete cascade, creator_id uuid references dws.app_user on delete set null);`);
+    this.addSql(`create table dws.folder (${ROW}, name text not null, parent_id uuid references dws.folder on delete cascade, creator_id uuid references dws.app_user on delete set null);`);
     this.addSql(`create index folder_name on dws.folder (tenant_id, lower(name), id);`);
     this.addSql(`create index folder_parent on dws.folder (parent_id);`);
     for (const table of OWNED) {
@@ -27,44 +26,38 @@ export class Resources extends Migration {
       this.addSql(`create index ${table}_folder on dws.${table} (folder_id) where folder_id is not null;`);
     }
 
-    this.addSql(`create table dws.share (${row}, ${about}, principal text not null, access_level integer not null check (access_level between 0 and 3), unique (resource_id, principal));`);
+    this.addSql(`create table dws.share (${ROW}, ${about}, principal text not null, access_level integer not null check (access_level between 0 and 3), unique (resource_id, principal));`);
     this.addSql(`create index share_principal on dws.share (tenant_id, principal, resource_id);`);
-    this.addSql(`create table dws.tag (${row}, name text not null, color text, description text, creator_id uuid references dws.app_user on delete set null);`);
+    this.addSql(`create table dws.tag (${ROW}, name text not null, color text, description text, creator_id uuid references dws.app_user on delete set null);`);
     this.addSql(`create unique index tag_name on dws.tag (tenant_id, lower(name));`);
-    this.addSql(`create table dws.tag_assignment (${row}, ${about}, tag_id uuid not null references dws.tag on delete cascade, unique (resource_id, tag_id));`);
+    this.addSql(`create table dws.tag_assignment (${ROW}, ${about}, tag_id uuid not null references dws.tag on delete cascade, unique (resource_id, tag_id));`);
     this.addSql(`create index tag_assignment_tag on dws.tag_assignment (tag_id);`);
-    this.addSql(`create table dws.favorite (${row}, ${about}, user_id uuid not null references dws.app_user on delete cascade, unique (user_id, resource_id));`);
+    this.addSql(`create table dws.favorite (${ROW}, ${about}, user_id uuid not null references dws.app_user on delete cascade, unique (user_id, resource_id));`);
     this.addSql(`create index favorite_resource on dws.favorite (resource_id);`);
     this.forget();
 
-    this.addSql(`create table dws.activity (${row}, ${about}, name text, owner_id text, user_id uuid references dws.app_user on delete set null, type text not null,
+    this.addSql(`create table dws.activity (${ROW}, ${about}, name text, owner_id text, user_id uuid references dws.app_user on delete set null, type text not null,
       message text not null, data jsonb not null default '{}');`);
     this.addSql(`create index activity_resource on dws.activity (tenant_id, resource_id, created_at desc, id desc);`);
     this.addSql(`create index activity_owner on dws.activity (tenant_id, owner_id, created_at desc, id desc);`);
     this.addSql(`create index activity_created on dws.activity (created_at);`);
-    this.addSql(`create table dws.audit_event (${row}, user_id uuid, username text not null, action text not null, kind text, resource_id text, outcome text not null, tongue text not null, address text,
+    this.addSql(`create table dws.audit_event (${ROW}, user_id uuid, username text not null, action text not null, kind text, resource_id text, outcome text not null, tongue text not null, address text,
       token_id uuid, session_id uuid, request_id text not null);`);
     this.addSql(`create index audit_event_created on dws.audit_event (tenant_id, created_at desc, id desc);`);
     this.addSql(`create index audit_event_resource on dws.audit_event (tenant_id, resource_id, created_at desc, id desc) where resource_id is not null;`);
     this.addSql(`create index audit_event_age on dws.audit_event using brin (created_at);`);
 
-    this.addSql(`create table dws.datasource_link (${row}, source_datasource_id uuid not null references dws.datasource on delete cascade, target_datasource_id uuid not null references dws.datasource on delete cascade,
+    this.addSql(`create table dws.datasource_link (${ROW}, source_datasource_id uuid not null references dws.datasource on delete cascade, target_datasource_id uuid not null references dws.datasource on delete cascade,
       type text not null check (type in ('foreign-key', 'lookup')), mappings jsonb not null default '{}');`);
     this.addSql(`create index datasource_link_source on dws.datasource_link (source_datasource_id);`);
     this.addSql(`create index datasource_link_target on dws.datasource_link (target_datasource_id);`);
-    this.addSql(`create table dws.suite (${row}, name text not null, description text, creator_id uuid references dws.app_user on delete set null);`);
+    this.addSql(`create table dws.suite (${ROW}, name text not null, description text, creator_id uuid references dws.app_user on delete set null);`);
     this.addSql(`create index suite_name on dws.suite (tenant_id, lower(name), id);`);
-    this.addSql(`create table dws.suite_member (${row}, suite_id uuid not null references dws.suite on delete cascade, datasource_id uuid not null references dws.datasource on delete cascade,
+    this.addSql(`create table dws.suite_member (${ROW}, suite_id uuid not null references dws.suite on delete cascade, datasource_id uuid not null references dws.datasource on delete cascade,
       position integer not null, unique (suite_id, datasource_id));`);
     this.addSql(`create index suite_member_datasource on dws.suite_member (datasource_id);`);
 
-    const tenant = `(select current_setting('app.tenant')::uuid)`;
-    for (const table of ['report', 'app', 'folder', 'share', 'tag', 'tag_assignment', 'favorite', 'activity', 'audit_event', 'datasource_link', 'suite', 'suite_member']) {
-      this.addSql(`alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
-        create policy tenant on dws.${table} to dws_app using (tenant_id = ${tenant}) with check (tenant_id = ${tenant});
-        create policy system on dws.${table} to dws_system using (true) with check (true);
-        grant select, insert, update, delete on dws.${table} to dws_app, dws_system;`);
-    }
+    for (const table of ['report', 'app', 'folder', 'share', 'tag', 'tag_assignment', 'favorite', 'activity', 'audit_event', 'datasource_link', 'suite', 'suite_member']) this.addSql(ofTenants(table));
     // What was done is never rewritten; only the janitor, who crosses tenants, deletes what is old.
     for (const table of ['activity', 'audit_event']) this.addSql(`revoke update, delete on dws.${table} from dws_app; revoke update on dws.${table} from dws_system;`);
   }

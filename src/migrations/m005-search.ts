@@ -1,4 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
+import { ofTenants } from './tenant-table.ts';
 
 /** What is searched: the word of each kind, its table, and SQL over its row `r`. One line makes a kind searchable. */
 interface Searched {
@@ -44,11 +45,7 @@ export class Search extends Migration {
     this.addSql(`create table dws.search_entry (tenant_id uuid not null references dws.tenant, kind text not null, id uuid not null, owner_id text, name text not null, slug text, description text,
       updated_at timestamptz not null, folded text not null, document tsvector not null, primary key (tenant_id, kind, id));`);
     this.addSql(`create index search_entry_document on dws.search_entry using gin (document);`);
-    const tenant = `(select current_setting('app.tenant')::uuid)`;
-    this.addSql(`alter table dws.search_entry enable row level security; alter table dws.search_entry force row level security;
-      create policy tenant on dws.search_entry to dws_app using (tenant_id = ${tenant}) with check (tenant_id = ${tenant});
-      create policy system on dws.search_entry to dws_system using (true) with check (true);
-      grant select, insert, update, delete on dws.search_entry to dws_app, dws_system;`);
+    this.addSql(ofTenants('search_entry'));
     this.entries();
     this.tags();
     this.matches();

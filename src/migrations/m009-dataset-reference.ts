@@ -1,23 +1,17 @@
 import { Migration } from '@mikro-orm/migrations';
+import { ROW, ofTenants } from './tenant-table.ts';
 
 /** The datasets of reports. */
 export class DatasetReferences extends Migration {
   override up(): void {
     // A dataset that a report shows stays; a snapshot may go, and the reports then show it no more.
-    this.addSql(`create table dws.dataset_reference (id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
-      created_at timestamptz not null default now(), updated_at timestamptz not null default now(),
-      report_id uuid not null references dws.report on delete cascade, dataset_id uuid not null references dws.dataset, alias text not null, label text not null,
+    this.addSql(`create table dws.dataset_reference (${ROW},
+            report_id uuid not null references dws.report on delete cascade, dataset_id uuid not null references dws.dataset, alias text not null, label text not null,
       filter jsonb not null default '{}', chips jsonb not null default '[]', snapshots jsonb, unique (report_id, alias));`);
     this.addSql(`create index dataset_reference_dataset on dws.dataset_reference (dataset_id);`);
     this.addSql(`create table dws.dataset_reference_snapshot (tenant_id uuid not null references dws.tenant, reference_id uuid not null references dws.dataset_reference on delete cascade,
       dataset_id uuid not null references dws.dataset on delete cascade, position integer not null, primary key (reference_id, dataset_id));`);
     this.addSql(`create index dataset_reference_snapshot_dataset on dws.dataset_reference_snapshot (dataset_id);`);
-    const tenant = `(select current_setting('app.tenant')::uuid)`;
-    for (const table of ['dataset_reference', 'dataset_reference_snapshot']) {
-      this.addSql(`alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
-        create policy tenant on dws.${table} to dws_app using (tenant_id = ${tenant}) with check (tenant_id = ${tenant});
-        create policy system on dws.${table} to dws_system using (true) with check (true);
-        grant select, insert, update, delete on dws.${table} to dws_app, dws_system;`);
-    }
+    for (const table of ['dataset_reference', 'dataset_reference_snapshot']) this.addSql(ofTenants(table));
   }
 }

@@ -1,4 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
+import { ofTenants } from './tenant-table.ts';
 
 /** Refreshes that were rehearsed: at most one for each dataset. */
 export class RefreshPreviews extends Migration {
@@ -7,10 +8,6 @@ export class RefreshPreviews extends Migration {
     this.addSql(`create table dws.refresh_preview (id uuid primary key, tenant_id uuid not null references dws.tenant,
       dataset_id uuid not null unique references dws.dataset on delete cascade, fields jsonb not null, records bigint not null, size bigint not null,
       base_generation_id uuid, base_definition text not null, created_at timestamptz not null default now(), expires_at timestamptz not null);`);
-    const tenant = `(select current_setting('app.tenant')::uuid)`;
-    this.addSql(`alter table dws.refresh_preview enable row level security; alter table dws.refresh_preview force row level security;
-      create policy tenant on dws.refresh_preview to dws_app using (tenant_id = ${tenant}) with check (tenant_id = ${tenant});
-      create policy system on dws.refresh_preview to dws_system using (true) with check (true);
-      grant select, insert, update, delete on dws.refresh_preview to dws_app, dws_system;`);
+    this.addSql(ofTenants('refresh_preview'));
   }
 }

@@ -8,7 +8,7 @@ import { badInput } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { isUuid } from '../core/id.ts';
 import { normaliseWords } from '../core/words.ts';
-import { savedCriteria } from './saved-criteria.ts';
+import { savedFilterOf } from './saved-criteria.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 
 /** Rows past this are reached by `after`. */
@@ -89,7 +89,7 @@ export const columnsOf = (view: Pick<DatasetView, 'fields'>, { fields, sort }: P
 async function whereOf(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
   if (filter === undefined || filter === null || filter === '') return view.where;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
-  const criteria = saved ? await savedCriteria(ctx, view, filter) : parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
+  const criteria = saved ? (await savedFilterOf(ctx, view, filter)).node : parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
   // Before the first refresh no field exists, so that any condition names an unknown one.
   return and([view.where, criteria]);
 }

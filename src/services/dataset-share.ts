@@ -7,6 +7,7 @@ import { badInput, conflict, notFound } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
 import { LEVEL, levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
+import type { FieldValues } from '../core/read/arguments.ts';
 import type { Row } from '../core/read/reader.ts';
 import { restrictionOn } from './dataset-view.ts';
 import { DATASET } from './kinds.ts';
@@ -56,10 +57,11 @@ export async function isUsed(tx: Pick<Transaction, 'query'>, { id, tenantId }: P
   return (await tx.query({ text: `select 1 from dws.share where tenant_id = $1 and dataset_filter_id = $2 limit 1`, values: [tenantId, id] })).length > 0;
 }
 
-/** Of a resource's shares those that the viewer may know of: who sees a part of it their own, and of the fields that these name the visible ones. */
-export async function knownShares(ctx: Context, resource: Owned, found: Row<Share>[]): Promise<Row<Share>[]> {
+/** Of a resource's shares those that the viewer may know of: who sees a part of it their own, and of the fields that these name the visible ones. `read` answers them, `own` alone or all. */
+export async function knownShares(ctx: Context, resource: Owned, read: (own: FieldValues | undefined) => Promise<Row<Share>[]>): Promise<Row<Share>[]> {
   const restriction = await restrictionOn(ctx, resource);
-  if (!restriction) return found;
+  if (!restriction) return read(undefined);
+  const found = await read({ principal: ctx.viewer.principals });
   const shown = (names: string[] | null | undefined) => names?.filter((name) => restriction.fields?.has(name) ?? true) ?? null;
   return found.map((share) => ({ ...share, visibleFields: shown(share.visibleFields) }));
 }

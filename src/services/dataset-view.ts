@@ -63,17 +63,20 @@ export async function viewOf(ctx: Context, dataset: ViewedDataset, generationId:
 }
 
 /** The rows that a restriction shows. Its criteria may name fields that it hides. */
-const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode => (restriction?.rows ? or(restriction.rows.map((criteria) => stillFits(criteria, fields))) : ALL);
-
-/** The fields that saved criteria may name: those that the source still has. */
-export const lasting = (fields: readonly Field[]): Field[] => fields.filter(({ vanished }) => !vanished);
+const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode => (restriction?.rows ? or(restriction.rows.map((criteria) => shownBy(criteria, fields))) : ALL);
 
 /** Criteria of fields that are gone, or of another type now, show nothing (contract 3). */
-function stillFits(criteria: Record<string, unknown>, fields: Field[]): CriteriaNode {
+function shownBy(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
+  const fitted = fittedCriteria(criteria, fields);
+  return fitted instanceof Fault ? NONE : fitted;
+}
+
+/** Criteria that somebody keeps, over those of the fields that the source still has; why not, when they do not fit these (any more). */
+export function fittedCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode | Fault {
   try {
-    return parseCriteria(criteria, lasting(fields));
+    return parseCriteria(criteria, fields.filter(({ vanished }) => !vanished));
   } catch (error) {
-    if (error instanceof Fault) return NONE;
+    if (error instanceof Fault) return error;
     throw error;
   }
 }

@@ -30,7 +30,7 @@ import { Visual } from '../../entities/visual.ts';
 import { modelOf, type ModelExtras } from '../adapters/database/model-of.ts';
 import { patternOf } from '../core/read/arguments.ts';
 import type { Filter, Model, Relation } from '../core/read/model.ts';
-import { toMany, toOne } from '../core/read/model.ts';
+import { MOST_CHILDREN, toMany, toOne } from '../core/read/model.ts';
 import type { Kind } from '../core/read/reader.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
 import { SNAPSHOT_IDS } from './dataset-reference-view.ts';
@@ -53,6 +53,9 @@ const principal = (kind: Kind, type: 'user' | 'team', column: string): Relation 
 const ownerId: Filter = (value) => ({ sql: 'owner_id = ?', params: [/^(user|team):/.test(String(value)) ? value : `user:${String(value)}`] });
 
 const nameHolds: Filter = (value) => ({ sql: 'name ilike ?', params: [patternOf(String(value))] });
+
+/** Rows that belong to a dataset and are datasets themselves. */
+const parts = (which: string, order: string): Relation => ({ kind: 'many', model: model(Dataset), join: `r.parent_id = p.id and ${which}`, order, limit: MOST_CHILDREN });
 
 /** What all kinds with owners have in common. */
 const owned = (more: ModelExtras = {}): ModelExtras => ({
@@ -99,13 +102,12 @@ const EXTRAS = new Map<Kind, ModelExtras>([
     rights: readableDatasets,
     sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'], orders: { records: seenWhole, size: seenWhole },
     computed: { stale: STALE },
-    relations: { parent: toOne(model(Dataset), 'parent_id'), drafts: { kind: 'many', model: model(Dataset), join: 'r.parent_id = p.id and r.is_draft', order: 'createdAt', limit: 1 }, ownSettings: settingsOfViewer(model(UserSetting)), snapshots: toMany(model(Dataset), 'parent_id', '-snapshotDate'), filters: toMany(model(SavedFilter), 'dataset_id', 'name'), visuals: toMany(model(Visual), 'dataset_id', '-pinned,position'), datasource: toOne(model(Datasource), 'datasource_id'), savedQuery: toOne(model(SavedQuery), 'query_id') },
+    relations: { parent: toOne(model(Dataset), 'parent_id'), drafts: parts('r.is_draft', 'createdAt'), ownSettings: settingsOfViewer(model(UserSetting)), snapshots: parts('r.is_snapshot', '-snapshotDate'), filters: toMany(model(SavedFilter), 'dataset_id', 'name'), visuals: toMany(model(Visual), 'dataset_id', '-pinned,position'), datasource: toOne(model(Datasource), 'datasource_id'), savedQuery: toOne(model(SavedQuery), 'query_id') },
   })],
   [UserSetting, { rights: ownSettings }],
   [SavedFilter, {
     what: 'filter', rights: FILTER_RIGHTS, computed: { used: FILTER_USED },
     relations: { dataset: toOne(model(Dataset), 'dataset_id'), ownerUser: principal(User, 'user', 'owner_id'), ownerTeam: principal(Team, 'team', 'owner_id') },
-    filters: { datasets: (ids) => ({ sql: 'dataset_id = any(?)', params: [ids] }) },
   }],
   // Whoever meets a visual has read its dataset already.
   [Visual, { order: 'position', relations: { dataset: toOne(model(Dataset), 'dataset_id') } }],

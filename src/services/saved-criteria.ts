@@ -1,25 +1,21 @@
 import { SavedFilter } from '../../entities/saved-filter.ts';
 import type { Context } from '../core/context.ts';
-import { parseCriteria } from '../core/criteria/parse.ts';
 import type { CriteriaNode } from '../core/criteria/tree.ts';
 import { badInput, Fault, notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
-import { lasting, restrictionOn, shown, type DatasetView } from './dataset-view.ts';
+import { fittedCriteria, restrictionOn, shown, type DatasetView } from './dataset-view.ts';
 import type { Owned } from './rights.ts';
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
 
 /** A saved filter that the viewer reads and that fits the fields which they see; 404 without such a filter, 400 when it does not fit them (any more). */
-export async function savedFilterOf(ctx: Context, { datasetId, fields, partial }: View, id: string): Promise<Pick<SavedFilter, 'criteria'>> {
+export async function savedFilterOf(ctx: Context, { datasetId, fields, partial }: View, id: string): Promise<{ criteria: Record<string, unknown>; node: CriteriaNode }> {
   const filter = await ctx.read.find(SavedFilter, { id, datasetId }, ['name', 'criteria']);
   if (!filter) throw notFound({ what: 'filter', id });
-  const problem = problemOf(filter.criteria, fields, partial);
-  if (problem !== null) throw badInput(`The saved filter ${JSON.stringify(filter.name)} does not fit the dataset: ${problem}`);
-  return filter;
+  const node = fittedCriteria(filter.criteria, fields);
+  if (node instanceof Fault) throw badInput(`The saved filter ${JSON.stringify(filter.name)} does not fit the dataset: ${saidOf(node, partial)}`);
+  return { criteria: filter.criteria, node };
 }
-
-/** Its criteria. */
-export const savedCriteria = async (ctx: Context, view: View, id: string): Promise<CriteriaNode> => parseCriteria((await savedFilterOf(ctx, view, id)).criteria, view.fields);
 
 /** What a filter is shown from. */
 export interface FilterColumns {
@@ -34,13 +30,11 @@ export async function shownFilter(ctx: Context, { criteria, dataset }: FilterCol
   return { criteria: restriction && problem !== null ? null : criteria, problem };
 }
 
-/** Why criteria do not fit the fields that somebody sees; null when they do. Who sees a `partial` view is not told the names, which may be those of hidden fields. */
+/** Why criteria do not fit the fields that somebody sees; null when they do. */
 export function problemOf(criteria: Record<string, unknown>, fields: readonly Field[], partial: boolean): string | null {
-  try {
-    parseCriteria(criteria, lasting(fields));
-    return null;
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return partial ? 'It names a field that there is not, or is of another type' : error.message;
-  }
+  const fitted = fittedCriteria(criteria, fields);
+  return fitted instanceof Fault ? saidOf(fitted, partial) : null;
 }
+
+/** Who sees a `partial` view is not told the names, which may be those of hidden fields. */
+const saidOf = ({ message }: Fault, partial: boolean): string => (partial ? 'It names a field that there is not, or is of another type' : message);
