@@ -7,7 +7,11 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 
-interface Wire { stream: Duplex; query(text: string): void; endCopyFrom(): void }
+interface Wire {
+  stream: Duplex;
+  query(text: string): void;
+  endCopyFrom(): void;
+}
 
 const [query, target] = process.argv.slice(2);
 const HEAD = 5;
@@ -46,7 +50,9 @@ async function copyOut(wire: Wire, sink: Duplex): Promise<void> {
     let from = 0;
     let at = 0;
     // Runs of whole row messages are sent on at once.
-    const send = (until: number) => { if (until > from) sink.write(data.subarray(from, until)); };
+    const send = (until: number) => {
+      if (until > from) sink.write(data.subarray(from, until));
+    };
     while (at + HEAD <= data.length) {
       const end = at + 1 + data.readInt32BE(at + 1);
       if (end > data.length) break;

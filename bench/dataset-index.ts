@@ -22,7 +22,12 @@ const COLUMNS: Column[] = [
   { name: 'customer', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
   { name: 'status', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
   { name: 'country', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  { name: 'amount', type: 'number', storage: { kind: 'decimal', precision: 12, scale: 2 }, sourceType: 'numeric(12,2)' },
+  {
+    name: 'amount',
+    type: 'number',
+    storage: { kind: 'decimal', precision: 12, scale: 2 },
+    sourceType: 'numeric(12,2)',
+  },
   { name: 'price', type: 'number', storage: { kind: 'decimal' }, sourceType: 'numeric' },
   { name: 'quantity', type: 'integer', storage: { kind: 'int64' }, sourceType: 'bigint' },
   { name: 'discount', type: 'number', storage: { kind: 'float64' }, sourceType: 'float8' },
@@ -38,9 +43,18 @@ async function* segments(dir: string): AsyncGenerator<Segment> {
   const writer = new CsvSegmentWriter(dir);
   for (let n = 1; n <= ROWS; n++) {
     writer.row([
-      String(n), `Customer ${(n * 7919) % 50_000}`, pick(['new', 'paid', 'shipped', 'returned', 'cancelled'], n * 31), pick(['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'], n * 17),
-      ((n * 104_729 % 1_000_000) / 100).toFixed(2), String((n % 9973) / 8), String(1 + n % 20), String((n * 13 % 100) / 100), n % 3 === 0 ? 'f' : 't',
-      new Date(START + n * 94_600).toISOString(), new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10), n % 10 === 0 ? null : `note ${(n * 2_654_435_761 % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
+      String(n),
+      `Customer ${(n * 7919) % 50_000}`,
+      pick(['new', 'paid', 'shipped', 'returned', 'cancelled'], n * 31),
+      pick(['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'], n * 17),
+      (((n * 104_729) % 1_000_000) / 100).toFixed(2),
+      String((n % 9973) / 8),
+      String(1 + (n % 20)),
+      String(((n * 13) % 100) / 100),
+      n % 3 === 0 ? 'f' : 't',
+      new Date(START + n * 94_600).toISOString(),
+      new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
+      n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
     ]);
     if (writer.full) yield await writer.flush();
   }
@@ -65,9 +79,16 @@ const signal = new AbortController().signal;
 try {
   const began = performance.now();
   const cpu = process.cpuUsage();
-  const generation = await index.load(randomUUID(), COLUMNS, segments(dir), { flow: [], maxRows: 0, progress: () => {}, signal });
+  const generation = await index.load(randomUUID(), COLUMNS, segments(dir), {
+    flow: [],
+    maxRows: 0,
+    progress: () => {},
+    signal,
+  });
   const used = process.cpuUsage(cpu);
-  console.log(`load of ${ROWS} rows: ${Math.round(ROWS / (performance.now() - began))}k rows/s, ${((used.user + used.system) / 1e6).toFixed(1)} CPU s with making the rows, peak RSS ${Math.round(process.resourceUsage().maxRSS / 1024)} MB, ${(generation.size / 1e6).toFixed(0)} MB`);
+  console.log(
+    `load of ${ROWS} rows: ${Math.round(ROWS / (performance.now() - began))}k rows/s, ${((used.user + used.system) / 1e6).toFixed(1)} CPU s with making the rows, peak RSS ${Math.round(process.resourceUsage().maxRSS / 1024)} MB, ${(generation.size / 1e6).toFixed(0)} MB`,
+  );
   const words = performance.now();
   await index.prepareWords(generation, signal);
   console.log(`words: ${Math.round(performance.now() - words)} ms`);
@@ -75,34 +96,118 @@ try {
   const bare = await (await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '512MB' })).connect();
   await bare.run(`ATTACH '${rowsFile(join(dir, 'index'), generation.id)}' AS g (READ_ONLY)`);
   await bare.run(`ATTACH '${join(dir, 'worded.duckdb')}' AS w`);
-  await bare.run(`CREATE TABLE w.worded AS SELECT *, ' ' || regexp_replace(lower(concat_ws(' ', c1, c2, c3, c11)), '[^a-z0-9]+', ' ', 'g') q FROM g.data`);
+  await bare.run(
+    `CREATE TABLE w.worded AS SELECT *, ' ' || regexp_replace(lower(concat_ws(' ', c1, c2, c3, c11)), '[^a-z0-9]+', ' ', 'g') q FROM g.data`,
+  );
   await bare.run('CHECKPOINT w');
   await bare.run(`SET TimeZone = 'UTC'`);
 
   const field = (name: string) => ({ label: name, ...generation.fields.find((one) => one.name === name)! });
-  const german: CriteriaNode = { kind: 'and', nodes: [{ kind: 'compare', field: field('quantity'), op: 'gt', value: 10 }, { kind: 'compare', field: field('country'), op: 'eq', value: 'DE' }] };
+  const german: CriteriaNode = {
+    kind: 'and',
+    nodes: [
+      { kind: 'compare', field: field('quantity'), op: 'gt', value: 10 },
+      { kind: 'compare', field: field('country'), op: 'eq', value: 'DE' },
+    ],
+  };
   const fields = generation.fields.map(({ name }) => name);
   const wordFields = ['customer', 'status', 'country', 'note'];
-  const page = { generation, where: german, words: [], wordFields, fields, sort: [{ field: 'amount', descending: true }], limit: 100, start: 0, total: false };
-  const grouped = { generation, where: ALL, words: [], wordFields, groupBy: [{ field: 'country' }, { field: 'status' }], measures: [{ fn: 'sum' as const, field: 'amount', as: 'sum' }, { fn: 'count' as const, as: 'n' }], sort: [], limit: 100 };
+  const page = {
+    generation,
+    where: german,
+    words: [],
+    wordFields,
+    fields,
+    sort: [{ field: 'amount', descending: true }],
+    limit: 100,
+    start: 0,
+    total: false,
+  };
+  const grouped = {
+    generation,
+    where: ALL,
+    words: [],
+    wordFields,
+    groupBy: [{ field: 'country' }, { field: 'status' }],
+    measures: [
+      { fn: 'sum' as const, field: 'amount', as: 'sum' },
+      { fn: 'count' as const, as: 'n' },
+    ],
+    sort: [],
+    limit: 100,
+  };
   const columns = generation.fields.map(({ column }) => column).join(', ');
   const rows = async (sql: string) => (await bare.runAndReadAll(sql)).getRowObjects();
 
   const rounds: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
-    ['page of 100, filter + sort', () => index.search(page, signal), () => rows(`SELECT ${columns} FROM g.data WHERE c6 > 10 AND c3 = 'DE' ORDER BY c4 DESC LIMIT 100`)],
-    ['page of 10,000, filter + sort', () => index.search({ ...page, limit: 10_000 }, signal), () => rows(`SELECT ${columns} FROM g.data WHERE c6 > 10 AND c3 = 'DE' ORDER BY c4 DESC LIMIT 10000`)],
-    ['page of 100 + total', () => index.search({ ...page, total: true }, signal), async () => [await rows(`SELECT ${columns} FROM g.data WHERE c6 > 10 AND c3 = 'DE' ORDER BY c4 DESC LIMIT 100`), await rows(`SELECT count(*) FROM g.data WHERE c6 > 10 AND c3 = 'DE'`)]],
-    ['first page of 100, no sort', () => index.search({ ...page, where: ALL, sort: [] }, signal), () => rows(`SELECT ${columns} FROM g.data LIMIT 100`)],
-    ['aggregate by two fields', () => index.aggregate(grouped, signal), () => rows(`SELECT c3, c2, sum(c4), count(*) FROM g.data GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100`)],
-    ['aggregate by month', () => index.aggregate({ ...grouped, groupBy: [{ field: 'created', interval: 'month' }] }, signal), () => rows(`SELECT date_trunc('month', c9), sum(c4), count(*) FROM g.data GROUP BY 1 ORDER BY 1 LIMIT 100`)],
-    ['aggregate by day in Berlin', () => index.aggregate({ ...grouped, groupBy: [{ field: 'created', interval: 'day', timezone: BERLIN }] }, signal), () => rows(`SELECT time_bucket(INTERVAL 1 day, c9 AT TIME ZONE 'UTC', '${BERLIN}'), sum(c4), count(*) FROM g.data GROUP BY 1 ORDER BY 1 LIMIT 100`)],
-    ['q of two words, rare', () => index.search({ ...page, where: ALL, words: ['4711', 'de'] }, signal), () => rows(`SELECT ${columns} FROM w.worded WHERE contains(q, ' 4711') AND contains(q, ' de') ORDER BY c4 DESC LIMIT 100`)],
-    ['q of two words, frequent', () => index.search({ ...page, where: ALL, words: ['customer', 'paid'] }, signal), () => rows(`SELECT ${columns} FROM w.worded WHERE contains(q, ' customer') AND contains(q, ' paid') ORDER BY c4 DESC LIMIT 100`)],
-    ['q of two words, no sort', () => index.search({ ...page, where: ALL, words: ['customer', 'paid'], sort: [] }, signal), () => rows(`SELECT ${columns} FROM w.worded WHERE contains(q, ' customer') AND contains(q, ' paid') LIMIT 100`)],
+    [
+      'page of 100, filter + sort',
+      () => index.search(page, signal),
+      () => rows(`SELECT ${columns} FROM g.data WHERE c6 > 10 AND c3 = 'DE' ORDER BY c4 DESC LIMIT 100`),
+    ],
+    [
+      'page of 10,000, filter + sort',
+      () => index.search({ ...page, limit: 10_000 }, signal),
+      () => rows(`SELECT ${columns} FROM g.data WHERE c6 > 10 AND c3 = 'DE' ORDER BY c4 DESC LIMIT 10000`),
+    ],
+    [
+      'page of 100 + total',
+      () => index.search({ ...page, total: true }, signal),
+      async () => [
+        await rows(`SELECT ${columns} FROM g.data WHERE c6 > 10 AND c3 = 'DE' ORDER BY c4 DESC LIMIT 100`),
+        await rows(`SELECT count(*) FROM g.data WHERE c6 > 10 AND c3 = 'DE'`),
+      ],
+    ],
+    [
+      'first page of 100, no sort',
+      () => index.search({ ...page, where: ALL, sort: [] }, signal),
+      () => rows(`SELECT ${columns} FROM g.data LIMIT 100`),
+    ],
+    [
+      'aggregate by two fields',
+      () => index.aggregate(grouped, signal),
+      () => rows(`SELECT c3, c2, sum(c4), count(*) FROM g.data GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100`),
+    ],
+    [
+      'aggregate by month',
+      () => index.aggregate({ ...grouped, groupBy: [{ field: 'created', interval: 'month' }] }, signal),
+      () => rows(`SELECT date_trunc('month', c9), sum(c4), count(*) FROM g.data GROUP BY 1 ORDER BY 1 LIMIT 100`),
+    ],
+    [
+      'aggregate by day in Berlin',
+      () => index.aggregate({ ...grouped, groupBy: [{ field: 'created', interval: 'day', timezone: BERLIN }] }, signal),
+      () =>
+        rows(
+          `SELECT time_bucket(INTERVAL 1 day, c9 AT TIME ZONE 'UTC', '${BERLIN}'), sum(c4), count(*) FROM g.data GROUP BY 1 ORDER BY 1 LIMIT 100`,
+        ),
+    ],
+    [
+      'q of two words, rare',
+      () => index.search({ ...page, where: ALL, words: ['4711', 'de'] }, signal),
+      () =>
+        rows(
+          `SELECT ${columns} FROM w.worded WHERE contains(q, ' 4711') AND contains(q, ' de') ORDER BY c4 DESC LIMIT 100`,
+        ),
+    ],
+    [
+      'q of two words, frequent',
+      () => index.search({ ...page, where: ALL, words: ['customer', 'paid'] }, signal),
+      () =>
+        rows(
+          `SELECT ${columns} FROM w.worded WHERE contains(q, ' customer') AND contains(q, ' paid') ORDER BY c4 DESC LIMIT 100`,
+        ),
+    ],
+    [
+      'q of two words, no sort',
+      () => index.search({ ...page, where: ALL, words: ['customer', 'paid'], sort: [] }, signal),
+      () => rows(`SELECT ${columns} FROM w.worded WHERE contains(q, ' customer') AND contains(q, ' paid') LIMIT 100`),
+    ],
   ];
   for (const [name, ours, theirs] of rounds) {
     const [mine, reference] = await median([ours, theirs]);
-    console.log(`${name.padEnd(32)} ${(mine! / reference!).toFixed(2)} x bare DuckDB (${mine!.toFixed(1)} / ${reference!.toFixed(1)} ms)`);
+    console.log(
+      `${name.padEnd(32)} ${(mine! / reference!).toFixed(2)} x bare DuckDB (${mine!.toFixed(1)} / ${reference!.toFixed(1)} ms)`,
+    );
   }
 } finally {
   await index.close();

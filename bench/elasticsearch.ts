@@ -8,13 +8,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { rowsFile } from '../src/adapters/dataset-index/duckdb/generation-files.ts';
+import { loadGeneration } from '../src/adapters/dataset-index/duckdb/load.ts';
 import { openEngine } from '../src/adapters/dataset-index/elasticsearch/client.ts';
 import { mappingsOf } from '../src/adapters/dataset-index/elasticsearch/layout.ts';
 import { cloneIndex, dropIndexes } from '../src/adapters/dataset-index/elasticsearch/lifecycle.ts';
 import { loadRows } from '../src/adapters/dataset-index/elasticsearch/load.ts';
 import { StagedRows } from '../src/adapters/dataset-index/elasticsearch/staged-rows.ts';
-import { rowsFile } from '../src/adapters/dataset-index/duckdb/generation-files.ts';
-import { loadGeneration } from '../src/adapters/dataset-index/duckdb/load.ts';
 import { CsvSegmentWriter } from '../src/adapters/drivers/csv-encoder.ts';
 import type { Generation } from '../src/core/dataset-index.ts';
 import type { Column } from '../src/core/fields.ts';
@@ -22,7 +22,10 @@ import type { Segment } from '../src/core/row-source.ts';
 
 const [url, ...more] = process.argv.slice(2);
 if (!url) throw new Error('The address of an Elasticsearch or OpenSearch is needed');
-const { rows = '1000000', rounds = '2' } = Object.fromEntries(more.map((argument) => argument.split('='))) as Record<string, string>;
+const { rows = '1000000', rounds = '2' } = Object.fromEntries(more.map((argument) => argument.split('='))) as Record<
+  string,
+  string
+>;
 const ROWS = Number(rows);
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2022, 0, 1);
@@ -32,7 +35,12 @@ const COLUMNS: Column[] = [
   { name: 'customer', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
   { name: 'status', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
   { name: 'country', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  { name: 'amount', type: 'number', storage: { kind: 'decimal', precision: 12, scale: 2 }, sourceType: 'numeric(12,2)' },
+  {
+    name: 'amount',
+    type: 'number',
+    storage: { kind: 'decimal', precision: 12, scale: 2 },
+    sourceType: 'numeric(12,2)',
+  },
   { name: 'price', type: 'number', storage: { kind: 'decimal' }, sourceType: 'numeric' },
   { name: 'quantity', type: 'integer', storage: { kind: 'int64' }, sourceType: 'bigint' },
   { name: 'discount', type: 'number', storage: { kind: 'float64' }, sourceType: 'float8' },
@@ -49,9 +57,18 @@ async function writeSegments(dir: string): Promise<Segment[]> {
   const segments: Segment[] = [];
   for (let n = 1; n <= ROWS; n++) {
     writer.row([
-      String(n), `Customer ${(n * 7919) % 50_000}`, pick(['new', 'paid', 'shipped', 'returned', 'cancelled'], n * 31), pick(['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'], n * 17),
-      ((n * 104_729 % 1_000_000) / 100).toFixed(2), String((n % 9973) / 8), String(1 + n % 20), String((n * 13 % 100) / 100), n % 3 === 0 ? 'f' : 't',
-      new Date(START + n * 94_600).toISOString(), new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10), n % 10 === 0 ? null : `note ${(n * 2_654_435_761 % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
+      String(n),
+      `Customer ${(n * 7919) % 50_000}`,
+      pick(['new', 'paid', 'shipped', 'returned', 'cancelled'], n * 31),
+      pick(['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'], n * 17),
+      (((n * 104_729) % 1_000_000) / 100).toFixed(2),
+      String((n % 9973) / 8),
+      String(1 + (n % 20)),
+      String(((n * 13) % 100) / 100),
+      n % 3 === 0 ? 'f' : 't',
+      new Date(START + n * 94_600).toISOString(),
+      new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
+      n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
     ]);
     if (writer.full) segments.push(await writer.flush());
   }
@@ -67,7 +84,9 @@ const { client } = engine;
 try {
   for (const folder of [scratch, bodies]) await mkdir(folder);
   const segments = await writeSegments(dir);
-  async function* source() { yield* segments; }
+  async function* source() {
+    yield* segments;
+  }
   const plan = { flow: [], maxRows: 0, progress: () => {}, signal };
 
   /** The documents, one file a request. */
@@ -87,7 +106,11 @@ try {
     const left = [...files];
     const sender = async () => {
       for (let file = left.shift(); file; file = left.shift()) {
-        const answer = await client.transport.request<{ errors: boolean }>({ method: 'POST', path: `/${index}/_bulk`, bulkBody: await readFile(file) });
+        const answer = await client.transport.request<{ errors: boolean }>({
+          method: 'POST',
+          path: `/${index}/_bulk`,
+          bulkBody: await readFile(file),
+        });
         if (answer.errors) throw new Error('The engine refused documents');
       }
     };
@@ -96,13 +119,24 @@ try {
   /** The client's own helper, as its manual has it, with documents from a file of lines. */
   const helper: Sender = async (index) => {
     let number = 0;
-    async function* lines() { for (const file of files) for await (const line of createInterface(createReadStream(file))) if (!line.startsWith('{"index"')) yield line; }
-    const { failed } = await client.helpers.bulk({ datasource: lines(), concurrency: 2, onDocument: () => ({ index: { _index: index, _id: String(number++) } }) });
+    async function* lines() {
+      for (const file of files)
+        for await (const line of createInterface(createReadStream(file))) if (!line.startsWith('{"index"')) yield line;
+    }
+    const { failed } = await client.helpers.bulk({
+      datasource: lines(),
+      concurrency: 2,
+      onDocument: () => ({ index: { _index: index, _id: String(number++) } }),
+    });
     if (failed > 0) throw new Error('The engine refused documents');
   };
   const bare = async (send: Sender, settings: object): Promise<number> => {
     const index = `dws-bare-${process.pid}`;
-    await client.indices.create({ index, settings: { number_of_shards: 1, number_of_replicas: 0, ...settings }, mappings: mappingsOf(staged.fields) });
+    await client.indices.create({
+      index,
+      settings: { number_of_shards: 1, number_of_replicas: 0, ...settings },
+      mappings: mappingsOf(staged.fields),
+    });
     const began = performance.now();
     await send(index);
     await client.indices.refresh({ index });
@@ -136,11 +170,17 @@ try {
   const peak = process.resourceUsage().maxRSS / 1024;
   const best = new Map<string, number>();
   for (let round = 0; round < Number(rounds); round++) {
-    for (const [name, contender] of Object.entries(contenders)) best.set(name, Math.min(best.get(name) ?? Infinity, await contender()));
+    for (const [name, contender] of Object.entries(contenders))
+      best.set(name, Math.min(best.get(name) ?? Infinity, await contender()));
   }
-  console.log(`## Load of ${ROWS} rows x 12 columns, ${(bytes / 1e6).toFixed(0)} MB of documents\n\n| | seconds | rows/s | the load beside it |\n|---|--:|--:|--:|`);
+  console.log(
+    `## Load of ${ROWS} rows x 12 columns, ${(bytes / 1e6).toFixed(0)} MB of documents\n\n| | seconds | rows/s | the load beside it |\n|---|--:|--:|--:|`,
+  );
   const mine = best.get('load, staging included')!;
-  for (const [name, seconds] of best) console.log(`| ${name} | ${seconds.toFixed(1)} | ${(ROWS / seconds).toFixed(0)} | ${(seconds / mine).toFixed(2)} |`);
+  for (const [name, seconds] of best)
+    console.log(
+      `| ${name} | ${seconds.toFixed(1)} | ${(ROWS / seconds).toFixed(0)} | ${(seconds / mine).toFixed(2)} |`,
+    );
   console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a clone ${clone.toFixed(0)} ms`);
 } finally {
   await engine.close();

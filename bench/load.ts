@@ -33,38 +33,50 @@ async function run({ port, connections, seconds, requests }: Load): Promise<Outc
   const begin = performance.now();
   const end = begin + seconds * 1000;
 
-  const keepBusy = () => new Promise<void>((done, failed) => {
-    const socket = net.connect(port, '127.0.0.1').setNoDelay(true);
-    let sentAt = 0;
-    let received = Buffer.alloc(0);
-    let whole = -1;
-    const send = () => {
-      if (performance.now() >= end) return void socket.end(done);
-      sentAt = performance.now();
-      socket.write(requests[next++ % requests.length]!);
-    };
-    socket.once('connect', send).once('error', failed).once('close', () => done()).on('data', (data) => {
-      received = received.length > 0 ? Buffer.concat([received, data]) : data;
-      const head = whole < 0 ? received.indexOf(HEAD_END) : -1;
-      if (head >= 0) {
-        const text = received.toString('latin1', 0, head);
-        const length = /content-length: *(\d+)/i.exec(text);
-        if (!length) return failed(new Error(`An answer without a length: ${text}`));
-        if (!text.startsWith('HTTP/1.1 200')) failures++;
-        whole = head + HEAD_END.length + Number(length[1]);
-      }
-      if (whole < 0 || received.length < whole) return;
-      bytes += whole;
-      received = received.subarray(whole);
-      whole = -1;
-      took.push(performance.now() - sentAt);
-      send();
+  const keepBusy = () =>
+    new Promise<void>((done, failed) => {
+      const socket = net.connect(port, '127.0.0.1').setNoDelay(true);
+      let sentAt = 0;
+      let received = Buffer.alloc(0);
+      let whole = -1;
+      const send = () => {
+        if (performance.now() >= end) return void socket.end(done);
+        sentAt = performance.now();
+        socket.write(requests[next++ % requests.length]!);
+      };
+      socket
+        .once('connect', send)
+        .once('error', failed)
+        .once('close', () => done())
+        .on('data', (data) => {
+          received = received.length > 0 ? Buffer.concat([received, data]) : data;
+          const head = whole < 0 ? received.indexOf(HEAD_END) : -1;
+          if (head >= 0) {
+            const text = received.toString('latin1', 0, head);
+            const length = /content-length: *(\d+)/i.exec(text);
+            if (!length) return failed(new Error(`An answer without a length: ${text}`));
+            if (!text.startsWith('HTTP/1.1 200')) failures++;
+            whole = head + HEAD_END.length + Number(length[1]);
+          }
+          if (whole < 0 || received.length < whole) return;
+          bytes += whole;
+          received = received.subarray(whole);
+          whole = -1;
+          took.push(performance.now() - sentAt);
+          send();
+        });
     });
-  });
   await Promise.all(Array.from({ length: connections }, keepBusy));
   took.sort((a, b) => a - b);
   const at = (part: number): number => took[Math.floor(took.length * part)] ?? 0;
-  return { answers: took.length, failures, bytes, seconds: (performance.now() - begin) / 1000, p50: at(0.5), p99: at(0.99) };
+  return {
+    answers: took.length,
+    failures,
+    bytes,
+    seconds: (performance.now() - begin) / 1000,
+    p50: at(0.5),
+    p99: at(0.99),
+  };
 }
 
 if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!) as Load)));

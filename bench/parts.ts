@@ -10,7 +10,10 @@ import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedde
 import { fill, TOKENS } from './fill.ts';
 import { startServer, stopServer } from './processes.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<string, string>;
+const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
+  string,
+  string
+>;
 const { rows = '1000000', rounds = '15', dist = 'dist' } = given;
 const FEW = 1000;
 const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
@@ -23,11 +26,20 @@ const ROWS = `create table orders as select n as id, 'Customer ' || (n * 7919) %
 
 type Answer = Record<string, any>; // oxlint-disable-line no-explicit-any -- answers are read by name
 
-async function call(method: string, path: string, body?: object, token: keyof typeof TOKENS = 'superuser'): Promise<Answer> {
-  const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, { method, headers: { authorization: `Bearer ${TOKENS[token]}`, 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) });
+async function call(
+  method: string,
+  path: string,
+  body?: object,
+  token: keyof typeof TOKENS = 'superuser',
+): Promise<Answer> {
+  const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKENS[token]}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const said = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status} ${said}`);
-  return said.startsWith('{') ? JSON.parse(said) as Answer : {};
+  return said.startsWith('{') ? (JSON.parse(said) as Answer) : {};
 }
 
 const medianOf = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1]!;
@@ -60,33 +72,90 @@ try {
   const source = postgres.url.replace(/dws$/, 'source');
   await runSql(postgres.url, 'create database source');
   await runSql(source, ROWS);
-  const env = { DATABASE_URL: postgres.url, DATA_DIR: join(dir, 'data'), APP_SECRET: 'a secret for benchmarks', NODE_ENV: 'production', RATE_LIMIT_API: '0', SEED_DEMO: 'false', LOG_LEVEL: 'warn' };
-  execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+  const env = {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: join(dir, 'data'),
+    APP_SECRET: 'a secret for benchmarks',
+    NODE_ENV: 'production',
+    RATE_LIMIT_API: '0',
+    SEED_DEMO: 'false',
+    LOG_LEVEL: 'warn',
+  };
+  execFileSync(process.execPath, [MAIN, 'migrate'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   await fill(postgres.url, 1);
-  for (const ROLE of ['web', 'worker'] as const) servers.push(await startServer('0,1', [process.execPath, MAIN, 'serve', '--port', String(PORTS[ROLE])], { ...env, ROLE }, `http://127.0.0.1:${PORTS[ROLE]}/healthz`));
+  for (const ROLE of ['web', 'worker'] as const)
+    servers.push(
+      await startServer(
+        '0,1',
+        [process.execPath, MAIN, 'serve', '--port', String(PORTS[ROLE])],
+        { ...env, ROLE },
+        `http://127.0.0.1:${PORTS[ROLE]}/healthz`,
+      ),
+    );
   const { hostname, port, username, password } = new URL(source);
-  const { id: datasourceId } = await call('POST', '/api/datasources', { name: 'Orders', type: 'postgres', config: { host: hostname, port: Number(port), database: 'source', user: username }, secrets: { password: decodeURIComponent(password) } });
-  const make = async (name: string, query: string): Promise<string> => `/api/datasets/${String((await call('POST', '/api/datasets', { name, datasourceId, query, refresh: true }))['id'])}`;
-  const many = await make('Many', 'select * from orders'), few = await make('Few', `select * from orders limit ${FEW}`);
+  const { id: datasourceId } = await call('POST', '/api/datasources', {
+    name: 'Orders',
+    type: 'postgres',
+    config: { host: hostname, port: Number(port), database: 'source', user: username },
+    secrets: { password: decodeURIComponent(password) },
+  });
+  const make = async (name: string, query: string): Promise<string> =>
+    `/api/datasets/${String((await call('POST', '/api/datasets', { name, datasourceId, query, refresh: true }))['id'])}`;
+  const many = await make('Many', 'select * from orders'),
+    few = await make('Few', `select * from orders limit ${FEW}`);
 
-  const clones = await inTurns(Object.fromEntries([['few', few], ['many', many]].flatMap(([size, path]) => [
-    [`snapshot, ${size}`, (round: number) => call('POST', `${path}/snapshots`, { name: `Snapshot ${round}` })], [`copy, ${size}`, (round: number) => call('POST', `${path}/copy`, { name: `Copy ${round}` })],
-    [`draft, ${size}`, async () => { await call('POST', `${path}/_edit`); await call('DELETE', `${path}/draft`); }],
-  ])));
+  const clones = await inTurns(
+    Object.fromEntries(
+      [
+        ['few', few],
+        ['many', many],
+      ].flatMap(([size, path]) => [
+        [`snapshot, ${size}`, (round: number) => call('POST', `${path}/snapshots`, { name: `Snapshot ${round}` })],
+        [`copy, ${size}`, (round: number) => call('POST', `${path}/copy`, { name: `Copy ${round}` })],
+        [
+          `draft, ${size}`,
+          async () => {
+            await call('POST', `${path}/_edit`);
+            await call('DELETE', `${path}/draft`);
+          },
+        ],
+      ]),
+    ),
+  );
 
   const { id: filter } = await call('POST', `${many}/filters`, { name: 'Part', criteria: { country: 'FR' } });
   await call('PUT', many, { fieldSecurityEnabled: true });
   const session = await call('GET', '/api/session', undefined, 'ordinary');
-  await call('PUT', `${many}/shares/${String(session['user'].id ?? session['user'].username)}`, { accessLevel: 2, datasetFilterId: filter, restrictFields: true, visibleFields: ['id', 'customer', 'amount', 'created', 'note'] });
-  const { id: visual } = await call('POST', `${many}/visuals`, { component: 'line-chart', config: { xAxis: 'created', dateInterval: 'month', yAxis: 'amount' } });
+  await call('PUT', `${many}/shares/${String(session['user'].id ?? session['user'].username)}`, {
+    accessLevel: 2,
+    datasetFilterId: filter,
+    restrictFields: true,
+    visibleFields: ['id', 'customer', 'amount', 'created', 'note'],
+  });
+  const { id: visual } = await call('POST', `${many}/visuals`, {
+    component: 'line-chart',
+    config: { xAxis: 'created', dateInterval: 'month', yAxis: 'amount' },
+  });
   const asked = (path: string, token: keyof typeof TOKENS) => () => call('GET', `${many}${path}`, undefined, token);
   for (const token of ['superuser', 'ordinary'] as const) await asked('/data?q=visible&limit=10', token)();
   const reads = await inTurns({
-    'page, whole': asked('/data?sort=-amount&limit=100', 'superuser'), 'page, part': asked('/data?sort=-amount&limit=100', 'ordinary'),
-    'visual, whole': asked(`/visuals/${String(visual)}/data`, 'superuser'), 'visual, part': asked(`/visuals/${String(visual)}/data`, 'ordinary'), 'picture, whole': asked(`/visuals/${String(visual)}/image.svg`, 'superuser'),
-    'q of hidden rows, part': asked('/data?q=hidden&limit=10', 'ordinary'), 'q of no row, part': asked('/data?q=nowhere&limit=10', 'ordinary'), 'q of all visible rows, part': asked('/data?q=visible&limit=10', 'ordinary'),
+    'page, whole': asked('/data?sort=-amount&limit=100', 'superuser'),
+    'page, part': asked('/data?sort=-amount&limit=100', 'ordinary'),
+    'visual, whole': asked(`/visuals/${String(visual)}/data`, 'superuser'),
+    'visual, part': asked(`/visuals/${String(visual)}/data`, 'ordinary'),
+    'picture, whole': asked(`/visuals/${String(visual)}/image.svg`, 'superuser'),
+    'q of hidden rows, part': asked('/data?q=hidden&limit=10', 'ordinary'),
+    'q of no row, part': asked('/data?q=nowhere&limit=10', 'ordinary'),
+    'q of all visible rows, part': asked('/data?q=visible&limit=10', 'ordinary'),
   });
-  console.log(`| what | ms |\n|---|--:|\n${Object.entries({ ...clones, ...reads }).map(([what, ms]) => `| ${what} | ${ms.toFixed(1)} |`).join('\n')}`);
+  console.log(
+    `| what | ms |\n|---|--:|\n${Object.entries({ ...clones, ...reads })
+      .map(([what, ms]) => `| ${what} | ${ms.toFixed(1)} |`)
+      .join('\n')}`,
+  );
 } finally {
   for (const server of servers) await stopServer(server);
   await postgres.close();

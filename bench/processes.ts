@@ -5,13 +5,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK']));
 
-interface Stat { parent: number; seconds: number }
+interface Stat {
+  parent: number;
+  seconds: number;
+}
 
 /** Parent and CPU seconds (user and system, reaped children included); undefined when the process is gone. */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     return { parent: fields[1]!, seconds: (fields[11]! + fields[12]! + fields[13]! + fields[14]!) / TICKS };
   } catch {
     return undefined;
@@ -23,7 +29,9 @@ export const POSTMASTER = `select split_part(pg_read_file('postmaster.pid'), e'\
 
 /** The process and its living descendants. */
 export function treeOf(root: number): number[] {
-  const parents = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => [Number(name), statOf(Number(name))?.parent] as const);
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), statOf(Number(name))?.parent] as const);
   const tree = [root];
   for (const pid of tree) tree.push(...parents.filter(([, parent]) => parent === pid).map(([child]) => child));
   return tree;
@@ -36,7 +44,10 @@ export const cpuOf = (root: number): number => treeOf(root).reduce((sum, pid) =>
 export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   return treeOf(root).reduce((sum, pid) => {
     try {
-      return sum + Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+      return (
+        sum +
+        Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+      );
     } catch {
       return sum;
     }
@@ -47,11 +58,25 @@ export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): numbe
 export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);
 
 /** Starts `command` on the given cores and waits until it answers at `url`. */
-export async function startServer(cores: string, command: string[], env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
-  const child = spawn('taskset', ['-c', cores, ...command], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+export async function startServer(
+  cores: string,
+  command: string[],
+  env: NodeJS.ProcessEnv,
+  url: string,
+): Promise<ChildProcess> {
+  const child = spawn('taskset', ['-c', cores, ...command], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   for (const start = Date.now(); Date.now() - start < 60_000;) {
     if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended with code ${child.exitCode}`);
-    if (await fetch(url).then((answer) => answer.ok, () => false)) return child;
+    if (
+      await fetch(url).then(
+        (answer) => answer.ok,
+        () => false,
+      )
+    )
+      return child;
     await new Promise((wake) => setTimeout(wake, 50));
   }
   child.kill('SIGKILL');

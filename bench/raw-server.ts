@@ -19,13 +19,20 @@ const LIST = `with p as (select ${QUERY} o, q.name from (select * from dws.saved
   '_embedded', json_build_object('queries', (select json_agg(o) from p)), 'start', 0, 'count', (select count(*) from p), 'total', t.n) r from t`;
 const ONE = `select ${QUERY} r from ${FROM} where q.id = $1`;
 
-const answer = async (name: string, text: string, values: string[]): Promise<string> => (await pool.query<{ r: string }>({ name, text, values })).rows[0]!.r;
+const answer = async (name: string, text: string, values: string[]): Promise<string> =>
+  (await pool.query<{ r: string }>({ name, text, values })).rows[0]!.r;
 
-http.createServer((request, response) => {
-  const url = request.url!;
-  const asked = url.startsWith('/queries/') ? answer('one', ONE, [url.slice(9)]) : url.startsWith('/queries') ? answer('list', LIST, [TENANT]) : Promise.resolve('{}');
-  void asked.then((body) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
-    response.end(body);
-  });
-}).listen(Number(process.env['PORT']), '127.0.0.1');
+http
+  .createServer((request, response) => {
+    const url = request.url!;
+    const asked = url.startsWith('/queries/')
+      ? answer('one', ONE, [url.slice(9)])
+      : url.startsWith('/queries')
+        ? answer('list', LIST, [TENANT])
+        : Promise.resolve('{}');
+    void asked.then((body) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+      response.end(body);
+    });
+  })
+  .listen(Number(process.env['PORT']), '127.0.0.1');

@@ -6,16 +6,19 @@
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { fill, TOKENS } from './fill.ts';
 import type { Load, Outcome } from './load.ts';
 import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<string, string>;
+const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
+  string,
+  string
+>;
 const { rows = '10000', seconds = '3', rounds = '3', warm = '8', growth = '1000,100000', dist = 'dist', only } = given;
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
@@ -24,19 +27,34 @@ const HERE = import.meta.dirname;
 const MAIN = join(HERE, '..', dist, 'src/server/main.js');
 
 /** The fields of the raw limit's answer, in GraphQL's words. */
-export const FIELDS = 'id name slug description datasourceId language params { name } version createdAt updatedAt owner { id name }';
-const listing = (total: boolean) => `query List($limit: Int) { savedQueries(limit: $limit, sort: "name") { ${total ? 'total ' : ''}items { ${FIELDS} } } }`;
+export const FIELDS =
+  'id name slug description datasourceId language params { name } version createdAt updatedAt owner { id name }';
+const listing = (total: boolean) =>
+  `query List($limit: Int) { savedQueries(limit: $limit, sort: "name") { ${total ? 'total ' : ''}items { ${FIELDS} } } }`;
 const ONE = `query One($id: ID!) { savedQuery(id: $id) { ${FIELDS} } }`;
 
 type Server = keyof typeof PORTS;
-interface Cell { name: string; server: Server; requests: string[]; items: number }
-interface Result extends Outcome { cpu: number; postgres: number }
+interface Cell {
+  name: string;
+  server: Server;
+  requests: string[];
+  items: number;
+}
+interface Result extends Outcome {
+  cpu: number;
+  postgres: number;
+}
 
-const idOf = (n: number): string => createHash('md5').update(`job${n}`).digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const idOf = (n: number): string =>
+  createHash('md5')
+    .update(`job${n}`)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 /** Every second query, which the ordinary caller owns. */
 const ids = Array.from({ length: 200 }, (_, index) => idOf(2 * index + 2));
 
-const asking = (path: string, token = ''): string => `GET ${path} HTTP/1.1\r\nhost: bench\r\n${token && `authorization: Bearer ${token}\r\n`}\r\n`;
+const asking = (path: string, token = ''): string =>
+  `GET ${path} HTTP/1.1\r\nhost: bench\r\n${token && `authorization: Bearer ${token}\r\n`}\r\n`;
 const querying = (query: string, variables: object, token: string): string => {
   const body = JSON.stringify({ query, variables });
   return `POST /graphql HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -44,22 +62,50 @@ const querying = (query: string, variables: object, token: string): string => {
 
 function cells(): Cell[] {
   const ours = (who: keyof typeof TOKENS): Cell[] => [
-    { name: `W1 REST ${who}`, server: 'ours', items: 30, requests: [asking('/api/queries?limit=30&sort=name', TOKENS[who])] },
-    { name: `W1 GraphQL ${who}`, server: 'ours', items: 30, requests: [querying(listing(true), { limit: 30 }, TOKENS[who])] },
-    { name: `W3 REST ${who}`, server: 'ours', items: 1, requests: ids.map((id) => asking(`/api/queries/${id}`, TOKENS[who])) },
-    { name: `W3 GraphQL ${who}`, server: 'ours', items: 1, requests: ids.map((id) => querying(ONE, { id }, TOKENS[who])) },
+    {
+      name: `W1 REST ${who}`,
+      server: 'ours',
+      items: 30,
+      requests: [asking('/api/queries?limit=30&sort=name', TOKENS[who])],
+    },
+    {
+      name: `W1 GraphQL ${who}`,
+      server: 'ours',
+      items: 30,
+      requests: [querying(listing(true), { limit: 30 }, TOKENS[who])],
+    },
+    {
+      name: `W3 REST ${who}`,
+      server: 'ours',
+      items: 1,
+      requests: ids.map((id) => asking(`/api/queries/${id}`, TOKENS[who])),
+    },
+    {
+      name: `W3 GraphQL ${who}`,
+      server: 'ours',
+      items: 1,
+      requests: ids.map((id) => querying(ONE, { id }, TOKENS[who])),
+    },
   ];
   return [
     { name: 'W1 raw', server: 'raw', items: 30, requests: [asking('/queries')] },
     { name: 'W3 raw', server: 'raw', items: 1, requests: ids.map((id) => asking(`/queries/${id}`)) },
-    ...ours('superuser'), ...ours('ordinary'),
+    ...ours('superuser'),
+    ...ours('ordinary'),
   ];
 }
-const growing: Cell = { name: 'W1 GraphQL superuser, no total', server: 'ours', items: 30, requests: [querying(listing(false), { limit: 30 }, TOKENS.superuser)] };
+const growing: Cell = {
+  name: 'W1 GraphQL superuser, no total',
+  server: 'ours',
+  items: 30,
+  requests: [querying(listing(false), { limit: 30 }, TOKENS.superuser)],
+};
 
 async function load(port: number, requests: string[], time: number): Promise<Outcome> {
   const wanted: Load = { port, connections: 16, seconds: time, requests };
-  const child = spawn(process.execPath, [join(HERE, 'load.ts'), JSON.stringify(wanted)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(HERE, 'load.ts'), JSON.stringify(wanted)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   return JSON.parse(await text(child.stdout)) as Outcome;
 }
 
@@ -68,9 +114,21 @@ async function check({ name, server, requests, items }: Cell): Promise<void> {
   const [head, body] = requests[0]!.split('\r\n\r\n');
   const [start, , ...headers] = head!.split('\r\n');
   const [method, path] = start!.split(' ');
-  const answer = await fetch(`http://127.0.0.1:${PORTS[server]}${path}`, { method, headers: headers.filter((line) => !line.startsWith('content-length')).map((line) => line.split(': ') as [string, string]), ...(body && { body }) });
+  const answer = await fetch(`http://127.0.0.1:${PORTS[server]}${path}`, {
+    method,
+    headers: headers
+      .filter((line) => !line.startsWith('content-length'))
+      .map((line) => line.split(': ') as [string, string]),
+    ...(body && { body }),
+  });
   const said = await answer.text();
-  if (!answer.ok || said.includes('"errors"') || (said.match(/"Job \d+ of/g) ?? []).length !== items || (said.match(/User Number/g) ?? []).length !== items) throw new Error(`${name} answers ${answer.status} ${said.slice(0, 500)}`);
+  if (
+    !answer.ok ||
+    said.includes('"errors"') ||
+    (said.match(/"Job \d+ of/g) ?? []).length !== items ||
+    (said.match(/User Number/g) ?? []).length !== items
+  )
+    throw new Error(`${name} answers ${answer.status} ${said.slice(0, 500)}`);
 }
 
 const running = {} as Record<Server, ChildProcess>;
@@ -95,36 +153,74 @@ async function interleaved(wanted: Cell[]): Promise<Map<string, Result>> {
     // Postgres' count of the total allows no more than some hundred lists a second, and V8 compiles only what ran some thousand times.
     await load(PORTS[cell.server], cell.requests, Number(warm));
   }
-  for (let round = 0; round < Number(rounds); round++) for (const cell of round % 2 ? wanted.toReversed() : wanted) all.get(cell.name)!.push(await measure(cell));
-  return new Map([...all].map(([name, results]) => [name, Object.fromEntries(Object.keys(results[0]!).map((key) => [key, median(results.map((result) => result[key as keyof Result]))])) as unknown as Result]));
+  for (let round = 0; round < Number(rounds); round++)
+    for (const cell of round % 2 ? wanted.toReversed() : wanted) all.get(cell.name)!.push(await measure(cell));
+  return new Map(
+    [...all].map(([name, results]) => [
+      name,
+      Object.fromEntries(
+        Object.keys(results[0]!).map((key) => [key, median(results.map((result) => result[key as keyof Result]))]),
+      ) as unknown as Result,
+    ]),
+  );
 }
 
 function print(title: string, results: Map<string, Result>): void {
-  console.log(`\n## ${title}\n\n| workload | server CPU µs | × raw | Postgres CPU µs | p50 ms | p99 ms | requests/s | bytes |\n|---|--:|--:|--:|--:|--:|--:|--:|`);
+  console.log(
+    `\n## ${title}\n\n| workload | server CPU µs | × raw | Postgres CPU µs | p50 ms | p99 ms | requests/s | bytes |\n|---|--:|--:|--:|--:|--:|--:|--:|`,
+  );
   for (const [name, { cpu, postgres, p50, p99, answers, bytes, seconds: took }] of results) {
     const raw = results.get(`${name.slice(0, 2)} raw`)?.cpu;
-    console.log(`| ${name} | ${cpu.toFixed(0)} | ${raw ? (cpu / raw).toFixed(2) : ''} | ${postgres.toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${(answers / took).toFixed(0)} | ${(bytes / answers).toFixed(0)} |`);
+    console.log(
+      `| ${name} | ${cpu.toFixed(0)} | ${raw ? (cpu / raw).toFixed(2) : ''} | ${postgres.toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${(answers / took).toFixed(0)} | ${(bytes / answers).toFixed(0)} |`,
+    );
   }
 }
 
 pin(LOAD_CORE);
 const dir = mkdtempSync('/tmp/dws-reads-');
 execFileSync('chmod', ['711', dir]);
-const embedded = process.env['DATABASE_URL'] ? undefined : await startEmbeddedPostgres({ dataDir: dir, durable: false });
+const embedded = process.env['DATABASE_URL']
+  ? undefined
+  : await startEmbeddedPostgres({ dataDir: dir, durable: false });
 try {
   const DATABASE_URL = process.env['DATABASE_URL'] ?? embedded!.url;
-  const env = { DATABASE_URL, DATA_DIR: join(dir, 'data'), APP_SECRET: 'a secret for benchmarks', NODE_ENV: 'production', RATE_LIMIT_API: '0', ROLE: 'web', SEED_DEMO: 'false', LOG_LEVEL: 'warn' };
-  execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+  const env = {
+    DATABASE_URL,
+    DATA_DIR: join(dir, 'data'),
+    APP_SECRET: 'a secret for benchmarks',
+    NODE_ENV: 'production',
+    RATE_LIMIT_API: '0',
+    ROLE: 'web',
+    SEED_DEMO: 'false',
+    LOG_LEVEL: 'warn',
+  };
+  execFileSync(process.execPath, [MAIN, 'migrate'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const client = new pg.Client({ connectionString: DATABASE_URL });
   await client.connect();
   postmaster = Number((await client.query<{ pid: string }>(POSTMASTER)).rows[0]!.pid);
   await fill(DATABASE_URL, Number(rows));
   await client.end();
 
-  running.raw = await startServer(SERVER_CORE, [process.execPath, join(HERE, 'raw-server.ts')], { ...env, PORT: String(PORTS.raw) }, `http://127.0.0.1:${PORTS.raw}/`);
+  running.raw = await startServer(
+    SERVER_CORE,
+    [process.execPath, join(HERE, 'raw-server.ts')],
+    { ...env, PORT: String(PORTS.raw) },
+    `http://127.0.0.1:${PORTS.raw}/`,
+  );
   const profile = given['profile'] ? ['--cpu-prof', `--cpu-prof-dir=${given['profile']}`] : [];
-  running.ours = await startServer(SERVER_CORE, [process.execPath, ...profile, MAIN, 'serve', '--port', String(PORTS.ours)], env, `http://127.0.0.1:${PORTS.ours}/healthz`);
-  const wanted = cells().filter(({ name }) => !only || name.includes('raw') || only.split(',').some((word) => name.includes(word)));
+  running.ours = await startServer(
+    SERVER_CORE,
+    [process.execPath, ...profile, MAIN, 'serve', '--port', String(PORTS.ours)],
+    env,
+    `http://127.0.0.1:${PORTS.ours}/healthz`,
+  );
+  const wanted = cells().filter(
+    ({ name }) => !only || name.includes('raw') || only.split(',').some((word) => name.includes(word)),
+  );
   print(`Reads of ${rows} queries`, await interleaved(wanted));
   for (const size of growth.split(',').filter(Boolean)) {
     await fill(DATABASE_URL, Number(size));

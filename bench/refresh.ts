@@ -5,15 +5,18 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { fill, TOKENS } from './fill.ts';
 import { cpuOf, memoryOf, POSTMASTER, startServer, stopServer, treeOf } from './processes.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<string, string>;
+const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
+  string,
+  string
+>;
 const { rows = '1000000', rounds = '2', dist = 'dist' } = given;
 const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
 const CORES = '0,1';
@@ -26,7 +29,14 @@ const ROWS = `create table orders as select n as id, 'Customer ' || (n * 7919) %
   case when n % 10 <> 0 then 'note ' || md5(n::text) || ', "quoted" and ' || n % 1000 || ' more' end as note from generate_series(1, ${rows}::bigint) n`;
 
 /** CPU seconds of everything, and of them Postgres'. */
-interface Cost { seconds: number; cpu: number; postgres: number; loader: number; web: number; lag: number }
+interface Cost {
+  seconds: number;
+  cpu: number;
+  postgres: number;
+  loader: number;
+  web: number;
+  lag: number;
+}
 
 async function runSql(url: string, ...statements: string[]): Promise<pg.QueryResultRow[]> {
   const client = new pg.Client({ connectionString: url });
@@ -41,7 +51,11 @@ async function runSql(url: string, ...statements: string[]): Promise<pg.QueryRes
 }
 
 async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, { method, headers: { authorization: `Bearer ${TOKENS.superuser}`, 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) });
+  const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKENS.superuser}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const said = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status} ${said}`);
   return JSON.parse(said) as Record<string, unknown>;
@@ -63,21 +77,49 @@ try {
   const [held] = await runSql(source, ROWS, 'vacuum (analyze) orders', 'create table copied (like orders)', POSTMASTER);
   const postmaster = Number(held!['pid']);
 
-  const env = { DATABASE_URL: postgres.url, DATA_DIR: join(dir, 'data'), APP_SECRET: 'a secret for benchmarks', NODE_ENV: 'production', RATE_LIMIT_API: '0', SEED_DEMO: 'false', LOG_LEVEL: 'warn' };
-  execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+  const env = {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: join(dir, 'data'),
+    APP_SECRET: 'a secret for benchmarks',
+    NODE_ENV: 'production',
+    RATE_LIMIT_API: '0',
+    SEED_DEMO: 'false',
+    LOG_LEVEL: 'warn',
+  };
+  execFileSync(process.execPath, [MAIN, 'migrate'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   await fill(postgres.url, 1);
-  for (const ROLE of ['web', 'worker'] as const) servers.push(await startServer(CORES, [process.execPath, MAIN, 'serve', '--port', String(PORTS[ROLE])], { ...env, ROLE }, `http://127.0.0.1:${PORTS[ROLE]}/healthz`));
+  for (const ROLE of ['web', 'worker'] as const)
+    servers.push(
+      await startServer(
+        CORES,
+        [process.execPath, MAIN, 'serve', '--port', String(PORTS[ROLE])],
+        { ...env, ROLE },
+        `http://127.0.0.1:${PORTS[ROLE]}/healthz`,
+      ),
+    );
   const [web, worker] = servers.map(({ pid }) => pid!) as [number, number];
 
   const { hostname, port, username, password } = new URL(source);
-  const { id: datasourceId } = await call('POST', '/api/datasources', { name: 'Orders', type: 'postgres', config: { host: hostname, port: Number(port), database: 'source', user: username }, secrets: { password: decodeURIComponent(password) } });
+  const { id: datasourceId } = await call('POST', '/api/datasources', {
+    name: 'Orders',
+    type: 'postgres',
+    config: { host: hostname, port: Number(port), database: 'source', user: username },
+    secrets: { password: decodeURIComponent(password) },
+  });
   const { id } = await call('POST', '/api/datasets', { name: 'Orders', datasourceId, query: 'select * from orders' });
 
   const reference = async (): Promise<Cost> => {
     await runSql(source, 'truncate copied', 'checkpoint');
     const before = cpuOf(postmaster);
     const began = performance.now();
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'copy-reference.ts'), 'select * from orders', 'copied'], { env: { ...process.env, SOURCE_URL: source, TARGET_URL: source }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'copy-reference.ts'), 'select * from orders', 'copied'],
+      { env: { ...process.env, SOURCE_URL: source, TARGET_URL: source }, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stdout)]);
     if (code !== 0) throw new Error('The reference failed');
     const seconds = (performance.now() - began) / 1000;
@@ -92,7 +134,9 @@ try {
     await lagOfWeb();
     const cpu = () => [cpuOf(postmaster), cpuOf(web) + cpuOf(worker)] as const;
     let loader = 0;
-    const watch = setInterval(() => { for (const pid of treeOf(worker).slice(1)) loader = Math.max(loader, memoryOf(pid, 'VmHWM')); }, 100);
+    const watch = setInterval(() => {
+      for (const pid of treeOf(worker).slice(1)) loader = Math.max(loader, memoryOf(pid, 'VmHWM'));
+    }, 100);
     const before = cpu();
     const began = performance.now();
     const { records } = await call('POST', `/api/datasets/${String(id)}/_refresh`, {});
@@ -101,7 +145,14 @@ try {
     if (records !== Number(rows)) throw new Error(`${String(records)} rows were loaded`);
     const [postgresNow, oursNow] = cpu();
     const used = postgresNow - before[0];
-    return { seconds, cpu: used + oursNow - before[1], postgres: used, loader, web: memoryOf(web, 'VmHWM'), lag: await lagOfWeb() };
+    return {
+      seconds,
+      cpu: used + oursNow - before[1],
+      postgres: used,
+      loader,
+      web: memoryOf(web, 'VmHWM'),
+      lag: await lagOfWeb(),
+    };
   };
 
   const best = (costs: Cost[]): Cost => costs.toSorted((a, b) => a.cpu - b.cpu)[0]!;
@@ -113,10 +164,18 @@ try {
   }
   const copied = best(costs.reference);
   const loaded = best(costs.ours);
-  console.log(`## Refresh of ${rows} rows x 12 columns\n\n| | rows/s | CPU s, all processes | of them Postgres | peak RSS of the loader MiB | of web MiB | event loop delay of web p99 ms |\n|---|--:|--:|--:|--:|--:|--:|`);
-  console.log(`| COPY to COPY | ${(Number(rows) / copied.seconds).toFixed(0)} | ${copied.cpu.toFixed(1)} | ${copied.postgres.toFixed(1)} | | | |`);
-  console.log(`| refresh | ${(Number(rows) / loaded.seconds).toFixed(0)} | ${loaded.cpu.toFixed(1)} | ${loaded.postgres.toFixed(1)} | ${Math.max(...costs.ours.map(({ loader }) => loader)).toFixed(0)} | ${loaded.web.toFixed(0)} | ${Math.max(...costs.ours.map(({ lag }) => lag)).toFixed(0)} |`);
-  console.log(`| ratio | ${(copied.seconds / loaded.seconds).toFixed(2)} | ${(loaded.cpu / copied.cpu).toFixed(2)} | | | | |`);
+  console.log(
+    `## Refresh of ${rows} rows x 12 columns\n\n| | rows/s | CPU s, all processes | of them Postgres | peak RSS of the loader MiB | of web MiB | event loop delay of web p99 ms |\n|---|--:|--:|--:|--:|--:|--:|`,
+  );
+  console.log(
+    `| COPY to COPY | ${(Number(rows) / copied.seconds).toFixed(0)} | ${copied.cpu.toFixed(1)} | ${copied.postgres.toFixed(1)} | | | |`,
+  );
+  console.log(
+    `| refresh | ${(Number(rows) / loaded.seconds).toFixed(0)} | ${loaded.cpu.toFixed(1)} | ${loaded.postgres.toFixed(1)} | ${Math.max(...costs.ours.map(({ loader }) => loader)).toFixed(0)} | ${loaded.web.toFixed(0)} | ${Math.max(...costs.ours.map(({ lag }) => lag)).toFixed(0)} |`,
+  );
+  console.log(
+    `| ratio | ${(copied.seconds / loaded.seconds).toFixed(2)} | ${(loaded.cpu / copied.cpu).toFixed(2)} | | | | |`,
+  );
 } finally {
   for (const server of servers) await stopServer(server);
   await postgres.close();

@@ -30,18 +30,25 @@ export interface SnapshotSettings {
 }
 
 /** That a report shows a dataset, and under which name (specification, "Dataset reference"). */
-@ObjectType({ description: 'That a report shows a dataset: the name that its blocks call it by, which rows, and of which moments.' }) @Entity()
+@ObjectType({
+  description: 'That a report shows a dataset: the name that its blocks call it by, which rows, and of which moments.',
+})
+@Entity()
 export class DatasetReference extends TenantRow {
-  @Field(() => ID, { description: 'The report.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The report.' })
+  @Property({ type: 'uuid' })
   reportId!: string;
 
-  @Field(() => ID, { description: 'The dataset.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The dataset.' })
+  @Property({ type: 'uuid' })
   datasetId!: string;
 
-  @Field(() => String, { description: 'What the blocks of the report call the dataset; unique in the report.' }) @Property({ type: 'text' })
+  @Field(() => String, { description: 'What the blocks of the report call the dataset; unique in the report.' })
+  @Property({ type: 'text' })
   alias!: string;
 
-  @Field(() => String, { description: 'What people call it.' }) @Property({ type: 'text' })
+  @Field(() => String, { description: 'What people call it.' })
+  @Property({ type: 'text' })
   label!: string;
 
   @Property({ type: 'json' })

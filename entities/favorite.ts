@@ -5,15 +5,18 @@ import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A user's mark on a resource that they want at hand; nobody else sees it (specification, "Query favorite"). */
-@ObjectType({ description: 'The caller’s mark on a resource that they want at hand; nobody else sees it.' }) @Entity()
+@ObjectType({ description: 'The caller’s mark on a resource that they want at hand; nobody else sees it.' })
+@Entity()
 export class Favorite extends TenantRow {
   @Property({ type: 'text' })
   kind!: Kind;
 
-  @Field(() => ID, { description: 'The resource.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The resource.' })
+  @Property({ type: 'uuid' })
   resourceId!: string;
 
-  @Field(() => ID, { description: 'Whose favourite it is.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'Whose favourite it is.' })
+  @Property({ type: 'uuid' })
   userId!: string;
 }
 

@@ -1,14 +1,16 @@
 import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
-import { Json } from '../src/core/scalars.ts';
 import type { ParameterDefinition, ParameterValue } from '../src/core/parameters.ts';
+import { Json } from '../src/core/scalars.ts';
 
 export const ParameterTypeEnum = { STRING: 'string', NUMBER: 'number', DATE: 'date', BOOLEAN: 'boolean' } as const;
 registerEnumType(ParameterTypeEnum, {
   name: 'ParameterType',
   description: 'Type of a query parameter’s values.',
   valuesConfig: {
-    STRING: { description: 'Text.' }, NUMBER: { description: 'A number.' },
-    DATE: { description: 'An ISO date or timestamp, read as UTC.' }, BOOLEAN: { description: 'True or false.' },
+    STRING: { description: 'Text.' },
+    NUMBER: { description: 'A number.' },
+    DATE: { description: 'An ISO date or timestamp, read as UTC.' },
+    BOOLEAN: { description: 'True or false.' },
   },
 });
 

@@ -10,11 +10,16 @@ export interface ReportDefinition extends Record<string, unknown> {
 }
 
 /** Blocks of text and data that people read together (contract 5). */
-@ObjectType({ description: 'Blocks of text and data that people read together.', implements: Node }) @Entity()
+@ObjectType({ description: 'Blocks of text and data that people read together.', implements: Node })
+@Entity()
 export class Report extends OwnedRow {
-  @Field(() => JsonObject, { description: 'What it shows: `{"blocks": [{"id": "…", "type": "…", …}]}`, from top to bottom.' }) @Property({ type: 'json' })
+  @Field(() => JsonObject, {
+    description: 'What it shows: `{"blocks": [{"id": "…", "type": "…", …}]}`, from top to bottom.',
+  })
+  @Property({ type: 'json' })
   definition: ReportDefinition = { blocks: [] };
 
-  @Field(() => JsonObject, { description: 'How it is shown, as its clients agree.' }) @Property({ type: 'json' })
+  @Field(() => JsonObject, { description: 'How it is shown, as its clients agree.' })
+  @Property({ type: 'json' })
   settings: Record<string, unknown> = {};
 }

@@ -3,7 +3,8 @@ import { ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
 /** That a datasource belongs to a suite. It goes with either. */
-@ObjectType({ description: 'That a datasource belongs to a suite.' }) @Entity()
+@ObjectType({ description: 'That a datasource belongs to a suite.' })
+@Entity()
 export class SuiteMember extends TenantRow {
   @Property({ type: 'uuid' })
   suiteId!: string;

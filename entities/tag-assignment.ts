@@ -5,15 +5,18 @@ import { Tag } from './tag.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A tag on one resource (specification, "Tags and favorites"). */
-@ObjectType({ description: 'A tag on one resource.' }) @Entity()
+@ObjectType({ description: 'A tag on one resource.' })
+@Entity()
 export class TagAssignment extends TenantRow {
   @Property({ type: 'text' })
   kind!: Kind;
 
-  @Field(() => ID, { description: 'The resource.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The resource.' })
+  @Property({ type: 'uuid' })
   resourceId!: string;
 
-  @Field(() => ID, { description: 'The tag.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The tag.' })
+  @Property({ type: 'uuid' })
   tagId!: string;
 
   @Field(() => Tag, { description: 'The tag, with its name and colour.' })

@@ -5,7 +5,10 @@ import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** TypeGraphQL wants an object: the keys are GraphQL's words, the values those of the specification. */
-export const TeamRoleEnum = { MEMBER: 'member', MEMBER_PLUS: 'memberPlus', ADMIN: 'admin' } as const satisfies Record<string, TeamRole>;
+export const TeamRoleEnum = { MEMBER: 'member', MEMBER_PLUS: 'memberPlus', ADMIN: 'admin' } as const satisfies Record<
+  string,
+  TeamRole
+>;
 registerEnumType(TeamRoleEnum, {
   name: 'TeamRole',
   description: 'What a member may do with what the team owns.',
@@ -17,17 +20,22 @@ registerEnumType(TeamRoleEnum, {
 });
 
 /** That a user belongs to a team (specification, "Membership"). */
-@ObjectType('Membership', { description: 'That a user belongs to a team.' }) @Entity()
+@ObjectType('Membership', { description: 'That a user belongs to a team.' })
+@Entity()
 export class TeamMember extends TenantRow {
-  @Field(() => ID, { description: 'The team.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The team.' })
+  @Property({ type: 'uuid' })
   teamId!: string;
 
-  @Field(() => ID, { description: 'The user.' }) @Property({ type: 'uuid' })
+  @Field(() => ID, { description: 'The user.' })
+  @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => TeamRoleEnum, { description: 'What the user may do there.' }) @Enum({ items: () => [...TEAM_ROLES], type: 'text' })
+  @Field(() => TeamRoleEnum, { description: 'What the user may do there.' })
+  @Enum({ items: () => [...TEAM_ROLES], type: 'text' })
   role!: TeamRole;
 
-  @Field(() => DateTime, { description: 'When the user joined.' }) @Property({ type: 'timestamptz' })
+  @Field(() => DateTime, { description: 'When the user joined.' })
+  @Property({ type: 'timestamptz' })
   joinedAt: Date = new Date();
 }

@@ -5,40 +5,51 @@ import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A person with an account in one tenant (specification, "User, membership, team feed, comment"). */
-@ObjectType({ description: 'A person with an account in the tenant.', implements: Node }) @Entity({ tableName: 'app_user' })
+@ObjectType({ description: 'A person with an account in the tenant.', implements: Node })
+@Entity({ tableName: 'app_user' })
 export class User extends TenantRow {
-  @Field(() => String, { description: 'Name to log in with, unique in the tenant without regard to case.' }) @Property({ type: 'text' })
+  @Field(() => String, { description: 'Name to log in with, unique in the tenant without regard to case.' })
+  @Property({ type: 'text' })
   username!: string;
 
-  @Field(() => String, { description: 'Where the account is kept; `local` accounts have their password here.' }) @Property({ type: 'text' })
+  @Field(() => String, { description: 'Where the account is kept; `local` accounts have their password here.' })
+  @Property({ type: 'text' })
   domain: string = 'local';
 
   /** Argon2id; null for who has no password here. */
   @Property({ type: 'text', nullable: true, lazy: true })
   passwordHash?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Name to show.' }) @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true, description: 'Name to show.' })
+  @Property({ type: 'text', nullable: true })
   displayName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Given name.' }) @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true, description: 'Given name.' })
+  @Property({ type: 'text', nullable: true })
   givenName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Family name.' }) @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true, description: 'Family name.' })
+  @Property({ type: 'text', nullable: true })
   familyName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Middle name.' }) @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true, description: 'Middle name.' })
+  @Property({ type: 'text', nullable: true })
   middleName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Address for mail.' }) @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true, description: 'Address for mail.' })
+  @Property({ type: 'text', nullable: true })
   email?: string | null;
 
-  @Field(() => Boolean, { description: 'Whether the user may log in.' }) @Property({ type: 'boolean' })
+  @Field(() => Boolean, { description: 'Whether the user may log in.' })
+  @Property({ type: 'boolean' })
   enabled: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether the user passes every check in the tenant.' }) @Property({ type: 'boolean' })
+  @Field(() => Boolean, { description: 'Whether the user passes every check in the tenant.' })
+  @Property({ type: 'boolean' })
   superuser: boolean = false;
 
-  @Field(() => String, { nullable: true, description: 'IANA time zone.' }) @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true, description: 'IANA time zone.' })
+  @Property({ type: 'text', nullable: true })
   timezone?: string | null;
 
   @Property({ type: 'json' })

@@ -18,7 +18,11 @@ export class ChildPageArgs {
 
 @Resolver(() => Activity)
 export class ActivityResolver {
-  @Needs('userId', 'user.username', 'user.displayName', 'user.email') @FieldResolver(() => Principal, { nullable: true, description: 'Who did it, with the name to show; null when there is no such user any more.' })
+  @Needs('userId', 'user.username', 'user.displayName', 'user.email')
+  @FieldResolver(() => Principal, {
+    nullable: true,
+    description: 'Who did it, with the name to show; null when there is no such user any more.',
+  })
   user(@Root() { userId, user }: PrincipalColumns & { userId: string | null }): Principal | null {
     return user ? principalOf(`user:${userId}`, { user }) : null;
   }

@@ -52,17 +52,27 @@ export class AuditPageArgs extends AuditArgs {
 
 @Resolver(() => AuditEvent)
 export class AuditResolver {
-  @Can('tenant:superuser') @Query(() => AuditEventPage, { description: 'The audit log of the tenant, the latest first: each mutation that was done or refused, by whichever tongue, failed logins among them. Events are kept for 400 days.' })
+  @Can('tenant:superuser')
+  @Query(() => AuditEventPage, {
+    description:
+      'The audit log of the tenant, the latest first: each mutation that was done or refused, by whichever tongue, failed logins among them. Events are kept for 400 days.',
+  })
   auditEvents(@Ctx() ctx: Context, @Args(() => AuditPageArgs) page: AuditPageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(AuditEvent, page, info);
   }
 
-  @Can('tenant:superuser') @Subscription(() => ExportChunk, {
-    description: 'The whole audit log, or what matches, the latest first, as a file in pieces; it ends with the last. REST streams them as `/audit/export`.',
-    subscribe: ({ context, args: { format, ...filter } }) => exported(context as Context, format as ExportFormat, filter),
+  @Can('tenant:superuser')
+  @Subscription(() => ExportChunk, {
+    description:
+      'The whole audit log, or what matches, the latest first, as a file in pieces; it ends with the last. REST streams them as `/audit/export`.',
+    subscribe: ({ context, args: { format, ...filter } }) =>
+      exported(context as Context, format as ExportFormat, filter),
   })
   auditExport(
-    @Root() chunk: ExportChunk, @Arg('format', () => ExportFormatEnum, { defaultValue: 'ndjson', description: 'Format of the file.' }) _format: ExportFormat, @Args(() => AuditArgs) _filter: AuditArgs,
+    @Root() chunk: ExportChunk,
+    @Arg('format', () => ExportFormatEnum, { defaultValue: 'ndjson', description: 'Format of the file.' })
+    _format: ExportFormat,
+    @Args(() => AuditArgs) _filter: AuditArgs,
   ): ExportChunk {
     return chunk;
   }

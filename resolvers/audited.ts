@@ -8,15 +8,26 @@ import { recordAfter } from '../src/services/audit.ts';
 type Resolve = GraphQLFieldResolver<unknown, PublicContext>;
 
 /** Kinds that the log speaks of beside those that have abilities. */
-const KINDS: ReadonlySet<string> = new Set([...Object.keys(ABILITIES), 'token', 'session', 'operation', 'notification']);
+const KINDS: ReadonlySet<string> = new Set([
+  ...Object.keys(ABILITIES),
+  'token',
+  'session',
+  'operation',
+  'notification',
+]);
 
 const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** The kind of resource that a mutation is about: that of its permission, else the first in its name, `deleteToken`, else a user where it names one. */
 function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
   const [ability = ''] = permission.split(':');
-  const words = [...(ability in ABILITIES ? [ability] : []), ...[...name.matchAll(/[A-Z][a-z]+/g)].map(([word]) => singular(word.toLowerCase()))];
-  return words.find((word) => KINDS.has(word)) ?? (args.some((argument) => argument.name === 'username') ? 'user' : null);
+  const words = [
+    ...(ability in ABILITIES ? [ability] : []),
+    ...[...name.matchAll(/[A-Z][a-z]+/g)].map(([word]) => singular(word.toLowerCase())),
+  ];
+  return (
+    words.find((word) => KINDS.has(word)) ?? (args.some((argument) => argument.name === 'username') ? 'user' : null)
+  );
 }
 
 /** What is kept of the arguments: the one that names the resource, children naming their parent first. Nothing else of them is ever logged. */
@@ -41,7 +52,9 @@ export function audited(field: GraphQLField<unknown, PublicContext>, permission:
       return answer;
     } catch (error) {
       if (mutation.refused || (error instanceof Fault && error.status === 403)) {
-        await recordAfter(context, 'denied').catch((err: unknown) => context.platform.log.error({ err, requestId: context.request.id }, 'A refusal could not be audited'));
+        await recordAfter(context, 'denied').catch((err: unknown) =>
+          context.platform.log.error({ err, requestId: context.request.id }, 'A refusal could not be audited'),
+        );
       }
       throw error;
     } finally {

@@ -14,7 +14,10 @@ import { Can } from './guard.ts';
 export class DatasetBenchmarkRun implements BenchmarkRun {
   @Field(() => Int, { description: 'Counts from 1, without the runs to warm up.' }) iteration!: number;
   @Field(() => Float, { description: 'Milliseconds, connecting to the source included.' }) duration!: number;
-  @Field(() => Float, { description: 'Rows that the query answered with; with `includeIndexing`, those that the flow left.' }) records!: number;
+  @Field(() => Float, {
+    description: 'Rows that the query answered with; with `includeIndexing`, those that the flow left.',
+  })
+  records!: number;
 }
 
 /** What the runs come to. */
@@ -34,8 +37,10 @@ export class DatasetBenchmarkStatistics implements BenchmarkStatistics {
 export class DatasetBenchmarkConfig implements benchmarks.BenchmarkConfig {
   @Field(() => Int, { description: 'Runs that were measured.' }) iterations!: number;
   @Field(() => Int, { description: 'Runs before them, which are not among the results.' }) warmup!: number;
-  @Field(() => Boolean, { description: 'Whether the rows were read; otherwise the source counted them itself.' }) includeDataTransfer!: boolean;
-  @Field(() => Boolean, { description: 'Whether the rows were loaded into an index of their own, which was dropped.' }) includeIndexing!: boolean;
+  @Field(() => Boolean, { description: 'Whether the rows were read; otherwise the source counted them itself.' })
+  includeDataTransfer!: boolean;
+  @Field(() => Boolean, { description: 'Whether the rows were loaded into an index of their own, which was dropped.' })
+  includeIndexing!: boolean;
 }
 
 /** Answer of a benchmark. */
@@ -44,7 +49,8 @@ export class DatasetBenchmark implements DatasetBenchmarkResult {
   @Field(() => Int, { description: 'Runs that were measured.' }) iterations!: number;
   @Field(() => Int, { description: 'Runs before them, which are not among the results.' }) warmup!: number;
   @Field(() => [DatasetBenchmarkRun], { description: 'The runs in their order.' }) results!: DatasetBenchmarkRun[];
-  @Field(() => DatasetBenchmarkStatistics, { description: 'What they come to.' }) statistics!: DatasetBenchmarkStatistics;
+  @Field(() => DatasetBenchmarkStatistics, { description: 'What they come to.' })
+  statistics!: DatasetBenchmarkStatistics;
   @Field(() => DatasetBenchmarkConfig, { description: 'The effective config.' }) config!: DatasetBenchmarkConfig;
 }
 
@@ -52,7 +58,8 @@ export class DatasetBenchmark implements DatasetBenchmarkResult {
 @ObjectType({ description: 'A benchmark: its operation, and its result when it was waited for.' })
 export class DatasetBenchmarkAnswer {
   @Field(() => Operation, { description: 'How far it is.' }) operation!: Operation;
-  @Field(() => DatasetBenchmark, { nullable: true, description: 'What it came to; null when it was not waited for.' }) result!: DatasetBenchmark | null;
+  @Field(() => DatasetBenchmark, { nullable: true, description: 'What it came to; null when it was not waited for.' })
+  result!: DatasetBenchmark | null;
 }
 
 /** How a benchmark is to be done. graphql-jit loses the defaults of an input's fields that are false or 0, so the service fills them in. */
@@ -61,13 +68,24 @@ export class DatasetBenchmarkConfigInput implements benchmarks.BenchmarkConfigIn
   @Field(() => Int, { nullable: true, description: 'Runs that are measured, 1 to 100. Default 5.' })
   iterations?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Runs before them, 0 to 20, which are not among the results. Default 1.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Runs before them, 0 to 20, which are not among the results. Default 1.',
+  })
   warmup?: number | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether the rows are read, as a refresh reads them, and dropped; otherwise the source counts them itself. Default false.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Whether the rows are read, as a refresh reads them, and dropped; otherwise the source counts them itself. Default false.',
+  })
   includeDataTransfer?: boolean | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether the rows are read, pass the flow and are loaded into an index of their own, which is dropped. Default false.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Whether the rows are read, pass the flow and are loaded into an index of their own, which is dropped. Default false.',
+  })
   includeIndexing?: boolean | null;
 }
 
@@ -89,13 +107,30 @@ export class BenchmarkArgs {
 
 @Resolver()
 export class DatasetBenchmarkResolver {
-  @Can('dataset:refresh') @Mutation(() => DatasetBenchmarkAnswer, { description: 'Runs a dataset’s query several times and says how long it takes. Stored rows are not changed.' })
-  async benchmarkDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs) {
+  @Can('dataset:refresh')
+  @Mutation(() => DatasetBenchmarkAnswer, {
+    description: 'Runs a dataset’s query several times and says how long it takes. Stored rows are not changed.',
+  })
+  async benchmarkDataset(
+    @Ctx() ctx: Context,
+    @Key('dataset') id: string,
+    @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs,
+  ) {
     return answered(await benchmarks.benchmark(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
-  @Can('dataset:refresh') @Mutation(() => DatasetBenchmarkAnswer, { description: 'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.' })
-  async benchmarkDatasetInternal(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs) {
-    return answered(await benchmarks.benchmarkInternal(ctx, id, { ...options, progress: progressName(progress) }, wait));
+  @Can('dataset:refresh')
+  @Mutation(() => DatasetBenchmarkAnswer, {
+    description:
+      'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.',
+  })
+  async benchmarkDatasetInternal(
+    @Ctx() ctx: Context,
+    @Key('dataset') id: string,
+    @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs,
+  ) {
+    return answered(
+      await benchmarks.benchmarkInternal(ctx, id, { ...options, progress: progressName(progress) }, wait),
+    );
   }
 }

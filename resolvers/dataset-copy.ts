@@ -1,5 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Info, InputType, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { Dataset } from '../entities/dataset.ts';
 import { Operation } from '../entities/operation.ts';
 import type { Context } from '../src/core/context.ts';
@@ -14,7 +27,10 @@ import { Can } from './guard.ts';
 /** A dataset that is being made of another. */
 @ObjectType({ description: 'A copy, snapshot or promotion: its operation, and the dataset when it was waited for.' })
 export class DatasetCopy {
-  @Field(() => Operation, { description: 'How far it is; its `resource` is what is copied, the `id` of its `result` the new dataset’s.' }) operation!: Operation;
+  @Field(() => Operation, {
+    description: 'How far it is; its `resource` is what is copied, the `id` of its `result` the new dataset’s.',
+  })
+  operation!: Operation;
 }
 
 /** A long call that can be followed. */
@@ -30,16 +46,26 @@ export class FollowedArgs {
 /** What a copy gets. */
 @ArgsType()
 export class CopyArgs extends FollowedArgs implements copies.CopyParts {
-  @Field(() => Boolean, { defaultValue: true, description: 'Whether it gets the rows as they are; otherwise it has none until its first refresh.' })
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Whether it gets the rows as they are; otherwise it has none until its first refresh.',
+  })
   data!: boolean;
 
   @Field(() => Boolean, { defaultValue: false, description: 'Whether it gets the visuals.' })
   visuals!: boolean;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether it gets the saved filters that the caller reads. They keep their owners.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether it gets the saved filters that the caller reads. They keep their owners.',
+  })
   filters!: boolean;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether it is shared with the same people, with each as far as before. A share of rows by a filter that the caller does not read is left out.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description:
+      'Whether it is shared with the same people, with each as far as before. A share of rows by a filter that the caller does not read is left out.',
+  })
   sharing!: boolean;
 }
 
@@ -52,16 +78,25 @@ export class CopyDatasetInput {
 
 @Resolver(() => DatasetCopy)
 export class DatasetCopyResolver {
-  @Can('dataset:copy') @Mutation(() => DatasetCopy, {
-    description: 'Makes an independent dataset of the caller’s, with the rows as they are and their query. Who cannot read the datasource gets rows only, which no refresh replaces.',
+  @Can('dataset:copy')
+  @Mutation(() => DatasetCopy, {
+    description:
+      'Makes an independent dataset of the caller’s, with the rows as they are and their query. Who cannot read the datasource gets rows only, which no refresh replaces.',
   })
-  async copyDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Arg('input', { description: 'The new dataset.' }) input: CopyDatasetInput, @Args(() => CopyArgs) { wait, progress, ...parts }: CopyArgs) {
+  async copyDataset(
+    @Ctx() ctx: Context,
+    @Key('dataset') id: string,
+    @Arg('input', { description: 'The new dataset.' }) input: CopyDatasetInput,
+    @Args(() => CopyArgs) { wait, progress, ...parts }: CopyArgs,
+  ) {
     return answer(await copies.copy(ctx, id, input, { ...parts, progress: progressName(progress) }, wait));
   }
 
   @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset; null while it is not there.' })
   result(@Ctx() ctx: Context, @Root() { operation }: { operation: OperationRecord }, @Info() info: GraphQLResolveInfo) {
-    return operation.status === 'succeeded' ? ctx.read.written(Dataset, (operation.result as CloneResult).id, info) : null;
+    return operation.status === 'succeeded'
+      ? ctx.read.written(Dataset, (operation.result as CloneResult).id, info)
+      : null;
   }
 }
 

@@ -4,7 +4,8 @@ import type { FieldType } from '../src/core/fields.ts';
 import { Json, JsonObject } from '../src/core/scalars.ts';
 import { DatasetField, FieldTypeEnum } from './dataset-field.ts';
 
-const FILTER = 'Criteria as an object, e.g. `{"amount": {"$gte": 100}}`, or as JSON text; any other text is the id of a saved filter.';
+const FILTER =
+  'Criteria as an object, e.g. `{"amount": {"$gte": 100}}`, or as JSON text; any other text is the id of a saved filter.';
 
 /** Which rows. */
 @ArgsType()
@@ -12,10 +13,16 @@ export class RowArgs {
   @Field(() => Json, { nullable: true, description: FILTER })
   filter?: unknown;
 
-  @Field(() => String, { nullable: true, description: 'Words that rows must hold, each beginning a word of some text field, ignoring case and accents.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Words that rows must hold, each beginning a word of some text field, ignoring case and accents.',
+  })
   q?: string;
 
-  @Field(() => String, { nullable: true, description: 'Fields to sort by, separated by commas; `-` before one descends. Missing values come last.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Fields to sort by, separated by commas; `-` before one descends. Missing values come last.',
+  })
   sort?: string;
 
   @Field(() => [String], { nullable: true, description: 'Fields wanted, in this order; all by default.' })
@@ -28,10 +35,17 @@ export class DataArgs extends RowArgs {
   @Field(() => Int, { nullable: true, description: 'Rows wanted, 1 to 10000. Default 100.' })
   limit?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Rows to pass over; `start` plus `limit` is at most 10000. Default 0.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Rows to pass over; `start` plus `limit` is at most 10000. Default 0.',
+  })
   start?: number;
 
-  @Field(() => String, { nullable: true, description: 'The `next` of an earlier page: the rows after it, of the same generation. Error `GONE` when that is not kept any more.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The `next` of an earlier page: the rows after it, of the same generation. Error `GONE` when that is not kept any more.',
+  })
   after?: string;
 }
 
@@ -42,7 +56,8 @@ export class DatasetRows {
   @Field(() => [DatasetField], { description: 'The fields of the rows, in order.' }) fields!: DatasetField[];
   @Field(() => Int, { description: 'Rows passed over before this part.' }) start!: number;
   @Field(() => Int, { description: 'Rows in this part.' }) count!: number;
-  @Field(() => String, { nullable: true, description: 'For `after`: where the next part begins; null at the end.' }) next!: string | null;
+  @Field(() => String, { nullable: true, description: 'For `after`: where the next part begins; null at the end.' })
+  next!: string | null;
 }
 
 /** How often a value occurs. */
@@ -84,23 +99,47 @@ export class DatasetProfile {
   @Field(() => [FieldProfile], { description: 'The fields.' }) fields!: FieldProfile[];
 }
 
-export const IntervalEnum = { MINUTE: 'minute', HOUR: 'hour', DAY: 'day', WEEK: 'week', MONTH: 'month', QUARTER: 'quarter', YEAR: 'year' } as const;
+export const IntervalEnum = {
+  MINUTE: 'minute',
+  HOUR: 'hour',
+  DAY: 'day',
+  WEEK: 'week',
+  MONTH: 'month',
+  QUARTER: 'quarter',
+  YEAR: 'year',
+} as const;
 registerEnumType(IntervalEnum, {
   name: 'Interval',
   description: 'A stretch of time to group by.',
   valuesConfig: {
-    MINUTE: { description: 'Minutes.' }, HOUR: { description: 'Hours.' }, DAY: { description: 'Days.' }, WEEK: { description: 'Weeks from Monday.' },
-    MONTH: { description: 'Months.' }, QUARTER: { description: 'Quarters.' }, YEAR: { description: 'Years.' },
+    MINUTE: { description: 'Minutes.' },
+    HOUR: { description: 'Hours.' },
+    DAY: { description: 'Days.' },
+    WEEK: { description: 'Weeks from Monday.' },
+    MONTH: { description: 'Months.' },
+    QUARTER: { description: 'Quarters.' },
+    YEAR: { description: 'Years.' },
   },
 });
 
-export const AggregateFunctionEnum = { COUNT: 'count', SUM: 'sum', AVG: 'avg', MIN: 'min', MAX: 'max', COUNT_DISTINCT: 'countDistinct' } as const;
+export const AggregateFunctionEnum = {
+  COUNT: 'count',
+  SUM: 'sum',
+  AVG: 'avg',
+  MIN: 'min',
+  MAX: 'max',
+  COUNT_DISTINCT: 'countDistinct',
+} as const;
 registerEnumType(AggregateFunctionEnum, {
   name: 'AggregateFunction',
   description: 'What is measured of a group.',
   valuesConfig: {
-    COUNT: { description: 'Rows, or values of a field.' }, SUM: { description: 'Sum of a field.' }, AVG: { description: 'Mean of a field.' },
-    MIN: { description: 'Least value.' }, MAX: { description: 'Greatest value.' }, COUNT_DISTINCT: { description: 'Different values.' },
+    COUNT: { description: 'Rows, or values of a field.' },
+    SUM: { description: 'Sum of a field.' },
+    AVG: { description: 'Mean of a field.' },
+    MIN: { description: 'Least value.' },
+    MAX: { description: 'Greatest value.' },
+    COUNT_DISTINCT: { description: 'Different values.' },
   },
 });
 
@@ -108,8 +147,10 @@ registerEnumType(AggregateFunctionEnum, {
 @InputType({ description: 'A field to group by.' })
 export class GroupInput {
   @Field(() => String, { description: 'The field.' }) field!: string;
-  @Field(() => IntervalEnum, { nullable: true, description: 'For dates: the stretch of time that makes a group.' }) interval?: Aggregation['groupBy'][number]['interval'];
-  @Field(() => String, { nullable: true, description: 'IANA time zone in which stretches begin. Default UTC.' }) timezone?: string;
+  @Field(() => IntervalEnum, { nullable: true, description: 'For dates: the stretch of time that makes a group.' })
+  interval?: Aggregation['groupBy'][number]['interval'];
+  @Field(() => String, { nullable: true, description: 'IANA time zone in which stretches begin. Default UTC.' })
+  timezone?: string;
 }
 
 /** A measure of each group. */
@@ -135,7 +176,10 @@ export class AggregateArgs {
   @Field(() => String, { nullable: true, description: 'Words that rows must hold.' })
   q?: string;
 
-  @Field(() => String, { nullable: true, description: 'Columns to sort by, separated by commas; `-` before one descends.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Columns to sort by, separated by commas; `-` before one descends.',
+  })
   sort?: string;
 
   @Field(() => Int, { nullable: true, description: 'Groups wanted, 1 to 10000. Default 1000.' })
@@ -153,7 +197,8 @@ export class AggregateColumn {
 /** Answer of a grouped question. */
 @ObjectType({ description: 'Answer of a grouped question.' })
 export class DatasetAggregate implements AggregateResult {
-  @Field(() => [AggregateColumn], { description: 'Its columns: groups first, then measures.' }) columns!: AggregateColumn[];
+  @Field(() => [AggregateColumn], { description: 'Its columns: groups first, then measures.' })
+  columns!: AggregateColumn[];
   @Field(() => [[Json]], { nullable: 'items', description: 'Its rows: one value for each column.' }) rows!: unknown[][];
   @Field(() => Int, { description: 'Groups altogether.' }) total!: number;
   @Field(() => Boolean, { description: 'Whether there are more groups than these.' }) truncated!: boolean;

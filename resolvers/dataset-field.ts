@@ -3,14 +3,27 @@ import type { Field as FieldShape, FieldFormat, FieldType } from '../src/core/fi
 import type { FieldLabel } from '../src/services/dataset-fields.ts';
 
 export const FieldTypeEnum = {
-  STRING: 'string', TEXT: 'text', INTEGER: 'integer', NUMBER: 'number', BOOLEAN: 'boolean', DATE: 'date', DATETIME: 'datetime', JSON: 'json',
+  STRING: 'string',
+  TEXT: 'text',
+  INTEGER: 'integer',
+  NUMBER: 'number',
+  BOOLEAN: 'boolean',
+  DATE: 'date',
+  DATETIME: 'datetime',
+  JSON: 'json',
 } as const satisfies Record<string, FieldType>;
 registerEnumType(FieldTypeEnum, {
   name: 'FieldType',
   description: 'Type of a field’s values.',
   valuesConfig: {
-    STRING: { description: 'Text.' }, TEXT: { description: 'Text with values past 8,000 characters.' }, INTEGER: { description: 'Whole numbers.' }, NUMBER: { description: 'Numbers.' },
-    BOOLEAN: { description: 'True or false.' }, DATE: { description: 'Days, `YYYY-MM-DD`.' }, DATETIME: { description: 'Moments, ISO 8601 in UTC with milliseconds.' }, JSON: { description: 'Any JSON.' },
+    STRING: { description: 'Text.' },
+    TEXT: { description: 'Text with values past 8,000 characters.' },
+    INTEGER: { description: 'Whole numbers.' },
+    NUMBER: { description: 'Numbers.' },
+    BOOLEAN: { description: 'True or false.' },
+    DATE: { description: 'Days, `YYYY-MM-DD`.' },
+    DATETIME: { description: 'Moments, ISO 8601 in UTC with milliseconds.' },
+    JSON: { description: 'Any JSON.' },
   },
 });
 
@@ -18,7 +31,10 @@ export const FieldFormatEnum = { INT64: 'int64', DECIMAL: 'decimal' } as const s
 registerEnumType(FieldFormatEnum, {
   name: 'FieldFormat',
   description: 'Why a field’s numbers travel as exact strings.',
-  valuesConfig: { INT64: { description: 'Whole numbers that a JSON number would round.' }, DECIMAL: { description: 'Decimals that a JSON number would round.' } },
+  valuesConfig: {
+    INT64: { description: 'Whole numbers that a JSON number would round.' },
+    DECIMAL: { description: 'Decimals that a JSON number would round.' },
+  },
 });
 
 /** A field of a dataset or of a query's answer. */

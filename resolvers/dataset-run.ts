@@ -17,7 +17,8 @@ export class DatasetRun implements runs.RunResult {
   @Field(() => Float, { description: 'Rows that the query answered with.' }) records!: number;
   @Field(() => Int, { description: 'Milliseconds.' }) duration!: number;
   @Field(() => Boolean, { description: 'Always true: a failure is an error.' }) success!: true;
-  @Field(() => JsonObject, { description: 'The effective values of the parameters.' }) params!: runs.RunResult['params'];
+  @Field(() => JsonObject, { description: 'The effective values of the parameters.' })
+  params!: runs.RunResult['params'];
 }
 
 /** Answer of a refresh. */
@@ -38,7 +39,8 @@ export class DatasetRefresh implements DatasetRefreshResult {
 @ObjectType({ description: 'A refresh: its operation, and its result when it was waited for.' })
 export class DatasetRefreshAnswer {
   @Field(() => Operation, { description: 'How far it is.' }) operation!: Operation;
-  @Field(() => DatasetRefresh, { nullable: true, description: 'What it came to; null when it was not waited for.' }) result!: DatasetRefresh | null;
+  @Field(() => DatasetRefresh, { nullable: true, description: 'What it came to; null when it was not waited for.' })
+  result!: DatasetRefresh | null;
 }
 
 /** Answer of a synchronisation of fields. */
@@ -59,13 +61,23 @@ export class RefreshArgs {
   @Field(() => JsonObject, { nullable: true, description: 'Values of parameters by name, instead of the defaults.' })
   params?: Record<string, unknown>;
 
-  @Field(() => Boolean, { defaultValue: true, description: 'Whether the fields follow the query; otherwise new columns are left out and vanished ones are missing.' })
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description:
+      'Whether the fields follow the query; otherwise new columns are left out and vanished ones are missing.',
+  })
   syncFields!: boolean;
 
-  @Field(() => Boolean, { defaultValue: true, description: 'Whether types follow the query; otherwise a value that does not fit fails the refresh.' })
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Whether types follow the query; otherwise a value that does not fit fails the refresh.',
+  })
   updateTypeMapping!: boolean;
 
-  @Field(() => Boolean, { defaultValue: true, description: 'Whether a search engine stops its own refreshing during the load.' })
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Whether a search engine stops its own refreshing during the load.',
+  })
   disableRefreshInterval!: boolean;
 
   @Field(() => Boolean, { defaultValue: true, description: 'Whether to answer when it is done.' })
@@ -74,26 +86,58 @@ export class RefreshArgs {
 
 @Resolver()
 export class DatasetRunResolver {
-  @Can('dataset:write') @Mutation(() => DatasetRun, { description: 'Runs a dataset’s query at its source and counts the rows. Stored rows are not changed.' })
+  @Can('dataset:write')
+  @Mutation(() => DatasetRun, {
+    description: 'Runs a dataset’s query at its source and counts the rows. Stored rows are not changed.',
+  })
   runDataset(
-    @Ctx() ctx: Context, @Key('dataset') id: string,
-    @Arg('params', () => JsonObject, { nullable: true, description: 'Values of parameters by name, instead of the defaults.' }) params?: Record<string, unknown> | null,
-    @Arg('progress', () => Json, { nullable: true, description: 'The caller’s own name for the run, a text or number, to follow and cancel it by.' }) progress?: unknown,
+    @Ctx() ctx: Context,
+    @Key('dataset') id: string,
+    @Arg('params', () => JsonObject, {
+      nullable: true,
+      description: 'Values of parameters by name, instead of the defaults.',
+    })
+    params?: Record<string, unknown> | null,
+    @Arg('progress', () => Json, {
+      nullable: true,
+      description: 'The caller’s own name for the run, a text or number, to follow and cancel it by.',
+    })
+    progress?: unknown,
   ) {
     return runs.run(ctx, id, params, progressName(progress));
   }
 
-  @Can('dataset:refresh') @Mutation(() => DatasetRefreshAnswer, { description: 'Replaces a dataset’s rows by those of its query. Readers see the old rows until the new are complete.' })
-  async refreshDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs) {
+  @Can('dataset:refresh')
+  @Mutation(() => DatasetRefreshAnswer, {
+    description:
+      'Replaces a dataset’s rows by those of its query. Readers see the old rows until the new are complete.',
+  })
+  async refreshDataset(
+    @Ctx() ctx: Context,
+    @Key('dataset') id: string,
+    @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs,
+  ) {
     return answered(await refreshes.refresh(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
-  @Can('dataset:refresh') @Mutation(() => DatasetRefreshAnswer, { description: 'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.' })
-  async refreshDatasetInternal(@Ctx() ctx: Context, @Key('dataset') id: string, @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs) {
+  @Can('dataset:refresh')
+  @Mutation(() => DatasetRefreshAnswer, {
+    description:
+      'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.',
+  })
+  async refreshDatasetInternal(
+    @Ctx() ctx: Context,
+    @Key('dataset') id: string,
+    @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs,
+  ) {
     return answered(await refreshes.refreshInternal(ctx, id, { ...options, progress: progressName(progress) }, wait));
   }
 
-  @Can('dataset:write') @Mutation(() => FieldSync, { description: 'Asks the source what the query answers with now and brings the dataset’s fields up to date. Rows follow with the next refresh.' })
+  @Can('dataset:write')
+  @Mutation(() => FieldSync, {
+    description:
+      'Asks the source what the query answers with now and brings the dataset’s fields up to date. Rows follow with the next refresh.',
+  })
   syncDatasetFields(@Ctx() ctx: Context, @Key('dataset') id: string) {
     return runs.syncFields(ctx, id);
   }
@@ -102,7 +146,8 @@ export class DatasetRunResolver {
 /** The caller's own name for an operation, as services take it. */
 export function progressName(progress: unknown): string | number | null {
   if (progress === undefined || progress === null) return null;
-  if (typeof progress !== 'string' && typeof progress !== 'number') throw invalid('progress', 'must be a text or a number');
+  if (typeof progress !== 'string' && typeof progress !== 'number')
+    throw invalid('progress', 'must be a text or a number');
   return progress;
 }
 

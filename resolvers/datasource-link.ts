@@ -1,5 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { DatasourceLink, DatasourceLinkTypeEnum, type DatasourceLinkType } from '../entities/datasource-link.ts';
 import { Datasource } from '../entities/datasource.ts';
 import type { Context } from '../src/core/context.ts';
@@ -20,7 +33,9 @@ export class LinkType {
 /** A new link. */
 @InputType({ description: 'A new link between datasources.' })
 export class CreateDatasourceLinkInput {
-  @Field(() => ID, { description: 'The datasource it leads to: one that the caller may read, which may be the source itself.' })
+  @Field(() => ID, {
+    description: 'The datasource it leads to: one that the caller may read, which may be the source itself.',
+  })
   targetDatasourceId!: string;
 
   @Field(() => DatasourceLinkTypeEnum, { description: 'How the fields belong together.' })
@@ -34,29 +49,44 @@ const LinkId = () => Arg('linkId', () => ID, { description: 'Id of the link.' })
 
 @Resolver(() => Datasource)
 export class DatasourceLinkFields {
-  @Can('authenticated') @Query(() => [LinkType], { description: 'What links between datasources can mean.' })
+  @Can('authenticated')
+  @Query(() => [LinkType], { description: 'What links between datasources can mean.' })
   linkTypes(): readonly LinkType[] {
     return links.LINK_TYPES;
   }
 
-  @Can('datasource:write') @Mutation(() => DatasourceLink, { description: 'Links a datasource to one that the caller may read.' })
-  async createDatasourceLink(@Ctx() ctx: Context, @Key('datasource') id: string, @Arg('input', { description: 'The new link.' }) input: CreateDatasourceLinkInput, @Info() info: GraphQLResolveInfo) {
+  @Can('datasource:write')
+  @Mutation(() => DatasourceLink, { description: 'Links a datasource to one that the caller may read.' })
+  async createDatasourceLink(
+    @Ctx() ctx: Context,
+    @Key('datasource') id: string,
+    @Arg('input', { description: 'The new link.' }) input: CreateDatasourceLinkInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.written(DatasourceLink, await links.create(ctx, id, input), info);
   }
 
-  @Can('datasource:write') @Mutation(() => ID, { description: 'Takes a link of a datasource away; answers the link’s id as given.' })
+  @Can('datasource:write')
+  @Mutation(() => ID, { description: 'Takes a link of a datasource away; answers the link’s id as given.' })
   async deleteDatasourceLink(@Ctx() ctx: Context, @Key('datasource') id: string, @LinkId() linkId: string) {
     await links.remove(ctx, id, linkId);
     return linkId;
   }
 
-  @FieldResolver(() => [DatasourceLink], { description: 'The links that lead from it to datasources that the caller may read, the eldest first.' })
+  @FieldResolver(() => [DatasourceLink], {
+    description: 'The links that lead from it to datasources that the caller may read, the eldest first.',
+  })
   links(@Ctx() ctx: Context, @Root() datasource: { id: string }, @Info() info: GraphQLResolveInfo) {
     return ctx.read.children(Datasource, 'links', datasource, info);
   }
 
   @FieldResolver(() => DatasourceLink, { description: 'One of the links that lead from it.' })
-  async link(@Ctx() ctx: Context, @Root() { id }: { id: string }, @LinkId() linkId: string, @Info() info: GraphQLResolveInfo) {
+  async link(
+    @Ctx() ctx: Context,
+    @Root() { id }: { id: string },
+    @LinkId() linkId: string,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     const link = await ctx.read.find(DatasourceLink, { id: linkId, sourceDatasourceId: id }, info);
     if (!link) throw notFound({ what: 'link', id: linkId });
     return link;

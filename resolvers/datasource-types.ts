@@ -8,9 +8,14 @@ import { UpdateOwnedInput } from './owned-input.ts';
 export class DatasourceDriver {
   @Field(() => String, { description: 'The `type` of its datasources.' }) id!: string;
   @Field(() => String, { description: 'Name to show.' }) name!: string;
-  @Field(() => Int, { nullable: true, description: 'Port where such sources usually listen.' }) defaultPort!: number | null;
+  @Field(() => Int, { nullable: true, description: 'Port where such sources usually listen.' }) defaultPort!:
+    | number
+    | null;
   @Field(() => [String], { description: 'What it can do, e.g. `sql`, `schema`, `cancel`.' }) features!: string[];
-  @Field(() => JsonObject, { description: 'JSON Schema of a datasource’s `config`.' }) configSchema!: Record<string, unknown>;
+  @Field(() => JsonObject, { description: 'JSON Schema of a datasource’s `config`.' }) configSchema!: Record<
+    string,
+    unknown
+  >;
   @Field(() => JsonObject, { description: 'JSON Schema of its `secrets`.' }) secretsSchema!: Record<string, unknown>;
 }
 
@@ -59,10 +64,18 @@ export class DatasourceFile {
 /** Changes of a datasource. */
 @InputType({ description: 'Changes of a datasource. Absent keys stay as they are, null clears.' })
 export class UpdateDatasourceInput extends UpdateOwnedInput {
-  @Field(() => JsonObject, { nullable: true, description: 'Where it is, as the driver’s JSON Schema says; replaces the former. Needs `datasources:create` when it changes, unless it is an uploaded file.' })
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Where it is, as the driver’s JSON Schema says; replaces the former. Needs `datasources:create` when it changes, unless it is an uploaded file.',
+  })
   config?: Record<string, unknown>;
 
-  @Field(() => JsonObject, { nullable: true, description: 'Write-only, e.g. `password`. Absent keeps them, null clears. Required when the host or another part of the way there changes.' })
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Write-only, e.g. `password`. Absent keeps them, null clears. Required when the host or another part of the way there changes.',
+  })
   secrets?: Record<string, unknown> | null;
 }
 

@@ -9,7 +9,11 @@ const FavoriteResourcePage = pageOf(FavoriteResource, 'FavoriteResource');
 
 @Resolver()
 export class FavoriteResolver {
-  @Can('authenticated') @Query(() => FavoriteResourcePage, { description: 'The caller’s favourites of every kind, as far as they can still read them, the newest first. `q` looks at names.' })
+  @Can('authenticated')
+  @Query(() => FavoriteResourcePage, {
+    description:
+      'The caller’s favourites of every kind, as far as they can still read them, the newest first. `q` looks at names.',
+  })
   favorites(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(FavoriteResource, page, info);
   }

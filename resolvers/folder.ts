@@ -1,5 +1,20 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { Folder } from '../entities/folder.ts';
 import type { Context } from '../src/core/context.ts';
 import { Needs } from '../src/core/read/model.ts';
@@ -56,7 +71,10 @@ export class BulkUpdateFoldersInput {
   @Field(() => [ID], { nullable: true, description: 'First these are deleted, with the folders in them.' })
   remove?: string[];
 
-  @Field(() => [AddFolderInput], { nullable: true, description: 'Then these are made; parents may be among them, in any order.' })
+  @Field(() => [AddFolderInput], {
+    nullable: true,
+    description: 'Then these are made; parents may be among them, in any order.',
+  })
   add?: AddFolderInput[];
 
   @Field(() => [ChangeFolderInput], { nullable: true, description: 'Then these change.' })
@@ -74,43 +92,78 @@ export class FolderPermissions {
 
 @Resolver(() => Folder)
 export class FolderResolver {
-  @Can('authenticated') @Query(() => Folder, { description: 'One folder.' })
+  @Can('authenticated')
+  @Query(() => Folder, { description: 'One folder.' })
   folder(@Ctx() ctx: Context, @Id('folder') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Folder, id, info);
   }
 
-  @Can('authenticated') @Query(() => FolderPage, { description: 'The folders of the tenant, at whatever depth.' })
+  @Can('authenticated')
+  @Query(() => FolderPage, { description: 'The folders of the tenant, at whatever depth.' })
   folders(@Ctx() ctx: Context, @Args(() => FolderPageArgs) page: FolderPageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Folder, page, info);
   }
 
-  @Can('folders:create') @Mutation(() => Folder, { description: 'Makes a folder.' })
-  async createFolder(@Ctx() ctx: Context, @Arg('input', { description: 'The new folder.' }) input: CreateFolderInput, @Info() info: GraphQLResolveInfo) {
+  @Can('folders:create')
+  @Mutation(() => Folder, { description: 'Makes a folder.' })
+  async createFolder(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The new folder.' }) input: CreateFolderInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(Folder, await folders.create(ctx, input), info);
   }
 
-  @Can('folder:write') @Mutation(() => Folder, { description: 'Renames or moves a folder, which its creator and who may create folders do. It cannot lie within itself.' })
-  async updateFolder(@Ctx() ctx: Context, @Id('folder') id: string, @Arg('input', { description: 'What changes.' }) input: UpdateFolderInput, @Info() info: GraphQLResolveInfo) {
+  @Can('folder:write')
+  @Mutation(() => Folder, {
+    description:
+      'Renames or moves a folder, which its creator and who may create folders do. It cannot lie within itself.',
+  })
+  async updateFolder(
+    @Ctx() ctx: Context,
+    @Id('folder') id: string,
+    @Arg('input', { description: 'What changes.' }) input: UpdateFolderInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(Folder, await folders.update(ctx, id, input), info);
   }
 
-  @Can('folder:delete') @Mutation(() => ID, { description: 'Deletes a folder with the folders in it, which its creator and who may create folders do; answers its id as given. What else lies there is in no folder afterwards.' })
+  @Can('folder:delete')
+  @Mutation(() => ID, {
+    description:
+      'Deletes a folder with the folders in it, which its creator and who may create folders do; answers its id as given. What else lies there is in no folder afterwards.',
+  })
   async deleteFolder(@Ctx() ctx: Context, @Id('folder') id: string) {
     await folders.remove(ctx, id);
     return id;
   }
 
-  @Can('authenticated') @Mutation(() => Boolean, { description: 'Puts resources of any kind into a folder. What there is not, or the caller may not write, is passed over in silence.' })
+  @Can('authenticated')
+  @Mutation(() => Boolean, {
+    description:
+      'Puts resources of any kind into a folder. What there is not, or the caller may not write, is passed over in silence.',
+  })
   async bulkAssignFolder(
-    @Ctx() ctx: Context, @Arg('entities', () => [ID], { description: 'UUIDs of the resources, at most 1000.' }) entities: string[],
-    @Arg('folderId', () => ID, { nullable: true, description: 'The folder; null takes them out of theirs. It must be given.' }) folderId?: string | null,
+    @Ctx() ctx: Context,
+    @Arg('entities', () => [ID], { description: 'UUIDs of the resources, at most 1000.' }) entities: string[],
+    @Arg('folderId', () => ID, {
+      nullable: true,
+      description: 'The folder; null takes them out of theirs. It must be given.',
+    })
+    folderId?: string | null,
   ) {
     await bulk.assign(ctx, entities, folderId);
     return true;
   }
 
-  @Can('folders:create') @Mutation(() => Boolean, { description: 'Removes, makes and changes many folders in one transaction, in this order.' })
-  async bulkUpdateFolders(@Ctx() ctx: Context, @Arg('input', { description: 'What changes.' }) input: BulkUpdateFoldersInput) {
+  @Can('folders:create')
+  @Mutation(() => Boolean, {
+    description: 'Removes, makes and changes many folders in one transaction, in this order.',
+  })
+  async bulkUpdateFolders(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'What changes.' }) input: BulkUpdateFoldersInput,
+  ) {
     await bulk.bulkUpdate(ctx, input);
     return true;
   }
@@ -125,9 +178,15 @@ export class FolderResolver {
     return ctx.read.children(Folder, 'subfolders', folder, info);
   }
 
-  @Needs('creatorId') @FieldResolver(() => FolderPermissions, { description: 'What the caller may do to it.' })
+  @Needs('creatorId')
+  @FieldResolver(() => FolderPermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): FolderPermissions {
     const changes = mayChange(folders.FOLDER, viewer, creatorId);
-    return { read: true, write: changes, delete: changes, create: viewer.superuser || viewer.permissions.has('folders:create') };
+    return {
+      read: true,
+      write: changes,
+      delete: changes,
+      create: viewer.superuser || viewer.permissions.has('folders:create'),
+    };
   }
 }

@@ -15,11 +15,18 @@ export const Can = (permission: Permission) => Extensions({ permission });
 export const Public = () => Extensions({ permission: 'public' });
 
 /** The permission that a root field names, `public` or undefined. */
-export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission | 'public' | undefined => field.extensions.permission as Permission | 'public' | undefined;
+export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission | 'public' | undefined =>
+  field.extensions.permission as Permission | 'public' | undefined;
 
 /** The root types and the token scope each asks for. */
 export const rootTypes = (schema: GraphQLSchema) =>
-  ([['read', schema.getQueryType()], ['write', schema.getMutationType()], ['read', schema.getSubscriptionType()]] as const).filter(([, type]) => isObjectType(type));
+  (
+    [
+      ['read', schema.getQueryType()],
+      ['write', schema.getMutationType()],
+      ['read', schema.getSubscriptionType()],
+    ] as const
+  ).filter(([, type]) => isObjectType(type));
 
 /**
  * Wraps every root field of the schema with one synchronous check of credentials, token scope and global permission, and every mutation, public ones
@@ -42,7 +49,8 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
 
 type Check = (context: PublicContext) => void;
 
-const checked = (check: Check, resolve: GraphQLFieldResolver<unknown, PublicContext>): GraphQLFieldResolver<unknown, PublicContext> =>
+const checked =
+  (check: Check, resolve: GraphQLFieldResolver<unknown, PublicContext>): GraphQLFieldResolver<unknown, PublicContext> =>
   (source, args, context, info) => {
     check(context);
     return resolve(source, args, context, info);
@@ -53,6 +61,7 @@ function checkFor(permission: Permission, scope: 'read' | 'write'): Check {
     if (!viewer) throw unauthenticated();
     if (!viewer.scopes.has(scope)) throw readOnlyToken(scope);
     if (permission === 'session' && viewer.authMethod !== 'session') throw needsSession();
-    if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission)) throw forbidden({ permission });
+    if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
+      throw forbidden({ permission });
   };
 }

@@ -1,7 +1,13 @@
 import DataLoader from 'dataloader';
 import type { Context } from '../src/core/context.ts';
 import type { SqlRow } from '../src/core/database.ts';
-import { effectiveQuery, LINKED_COLUMNS, type EffectiveQuery, type LinkedQuery, type QuerySource } from '../src/services/dataset-query.ts';
+import {
+  effectiveQuery,
+  LINKED_COLUMNS,
+  type EffectiveQuery,
+  type LinkedQuery,
+  type QuerySource,
+} from '../src/services/dataset-query.ts';
 
 const loaders = new WeakMap<Context, DataLoader<string, LinkedQuery | null>>();
 
@@ -9,11 +15,18 @@ const loaders = new WeakMap<Context, DataLoader<string, LinkedQuery | null>>();
 function loaderOf(ctx: Context): DataLoader<string, LinkedQuery | null> {
   let loader = loaders.get(ctx);
   if (!loader) {
-    loader = new DataLoader<string, LinkedQuery | null>(async (ids) => {
-      const rows = await ctx.query<LinkedQuery & SqlRow>({ name: 'linked-queries', text: `select ${LINKED_COLUMNS} from dws.saved_query where tenant_id = $1 and id = any($2)`, values: [ctx.viewer.tenantId, [...new Set(ids)]] });
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      return ids.map((id) => byId.get(id) ?? null);
-    }, { cache: false });
+    loader = new DataLoader<string, LinkedQuery | null>(
+      async (ids) => {
+        const rows = await ctx.query<LinkedQuery & SqlRow>({
+          name: 'linked-queries',
+          text: `select ${LINKED_COLUMNS} from dws.saved_query where tenant_id = $1 and id = any($2)`,
+          values: [ctx.viewer.tenantId, [...new Set(ids)]],
+        });
+        const byId = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((id) => byId.get(id) ?? null);
+      },
+      { cache: false },
+    );
     loaders.set(ctx, loader);
   }
   return loader;

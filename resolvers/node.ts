@@ -20,15 +20,32 @@ import { modelFor } from '../src/services/models.ts';
 import { Can } from './guard.ts';
 
 /** The kinds that can be found by id alone. Of operations a caller sees their own. Folders come last: clients make ids for them, which must not hide anything. */
-const NODES: readonly Kind[] = [Dataset, SavedQuery, Datasource, Report, App, Operation, Team, User, Suite, Tag, Folder];
+const NODES: readonly Kind[] = [
+  Dataset,
+  SavedQuery,
+  Datasource,
+  Report,
+  App,
+  Operation,
+  Team,
+  User,
+  Suite,
+  Tag,
+  Folder,
+];
 
 @Resolver()
 export class NodeResolver {
-  @Can('authenticated') @Query(() => Node, { description: 'Whatever has this id, if the caller may see it.' })
-  async node(@Ctx() ctx: Context, @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string, @Info() info: GraphQLResolveInfo) {
+  @Can('authenticated')
+  @Query(() => Node, { description: 'Whatever has this id, if the caller may see it.' })
+  async node(
+    @Ctx() ctx: Context,
+    @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     const kind = isUuid(id) ? await kindOf(ctx, id) : undefined;
     const where = kind === Operation ? { userId: ctx.viewer.userId } : undefined;
-    const row = kind && await ctx.read.find(kind, id, info, where);
+    const row = kind && (await ctx.read.find(kind, id, info, where));
     if (!row) throw notFound({ what: 'resource', id });
     // GraphQL asks a value of an interface for its type.
     return { ...row, __typename: modelFor(kind!).name };
@@ -36,7 +53,13 @@ export class NodeResolver {
 }
 
 async function kindOf({ query, viewer }: Context, id: string): Promise<Kind | undefined> {
-  const parts = NODES.map((kind, index) => `select ${index} as kind from ${modelFor(kind).table} where tenant_id = $1 and id = $2`);
-  const [found] = await query<{ kind: number }>({ name: 'node', text: parts.join(' union all '), values: [viewer.tenantId, id] });
+  const parts = NODES.map(
+    (kind, index) => `select ${index} as kind from ${modelFor(kind).table} where tenant_id = $1 and id = $2`,
+  );
+  const [found] = await query<{ kind: number }>({
+    name: 'node',
+    text: parts.join(' union all '),
+    values: [viewer.tenantId, id],
+  });
   return found && NODES[found.kind];
 }

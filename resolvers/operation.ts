@@ -1,5 +1,20 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Field, FieldResolver, ID, Info, Int, Mutation, ObjectType, Query, Resolver, Root, Subscription } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+  Subscription,
+} from 'type-graphql';
 import { Operation, OperationStatusEnum } from '../entities/operation.ts';
 import type { Context } from '../src/core/context.ts';
 import type { OperationStatus } from '../src/core/operations.ts';
@@ -28,47 +43,64 @@ export class OperationError {
 }
 
 /** The argument that names an operation. */
-const Key = () => Arg('id', () => ID, { description: 'Id of the operation, or the caller’s own name for it (`progress`).' });
+const Key = () =>
+  Arg('id', () => ID, { description: 'Id of the operation, or the caller’s own name for it (`progress`).' });
 
 @Resolver(() => Operation)
 export class OperationResolver {
-  @Can('authenticated') @Query(() => Operation, { description: 'One of the caller’s long operations.' })
+  @Can('authenticated')
+  @Query(() => Operation, { description: 'One of the caller’s long operations.' })
   operation(@Ctx() ctx: Context, @Key() id: string): Promise<OperationRecord> {
     return operations.get(ctx, id);
   }
 
-  @Can('authenticated') @Query(() => OperationPage, { description: 'The caller’s long operations of the last seven days, the latest first.' })
+  @Can('authenticated')
+  @Query(() => OperationPage, { description: 'The caller’s long operations of the last seven days, the latest first.' })
   operations(
-    @Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo,
-    @Arg('resource', () => ID, { nullable: true, description: 'Only those that work on the resource of this id.' }) resource?: string,
-    @Arg('status', () => OperationStatusEnum, { nullable: true, description: 'Only those in this state.' }) status?: OperationStatus,
+    @Ctx() ctx: Context,
+    @Args(() => PageArgs) page: PageArgs,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('resource', () => ID, { nullable: true, description: 'Only those that work on the resource of this id.' })
+    resource?: string,
+    @Arg('status', () => OperationStatusEnum, { nullable: true, description: 'Only those in this state.' })
+    status?: OperationStatus,
   ) {
     const where = { userId: ctx.viewer.userId, ...(resource && { resourceId: resource }), ...(status && { status }) };
     return ctx.read.page(Operation, { ...page, sort: page.sort ?? '-createdAt' }, info, where);
   }
 
-  @Can('authenticated') @Mutation(() => Operation, { description: 'Ends one of the caller’s operations: one that waits at once, one that runs as soon as it stopped. What others wait for too goes on for them.' })
+  @Can('authenticated')
+  @Mutation(() => Operation, {
+    description:
+      'Ends one of the caller’s operations: one that waits at once, one that runs as soon as it stopped. What others wait for too goes on for them.',
+  })
   cancelOperation(@Ctx() ctx: Context, @Key() id: string): Promise<OperationRecord> {
     return operations.cancel(ctx, id);
   }
 
   @Can('authenticated')
-  @Subscription(() => Operation, { description: 'The current state of one of the caller’s operations, then every change, the final state last.', subscribe: ({ args, context }) => follow(context as Context, String(args.id)) })
+  @Subscription(() => Operation, {
+    description: 'The current state of one of the caller’s operations, then every change, the final state last.',
+    subscribe: ({ args, context }) => follow(context as Context, String(args.id)),
+  })
   progress(@Root() record: OperationRecord, @Key() _id: string): OperationRecord {
     return record;
   }
 
-  @Needs('resourceKind', 'resourceId') @FieldResolver(() => OperationResource, { description: 'What it works on.' })
+  @Needs('resourceKind', 'resourceId')
+  @FieldResolver(() => OperationResource, { description: 'What it works on.' })
   resource(@Root() { resourceKind, resourceId }: OperationRecord): OperationResource {
     return { kind: resourceKind, id: resourceId };
   }
 
-  @Needs('error') @FieldResolver(() => OperationError, { nullable: true, description: 'Why it failed.' })
+  @Needs('error')
+  @FieldResolver(() => OperationError, { nullable: true, description: 'Why it failed.' })
   error(@Root() { error }: OperationRecord): OperationError | null {
     return error ?? null;
   }
 
-  @Needs('sequence') @FieldResolver(() => Int, { description: 'Counts the changes of the record.' })
+  @Needs('sequence')
+  @FieldResolver(() => Int, { description: 'Counts the changes of the record.' })
   sequence(@Root() { sequence }: OperationRecord): number {
     return sequence;
   }

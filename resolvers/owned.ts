@@ -12,8 +12,8 @@ import { abilitiesAt, isPartial, type Permission } from '../src/core/permissions
 import { Needs } from '../src/core/read/model.ts';
 import type { Row } from '../src/core/read/reader.ts';
 import { printed } from '../src/core/viewer.ts';
-import * as favorites from '../src/services/favorite.ts';
 import { knownShares } from '../src/services/dataset-share.ts';
+import * as favorites from '../src/services/favorite.ts';
 import { levelNeeds, setOwner, type KindOf } from '../src/services/kind.ts';
 import { levelOn, type Owned } from '../src/services/rights.ts';
 import * as shares from '../src/services/share.ts';
@@ -45,13 +45,17 @@ interface Sharing {
 }
 
 /** Declares the fields and mutations that all kinds with owners share; the result is one more resolver of the type. */
-export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Sharing = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, kindOf, ...share) }): NewableFunction {
+export function ownedFields<T extends OwnedRow>(
+  kindOf: KindOf<T>,
+  sharing: Sharing = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, kindOf, ...share) },
+): NewableFunction {
   const { kind, what } = kindOf;
   const type = kindOf.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
 
   /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
-  const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> => (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
+  const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> =>
+    (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
 
   @Resolver(() => type)
   class OwnedFields {
@@ -60,22 +64,26 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Shar
       return viewer.tenant;
     }
 
-    @Needs('slug') @FieldResolver(() => String, { description: '`{tenant}:{slug}`.' })
+    @Needs('slug')
+    @FieldResolver(() => String, { description: '`{tenant}:{slug}`.' })
     naturalId(@Ctx() { viewer }: Context, @Root() { slug }: { slug: string }): string {
       return `${viewer.tenant}:${slug}`;
     }
 
-    @Needs('ownerId') @FieldResolver(() => ID, { description: 'The owner: id of a user, or `team:<id>`.' })
+    @Needs('ownerId')
+    @FieldResolver(() => ID, { description: 'The owner: id of a user, or `team:<id>`.' })
     ownerId(@Root() { ownerId }: { ownerId: string }): string {
       return printed(ownerId);
     }
 
-    @Needs('ownerId', ...principalNeeds('ownerUser', 'ownerTeam')) @FieldResolver(() => Principal, { description: 'The owner, with the name to show.' })
+    @Needs('ownerId', ...principalNeeds('ownerUser', 'ownerTeam'))
+    @FieldResolver(() => Principal, { description: 'The owner, with the name to show.' })
     owner(@Root() { ownerId, ownerUser, ownerTeam }: OwnerColumns): Principal {
       return principalOf(ownerId, { user: ownerUser, team: ownerTeam });
     }
 
-    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
+    @Needs(...levelNeeds(kindOf))
+    @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
     permissions(@Ctx() ctx: Context, @Root() resource: Owned): object | Promise<object> {
       const level = levelOn(ctx, resource);
       return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
@@ -86,22 +94,37 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Shar
       return folder;
     }
 
-    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => [Share], { description: 'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.' })
+    @Needs(...levelNeeds(kindOf))
+    @FieldResolver(() => [Share], {
+      description:
+        'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.',
+    })
     shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
       return knownShares(ctx, resource, (own) => ctx.read.children<Share>(type, 'shares', resource, info, {}, own));
     }
 
-    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
-    async share(@Ctx() ctx: Context, @Root() resource: Owned, @PrincipalId() principalId: string, @Info() info: GraphQLResolveInfo) {
+    @Needs(...levelNeeds(kindOf))
+    @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
+    async share(
+      @Ctx() ctx: Context,
+      @Root() resource: Owned,
+      @PrincipalId() principalId: string,
+      @Info() info: GraphQLResolveInfo,
+    ) {
       const key = await shares.keyOf(ctx, resource.id, principalId);
-      const [share] = await knownShares(ctx, resource, async (own) => [await ctx.read.find(Share, key, info, own)].filter((found) => found !== null));
+      const [share] = await knownShares(ctx, resource, async (own) =>
+        [await ctx.read.find(Share, key, info, own)].filter((found) => found !== null),
+      );
       if (!share) throw notFound({ what: 'share', id: principalId });
       return share;
     }
 
-    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => ReferencePage, { description: 'What uses it, as far as the caller may read that; at most 1000.' })
+    @Needs(...levelNeeds(kindOf))
+    @FieldResolver(() => ReferencePage, {
+      description: 'What uses it, as far as the caller may read that; at most 1000.',
+    })
     async references(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
-      return { ...await ctx.read.childPage(type, 'references', resource, info), kindOf, resource };
+      return { ...(await ctx.read.childPage(type, 'references', resource, info)), kindOf, resource };
     }
 
     @FieldResolver(() => [TagAssignment], { description: 'Its tags, in the order the tags were made.' })
@@ -110,7 +133,12 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Shar
     }
 
     @FieldResolver(() => TagAssignment, { description: 'One of its tags; an error when it does not have it.' })
-    async tagAssignment(@Ctx() ctx: Context, @Root() { id }: Owned, @TagId() tagId: string, @Info() info: GraphQLResolveInfo) {
+    async tagAssignment(
+      @Ctx() ctx: Context,
+      @Root() { id }: Owned,
+      @TagId() tagId: string,
+      @Info() info: GraphQLResolveInfo,
+    ) {
       const assignment = await ctx.read.find(TagAssignment, { resourceId: id, tagId }, info);
       if (!assignment) throw notFound({ what: 'tag assignment', id: tagId });
       return assignment;
@@ -118,56 +146,106 @@ export function ownedFields<T extends OwnedRow>(kindOf: KindOf<T>, sharing: Shar
 
     @FieldResolver(() => Boolean, { description: 'Whether it is a favourite of the caller.' })
     async favorited(@Ctx() ctx: Context, @Root() resource: Owned) {
-      return await favoriteOf(ctx, resource) !== null;
+      return (await favoriteOf(ctx, resource)) !== null;
     }
 
-    @FieldResolver(() => Favorite, { nullable: true, description: 'The caller’s mark on it; null when it is none of their favourites.' })
+    @FieldResolver(() => Favorite, {
+      nullable: true,
+      description: 'The caller’s mark on it; null when it is none of their favourites.',
+    })
     favorite(@Ctx() ctx: Context, @Root() resource: Owned) {
       return favoriteOf(ctx, resource);
     }
 
-    @Needs(...levelNeeds(kindOf)) @FieldResolver(() => ActivityPage, { description: 'What was done to it, the latest first; without particulars to those who see a part of it.' })
-    async activity(@Ctx() ctx: Context, @Root() resource: Owned, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
+    @Needs(...levelNeeds(kindOf))
+    @FieldResolver(() => ActivityPage, {
+      description: 'What was done to it, the latest first; without particulars to those who see a part of it.',
+    })
+    async activity(
+      @Ctx() ctx: Context,
+      @Root() resource: Owned,
+      @Args(() => ChildPageArgs) page: ChildPageArgs,
+      @Info() info: GraphQLResolveInfo,
+    ) {
       const found = await ctx.read.childPage<Activity>(type, 'activity', resource, info, page);
-      return isPartial(await levelOn(ctx, resource)) ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) } : found;
+      return isPartial(await levelOn(ctx, resource))
+        ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) }
+        : found;
     }
 
-    @Can(`${kind}:assignTags` as Permission) @Mutation(() => TagAssignment, { name: `tag${type.name}`, description: `Puts a tag on a ${what}; nothing happens when it has it.` })
+    @Can(`${kind}:assignTags` as Permission)
+    @Mutation(() => TagAssignment, {
+      name: `tag${type.name}`,
+      description: `Puts a tag on a ${what}; nothing happens when it has it.`,
+    })
     async tagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string, @Info() info: GraphQLResolveInfo) {
       const { id: assignment, created } = await tagging.assign(ctx, kindOf, id, tagId);
-      return { ...await ctx.read.written(TagAssignment, assignment, info), created };
+      return { ...(await ctx.read.written(TagAssignment, assignment, info)), created };
     }
 
-    @Can(`${kind}:assignTags` as Permission) @Mutation(() => ID, { name: `untag${type.name}`, description: `Takes a tag off a ${what}; answers the tag’s id as given.` })
+    @Can(`${kind}:assignTags` as Permission)
+    @Mutation(() => ID, {
+      name: `untag${type.name}`,
+      description: `Takes a tag off a ${what}; answers the tag’s id as given.`,
+    })
     async untagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string) {
       await tagging.unassign(ctx, kindOf, id, tagId);
       return tagId;
     }
 
-    @Can(`${kind}:read` as Permission) @Mutation(() => Favorite, { name: `favorite${type.name}`, description: `Makes a ${what} a favourite of the caller.` })
+    @Can(`${kind}:read` as Permission)
+    @Mutation(() => Favorite, {
+      name: `favorite${type.name}`,
+      description: `Makes a ${what} a favourite of the caller.`,
+    })
     async favoriteOne(@Ctx() ctx: Context, @Key(what) id: string, @Info() info: GraphQLResolveInfo) {
       return ctx.read.one(Favorite, { resourceId: await favorites.add(ctx, kindOf, id) }, info);
     }
 
-    @Can(`${kind}:read` as Permission) @Mutation(() => ID, { name: `unfavorite${type.name}`, description: `Makes a ${what} no favourite of the caller any more; answers its id as given.` })
+    @Can(`${kind}:read` as Permission)
+    @Mutation(() => ID, {
+      name: `unfavorite${type.name}`,
+      description: `Makes a ${what} no favourite of the caller any more; answers its id as given.`,
+    })
     async unfavoriteOne(@Ctx() ctx: Context, @Key(what) id: string) {
       await favorites.remove(ctx, kindOf, id);
       return id;
     }
 
-    @Can(`${kind}:share` as Permission) @Mutation(() => Share, { name: `share${type.name}`, description: `Shares a ${what} with a user or team, or changes what they may do.` })
-    async shareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string, @Arg('input', () => sharing.input, { description: 'What they may do.' }) input: ShareInput, @Info() info: GraphQLResolveInfo) {
+    @Can(`${kind}:share` as Permission)
+    @Mutation(() => Share, {
+      name: `share${type.name}`,
+      description: `Shares a ${what} with a user or team, or changes what they may do.`,
+    })
+    async shareOne(
+      @Ctx() ctx: Context,
+      @Key(what) id: string,
+      @PrincipalId() principalId: string,
+      @Arg('input', () => sharing.input, { description: 'What they may do.' }) input: ShareInput,
+      @Info() info: GraphQLResolveInfo,
+    ) {
       return ctx.read.written(Share, await sharing.set(ctx, id, principalId, input), info);
     }
 
-    @Can(`${kind}:share` as Permission) @Mutation(() => ID, { name: `unshare${type.name}`, description: `Takes a share of a ${what} away; answers whose as given. What ownership gives stays.` })
+    @Can(`${kind}:share` as Permission)
+    @Mutation(() => ID, {
+      name: `unshare${type.name}`,
+      description: `Takes a share of a ${what} away; answers whose as given. What ownership gives stays.`,
+    })
     async unshareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string) {
       await shares.remove(ctx, kindOf, id, principalId);
       return principalId;
     }
 
-    @Can(`${kind}:changeOwner` as Permission) @Mutation(() => type, { name: `set${type.name}Owner`, description: `Gives a ${what} to another user or team.` })
-    async setOwner(@Ctx() ctx: Context, @Key(what) id: string, @Arg('ownerId', () => ID, { description: 'The new owner: `user:<id>`, `team:<id>`, a user’s id or name.' }) ownerId: string, @Info() info: GraphQLResolveInfo) {
+    @Can(`${kind}:changeOwner` as Permission)
+    @Mutation(() => type, { name: `set${type.name}Owner`, description: `Gives a ${what} to another user or team.` })
+    async setOwner(
+      @Ctx() ctx: Context,
+      @Key(what) id: string,
+      @Arg('ownerId', () => ID, { description: 'The new owner: `user:<id>`, `team:<id>`, a user’s id or name.' })
+      ownerId: string,
+      @Info() info: GraphQLResolveInfo,
+    ) {
       return ctx.read.written(type, await setOwner(ctx, kindOf, id, ownerId), info);
     }
   }

@@ -9,7 +9,10 @@ export class PageArgs {
   @Field(() => String, { nullable: true, description: 'Only those whose text fields hold this, ignoring case.' })
   q?: string;
 
-  @Field(() => String, { nullable: true, description: 'Fields to sort by, separated by commas; `-` before one descends. Ties are broken by id.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Fields to sort by, separated by commas; `-` before one descends. Ties are broken by id.',
+  })
   sort?: string;
 
   @Field(() => Int, { nullable: true, description: 'Items wanted, 1 to 1000. Default 30.' })
@@ -22,7 +25,10 @@ export class PageArgs {
 /** The same for kinds with owners. */
 @ArgsType()
 export class OwnedPageArgs extends PageArgs {
-  @Field(() => ID, { nullable: true, description: 'Only what this principal owns: `user:<id>`, `team:<id>` or a user’s id.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Only what this principal owns: `user:<id>`, `team:<id>` or a user’s id.',
+  })
   ownerId?: string;
 
   @Field(() => ID, { nullable: true, description: 'Only what lies in this folder.' })
@@ -31,7 +37,10 @@ export class OwnedPageArgs extends PageArgs {
   @Field(() => ID, { nullable: true, description: 'Only what has this tag: its id or name.' })
   tag?: string;
 
-  @Field(() => Boolean, { nullable: true, description: 'true: only the caller’s favourites; false: only what is none.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'true: only the caller’s favourites; false: only what is none.',
+  })
   favorite?: boolean;
 }
 

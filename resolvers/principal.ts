@@ -2,7 +2,11 @@ import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { printed } from '../src/core/viewer.ts';
 
 export const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
-registerEnumType(PrincipalTypeEnum, { name: 'PrincipalType', description: 'What a principal is.', valuesConfig: { USER: { description: 'A user.' }, TEAM: { description: 'A team.' } } });
+registerEnumType(PrincipalTypeEnum, {
+  name: 'PrincipalType',
+  description: 'What a principal is.',
+  valuesConfig: { USER: { description: 'A user.' }, TEAM: { description: 'A team.' } },
+});
 
 /** Somebody who can own things and with whom things are shared (specification, "Owner principal"). */
 @ObjectType({ description: 'Somebody who can own things and with whom things are shared: a user or a team.' })
@@ -30,9 +34,21 @@ export interface PrincipalColumns {
 }
 
 /** What `@Needs` must name of the relations to user and team for `principalOf`. */
-export const principalNeeds = (user: string, team: string): string[] => [`${user}.username`, `${user}.displayName`, `${user}.email`, `${team}.name`, `${team}.description`];
+export const principalNeeds = (user: string, team: string): string[] => [
+  `${user}.username`,
+  `${user}.displayName`,
+  `${user}.email`,
+  `${team}.name`,
+  `${team}.description`,
+];
 
 export function principalOf(principal: string, { user, team }: PrincipalColumns): Principal {
   const name = team?.name ?? user?.displayName ?? user?.username ?? '';
-  return { id: printed(principal), name, type: principal.startsWith('team:') ? 'team' : 'user', email: user?.email ?? null, description: team?.description ?? null };
+  return {
+    id: printed(principal),
+    name,
+    type: principal.startsWith('team:') ? 'team' : 'user',
+    email: user?.email ?? null,
+    description: team?.description ?? null,
+  };
 }

@@ -1,6 +1,6 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { JsonObject } from '../src/core/scalars.ts';
 import type { QueryResult as QueryResultShape } from '../src/core/row-source.ts';
+import { JsonObject } from '../src/core/scalars.ts';
 import { DatasetField } from './dataset-field.ts';
 
 /** The first rows that a query answers with. */

@@ -12,16 +12,19 @@ export class ShareInput {
 }
 
 /** The argument that names who a share is for. */
-export const PrincipalId = () => Arg('principalId', () => ID, { description: 'Whom it is for: `user:<id>`, `team:<id>`, a user’s id or name.' });
+export const PrincipalId = () =>
+  Arg('principalId', () => ID, { description: 'Whom it is for: `user:<id>`, `team:<id>`, a user’s id or name.' });
 
 @Resolver(() => Share)
 export class ShareResolver {
-  @Needs('principal') @FieldResolver(() => ID, { description: 'Whom it is for: id of a user, or `team:<id>`.' })
+  @Needs('principal')
+  @FieldResolver(() => ID, { description: 'Whom it is for: id of a user, or `team:<id>`.' })
   principalId(@Root() { principal }: { principal: string }): string {
     return printed(principal);
   }
 
-  @Needs('principal', ...principalNeeds('user', 'team')) @FieldResolver(() => Principal, { description: 'Whom it is for, with the name to show.' })
+  @Needs('principal', ...principalNeeds('user', 'team'))
+  @FieldResolver(() => Principal, { description: 'Whom it is for, with the name to show.' })
   principal(@Root() share: PrincipalColumns & { principal: string }): Principal {
     return principalOf(share.principal, share);
   }

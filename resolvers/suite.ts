@@ -1,5 +1,19 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { Datasource } from '../entities/datasource.ts';
 import { Suite } from '../entities/suite.ts';
 import type { Context } from '../src/core/context.ts';
@@ -21,7 +35,11 @@ export class UpdateSuiteInput {
   @Field(() => String, { nullable: true, description: 'What it is for.' })
   description?: string | null;
 
-  @Field(() => [ID], { nullable: true, description: 'Its datasources in order, at most 1000, each of which the caller may read. Replaces those that the caller sees; others stay, behind these.' })
+  @Field(() => [ID], {
+    nullable: true,
+    description:
+      'Its datasources in order, at most 1000, each of which the caller may read. Replaces those that the caller sees; others stay, behind these.',
+  })
   datasourceIds?: string[] | null;
 }
 
@@ -41,48 +59,73 @@ export class SuitePermissions {
 }
 
 /** What the read path brings of a suite's members. */
-interface MemberColumns { members: { datasourceId: string }[] }
+interface MemberColumns {
+  members: { datasourceId: string }[];
+}
 
 @Resolver(() => Suite)
 export class SuiteResolver {
-  @Can('authenticated') @Query(() => Suite, { description: 'One suite.' })
+  @Can('authenticated')
+  @Query(() => Suite, { description: 'One suite.' })
   suite(@Ctx() ctx: Context, @Id('suite') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Suite, id, info);
   }
 
-  @Can('authenticated') @Query(() => SuitePage, { description: 'The suites of the tenant.' })
+  @Can('authenticated')
+  @Query(() => SuitePage, { description: 'The suites of the tenant.' })
   suites(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Suite, page, info);
   }
 
-  @Can('datasources:create') @Mutation(() => Suite, { description: 'Makes a suite of datasources that the caller may read.' })
-  async createSuite(@Ctx() ctx: Context, @Arg('input', { description: 'The new suite.' }) input: CreateSuiteInput, @Info() info: GraphQLResolveInfo) {
+  @Can('datasources:create')
+  @Mutation(() => Suite, { description: 'Makes a suite of datasources that the caller may read.' })
+  async createSuite(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The new suite.' }) input: CreateSuiteInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(Suite, await suites.create(ctx, input), info);
   }
 
-  @Can('suite:write') @Mutation(() => Suite, { description: 'Changes a suite, which its creator and superusers do.' })
-  async updateSuite(@Ctx() ctx: Context, @Id('suite') id: string, @Arg('input', { description: 'What changes.' }) input: UpdateSuiteInput, @Info() info: GraphQLResolveInfo) {
+  @Can('suite:write')
+  @Mutation(() => Suite, { description: 'Changes a suite, which its creator and superusers do.' })
+  async updateSuite(
+    @Ctx() ctx: Context,
+    @Id('suite') id: string,
+    @Arg('input', { description: 'What changes.' }) input: UpdateSuiteInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(Suite, await suites.update(ctx, id, input), info);
   }
 
-  @Can('suite:delete') @Mutation(() => ID, { description: 'Deletes a suite, which its creator and superusers do; answers its id as given. Its datasources stay.' })
+  @Can('suite:delete')
+  @Mutation(() => ID, {
+    description: 'Deletes a suite, which its creator and superusers do; answers its id as given. Its datasources stay.',
+  })
   async deleteSuite(@Ctx() ctx: Context, @Id('suite') id: string) {
     await suites.remove(ctx, id);
     return id;
   }
 
-  @Needs('members.datasourceId') @FieldResolver(() => [ID], { description: 'Ids of its datasources in order, as far as the caller may read them.' })
+  @Needs('members.datasourceId')
+  @FieldResolver(() => [ID], { description: 'Ids of its datasources in order, as far as the caller may read them.' })
   datasources(@Root() { members }: MemberColumns): string[] {
     return members.map(({ datasourceId }) => datasourceId);
   }
 
-  @Needs('members.datasourceId') @FieldResolver(() => [Datasource], { description: 'The same datasources themselves.' })
+  @Needs('members.datasourceId')
+  @FieldResolver(() => [Datasource], { description: 'The same datasources themselves.' })
   async sources(@Ctx() ctx: Context, @Root() { members }: MemberColumns, @Info() info: GraphQLResolveInfo) {
-    const found = await ctx.read.many(Datasource, members.map(({ datasourceId }) => datasourceId), info);
+    const found = await ctx.read.many(
+      Datasource,
+      members.map(({ datasourceId }) => datasourceId),
+      info,
+    );
     return found.filter((source) => source !== null);
   }
 
-  @Needs('creatorId') @FieldResolver(() => SuitePermissions, { description: 'What the caller may do to it.' })
+  @Needs('creatorId')
+  @FieldResolver(() => SuitePermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): SuitePermissions {
     const changes = mayChange(suites.SUITE, viewer, creatorId);
     return { read: true, write: changes, delete: changes };

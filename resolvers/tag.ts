@@ -1,5 +1,19 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { TagAssignment } from '../entities/tag-assignment.ts';
 import { Tag } from '../entities/tag.ts';
 import type { Context } from '../src/core/context.ts';
@@ -14,10 +28,16 @@ const TagPage = pageOf(Tag, 'Tag');
 /** Changes of a tag. */
 @InputType({ description: 'Changes of a tag. Absent keys stay as they are, null clears.' })
 export class UpdateTagInput {
-  @Field(() => String, { nullable: true, description: 'The word, at most 100 characters, unique in the tenant, ignoring case.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The word, at most 100 characters, unique in the tenant, ignoring case.',
+  })
   name?: string;
 
-  @Field(() => String, { nullable: true, description: '`#rgb`, `#rrggbb` or a colour’s name in CSS, e.g. `rebeccapurple`.' })
+  @Field(() => String, {
+    nullable: true,
+    description: '`#rgb`, `#rrggbb` or a colour’s name in CSS, e.g. `rebeccapurple`.',
+  })
   color?: string | null;
 
   @Field(() => String, { nullable: true, description: 'What it stands for.' })
@@ -43,33 +63,48 @@ const TagId = () => Arg('id', () => ID, { description: 'Id of the tag.' });
 
 @Resolver(() => Tag)
 export class TagResolver {
-  @Can('authenticated') @Query(() => Tag, { description: 'One tag.' })
+  @Can('authenticated')
+  @Query(() => Tag, { description: 'One tag.' })
   tag(@Ctx() ctx: Context, @TagId() id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Tag, id, info);
   }
 
-  @Can('authenticated') @Query(() => TagPage, { description: 'The tags of the tenant.' })
+  @Can('authenticated')
+  @Query(() => TagPage, { description: 'The tags of the tenant.' })
   tags(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Tag, page, info);
   }
 
-  @Can('authenticated') @Mutation(() => Tag, { description: 'Makes a tag.' })
-  async createTag(@Ctx() ctx: Context, @Arg('input', { description: 'The new tag.' }) input: CreateTagInput, @Info() info: GraphQLResolveInfo) {
+  @Can('authenticated')
+  @Mutation(() => Tag, { description: 'Makes a tag.' })
+  async createTag(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The new tag.' }) input: CreateTagInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.written(Tag, await tags.create(ctx, input), info);
   }
 
-  @Can('tag:edit') @Mutation(() => Tag, { description: 'Changes a tag, wherever it is assigned.' })
-  async updateTag(@Ctx() ctx: Context, @TagId() id: string, @Arg('input', { description: 'What changes.' }) input: UpdateTagInput, @Info() info: GraphQLResolveInfo) {
+  @Can('tag:edit')
+  @Mutation(() => Tag, { description: 'Changes a tag, wherever it is assigned.' })
+  async updateTag(
+    @Ctx() ctx: Context,
+    @TagId() id: string,
+    @Arg('input', { description: 'What changes.' }) input: UpdateTagInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.written(Tag, await tags.update(ctx, id, input), info);
   }
 
-  @Can('tag:delete') @Mutation(() => ID, { description: 'Deletes a tag and takes it off every resource; answers its id as given.' })
+  @Can('tag:delete')
+  @Mutation(() => ID, { description: 'Deletes a tag and takes it off every resource; answers its id as given.' })
   async deleteTag(@Ctx() ctx: Context, @TagId() id: string) {
     await tags.remove(ctx, id);
     return id;
   }
 
-  @Needs('creatorId') @FieldResolver(() => TagPermissions, { description: 'What the caller may do to it.' })
+  @Needs('creatorId')
+  @FieldResolver(() => TagPermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): TagPermissions {
     const may = mayChange(tags.TAG, viewer, creatorId);
     return { read: true, edit: may, delete: may };

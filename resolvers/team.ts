@@ -1,5 +1,19 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { TeamMember, TeamRoleEnum } from '../entities/team-member.ts';
 import { Team } from '../entities/team.ts';
 import { User } from '../entities/user.ts';
@@ -50,44 +64,77 @@ export class TeamPermissions {
 
 @Resolver(() => Team)
 export class TeamResolver {
-  @Can('authenticated') @Query(() => Team, { description: 'One team.' })
+  @Can('authenticated')
+  @Query(() => Team, { description: 'One team.' })
   team(@Ctx() ctx: Context, @Key('team') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Team, id, info);
   }
 
-  @Can('authenticated') @Query(() => TeamPage, { description: 'The teams of the tenant.' })
+  @Can('authenticated')
+  @Query(() => TeamPage, { description: 'The teams of the tenant.' })
   teams(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Team, page, info);
   }
 
-  @Can('teams:create') @Mutation(() => Team, { description: 'Makes a team; the caller becomes its first admin.' })
-  async createTeam(@Ctx() ctx: Context, @Arg('input', { description: 'The new team.' }) input: CreateTeamInput, @Info() info: GraphQLResolveInfo) {
+  @Can('teams:create')
+  @Mutation(() => Team, { description: 'Makes a team; the caller becomes its first admin.' })
+  async createTeam(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The new team.' }) input: CreateTeamInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(Team, await teams.create(ctx, input), info);
   }
 
-  @Can('team:edit') @Mutation(() => Team, { description: 'Changes a team.' })
-  async updateTeam(@Ctx() ctx: Context, @Key('team') id: string, @Arg('input', { description: 'What changes.' }) input: UpdateTeamInput, @Info() info: GraphQLResolveInfo) {
+  @Can('team:edit')
+  @Mutation(() => Team, { description: 'Changes a team.' })
+  async updateTeam(
+    @Ctx() ctx: Context,
+    @Key('team') id: string,
+    @Arg('input', { description: 'What changes.' }) input: UpdateTeamInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(Team, await teams.update(ctx, id, input), info);
   }
 
-  @Can('team:delete') @Mutation(() => ID, { description: 'Deletes a team; answers its id as given.' })
-  async deleteTeam(@Ctx() ctx: Context, @Key('team') id: string, @Arg('transferTo', () => ID, { nullable: true, description: 'Principal that gets what the team owned; by default the caller.' }) transferTo?: string) {
+  @Can('team:delete')
+  @Mutation(() => ID, { description: 'Deletes a team; answers its id as given.' })
+  async deleteTeam(
+    @Ctx() ctx: Context,
+    @Key('team') id: string,
+    @Arg('transferTo', () => ID, {
+      nullable: true,
+      description: 'Principal that gets what the team owned; by default the caller.',
+    })
+    transferTo?: string,
+  ) {
     await teams.remove(ctx, id, transferTo);
     return id;
   }
 
-  @Can('team:edit') @Mutation(() => TeamMember, { description: 'Adds a member or changes their role.' })
-  async setTeamMember(@Ctx() ctx: Context, @Key('team') id: string, @Username() username: string, @Arg('role', () => TeamRoleEnum, { description: 'What they may do there.' }) role: TeamRole, @Info() info: GraphQLResolveInfo) {
+  @Can('team:edit')
+  @Mutation(() => TeamMember, { description: 'Adds a member or changes their role.' })
+  async setTeamMember(
+    @Ctx() ctx: Context,
+    @Key('team') id: string,
+    @Username() username: string,
+    @Arg('role', () => TeamRoleEnum, { description: 'What they may do there.' }) role: TeamRole,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return ctx.read.one(TeamMember, await teams.setMember(ctx, id, username, role), info);
   }
 
-  @Can('authenticated') @Mutation(() => ID, { description: 'Takes a member out of a team; answers the username as given. Everybody may leave.' })
+  @Can('authenticated')
+  @Mutation(() => ID, {
+    description: 'Takes a member out of a team; answers the username as given. Everybody may leave.',
+  })
   async removeTeamMember(@Ctx() ctx: Context, @Key('team') id: string, @Username() username: string) {
     await teams.removeMember(ctx, id, username);
     return username;
   }
 
-  @Needs('id') @FieldResolver(() => TeamPermissions, { description: 'What the caller may do to it.' })
+  @Needs('id')
+  @FieldResolver(() => TeamPermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { id }: { id: string }): TeamPermissions {
     const admin = viewer.superuser || viewer.teamRoles[id] === 'admin';
     return { read: true, edit: admin, delete: admin };
@@ -98,7 +145,8 @@ export class TeamResolver {
     return viewer.tenant;
   }
 
-  @Needs('slug') @FieldResolver(() => String, { description: '`tenant:slug`; finds it as its id does.' })
+  @Needs('slug')
+  @FieldResolver(() => String, { description: '`tenant:slug`; finds it as its id does.' })
   naturalId(@Ctx() { viewer }: Context, @Root() { slug }: { slug: string }) {
     return `${viewer.tenant}:${slug}`;
   }
@@ -109,7 +157,12 @@ export class TeamResolver {
   }
 
   @FieldResolver(() => TeamMember, { description: 'One member.' })
-  async member(@Ctx() ctx: Context, @Root() team: { id: string }, @Username() username: string, @Info() info: GraphQLResolveInfo) {
+  async member(
+    @Ctx() ctx: Context,
+    @Root() team: { id: string },
+    @Username() username: string,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     const user = await ctx.read.one(User, username, ['id']);
     const member = await ctx.read.find(TeamMember, { teamId: team.id, userId: user.id }, info);
     if (!member) throw notFound({ what: 'member', id: username });

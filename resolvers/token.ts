@@ -1,5 +1,17 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, ID, Info, InputType, Mutation, ObjectType, Query, registerEnumType, Resolver } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  Field,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+} from 'type-graphql';
 import { ApiToken } from '../entities/api-token.ts';
 import type { Context } from '../src/core/context.ts';
 import { DateTime } from '../src/core/scalars.ts';
@@ -7,7 +19,11 @@ import * as tokens from '../src/services/token.ts';
 import { Can } from './guard.ts';
 
 export const TokenScopeEnum = { READ: 'read', WRITE: 'write' } as const;
-registerEnumType(TokenScopeEnum, { name: 'TokenScope', description: 'What a token may be used for.', valuesConfig: { READ: { description: 'Queries and subscriptions.' }, WRITE: { description: 'Mutations.' } } });
+registerEnumType(TokenScopeEnum, {
+  name: 'TokenScope',
+  description: 'What a token may be used for.',
+  valuesConfig: { READ: { description: 'Queries and subscriptions.' }, WRITE: { description: 'Mutations.' } },
+});
 
 /** A new API token. */
 @InputType({ description: 'A new API token.' })
@@ -31,17 +47,23 @@ export class NewApiToken extends ApiToken {
 
 @Resolver(() => ApiToken)
 export class TokenResolver {
-  @Can('authenticated') @Query(() => [ApiToken], { description: 'The caller’s API tokens, the latest first.' })
+  @Can('authenticated')
+  @Query(() => [ApiToken], { description: 'The caller’s API tokens, the latest first.' })
   tokens(@Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
     return ctx.read.list(ApiToken, info, { userId: ctx.viewer.userId });
   }
 
-  @Can('session') @Mutation(() => NewApiToken, { description: 'Makes an API token of the caller. Needs a session.' })
-  createToken(@Ctx() ctx: Context, @Arg('input', { description: 'The new token.' }) input: CreateTokenInput): Promise<NewApiToken> {
+  @Can('session')
+  @Mutation(() => NewApiToken, { description: 'Makes an API token of the caller. Needs a session.' })
+  createToken(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The new token.' }) input: CreateTokenInput,
+  ): Promise<NewApiToken> {
     return tokens.create(ctx, input);
   }
 
-  @Can('authenticated') @Mutation(() => ID, { description: 'Ends one of the caller’s tokens at once; answers its id.' })
+  @Can('authenticated')
+  @Mutation(() => ID, { description: 'Ends one of the caller’s tokens at once; answers its id.' })
   async deleteToken(@Ctx() ctx: Context, @Arg('id', () => ID, { description: 'Id of the token.' }) id: string) {
     await tokens.remove(ctx, id);
     return id;

@@ -22,7 +22,10 @@ export class UpdateMeInput {
   @Field(() => String, { nullable: true, description: 'IANA time zone.' })
   timezone?: string | null;
 
-  @Field(() => JsonObject, { nullable: true, description: 'Settings of front-ends, e.g. `theme`, `language`, `pageSize`. Replaces the former.' })
+  @Field(() => JsonObject, {
+    nullable: true,
+    description: 'Settings of front-ends, e.g. `theme`, `language`, `pageSize`. Replaces the former.',
+  })
   settings?: Record<string, unknown>;
 }
 
@@ -53,7 +56,10 @@ export class UpdateUserInput extends UpdateMeInput {
   @Field(() => DateTime, { nullable: true, description: 'When the password stops working.' })
   passwordExpiresAt?: Date | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Accepted only when it is what it was: `/superuser` changes it.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Accepted only when it is what it was: `/superuser` changes it.',
+  })
   superuser?: boolean;
 }
 
@@ -72,6 +78,9 @@ export class CreateUserInput extends UpdateMeInput {
   @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in. Default false.' })
   enabled?: boolean;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether the user passes every check. Only superusers say true. Default false.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether the user passes every check. Only superusers say true. Default false.',
+  })
   superuser?: boolean;
 }

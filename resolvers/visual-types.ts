@@ -14,7 +14,11 @@ export class UpdateVisualInput {
   @Field(() => String, { nullable: true, description: 'What it shows.' })
   description?: string | null;
 
-  @Field(() => JsonObject, { nullable: true, description: 'Keys of the component’s JSON Schema (`visualComponents`); null ones may be filled later. Replaces the former.' })
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Keys of the component’s JSON Schema (`visualComponents`); null ones may be filled later. Replaces the former.',
+  })
   config?: Record<string, unknown> | null;
 
   @Field(() => Boolean, { nullable: true, description: 'Whether it is embedded in a dashboard.' })
@@ -37,13 +41,20 @@ export class CreateVisualInput extends UpdateVisualInput {
 /** Which of the rows a visual shows. */
 @ArgsType()
 export class VisualDataArgs {
-  @Field(() => Json, { nullable: true, description: 'Criteria as an object or as JSON text; any other text is the id of a saved filter.' })
+  @Field(() => Json, {
+    nullable: true,
+    description: 'Criteria as an object or as JSON text; any other text is the id of a saved filter.',
+  })
   filter?: unknown;
 
   @Field(() => String, { nullable: true, description: 'Words that rows must hold.' })
   q?: string;
 
-  @Field(() => Int, { nullable: true, description: 'Groups, or rows of a table or scatter plot, 1 to 10000. Default 1000 groups, a table’s page, 2000 points.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Groups, or rows of a table or scatter plot, 1 to 10000. Default 1000 groups, a table’s page, 2000 points.',
+  })
   limit?: number;
 }
 
@@ -65,12 +76,18 @@ export class VisualPermissions {
 }
 
 /** What a visual can be drawn as. */
-@ObjectType('VisualComponentDefinition', { description: 'What a visual can be drawn as, and what its config may hold.' })
+@ObjectType('VisualComponentDefinition', {
+  description: 'What a visual can be drawn as, and what its config may hold.',
+})
 export class VisualComponentType implements ComponentDefinition {
   @Field(() => VisualComponentEnum, { description: 'The `component` of its visuals.' }) id!: VisualComponent;
   @Field(() => String, { description: 'Name to show.' }) name!: string;
-  @Field(() => JsonObject, { description: 'JSON Schema of the config. Texts of the format `field` name a field of the dataset.' }) schema!: ComponentDefinition['schema'];
-  @Field(() => [String], { description: 'Keys without which there is nothing to show.' }) needs!: readonly (keyof VisualConfig)[];
+  @Field(() => JsonObject, {
+    description: 'JSON Schema of the config. Texts of the format `field` name a field of the dataset.',
+  })
+  schema!: ComponentDefinition['schema'];
+  @Field(() => [String], { description: 'Keys without which there is nothing to show.' })
+  needs!: readonly (keyof VisualConfig)[];
 }
 
 /** A visual to begin with. */
@@ -81,6 +98,9 @@ export class VisualTemplateType implements VisualTemplate {
   @Field(() => VisualComponentEnum, { description: 'What it is drawn as.' }) component!: VisualComponent;
   @Field(() => String, { description: 'What it shows.' }) description!: string;
   @Field(() => String, { description: 'Name of an icon of the front-end.' }) icon!: string;
-  @Field(() => String, { description: 'What it is good for: `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.' }) category!: VisualTemplate['category'];
+  @Field(() => String, {
+    description: 'What it is good for: `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.',
+  })
+  category!: VisualTemplate['category'];
   @Field(() => JsonObject, { description: 'The config; null keys are for the user to fill.' }) config!: VisualConfig;
 }

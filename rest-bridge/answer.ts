@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getNamedType, OperationTypeNode, type DocumentNode, type ExecutionResult, type FieldNode, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  OperationTypeNode,
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  type GraphQLSchema,
+} from 'graphql';
 import { badInput, notFound } from '../src/core/errors.ts';
 import type { Answer, Call } from './call.ts';
 import type { Plan } from './document.ts';
@@ -13,13 +20,22 @@ export type Finish = (result: ExecutionResult, call: Call, variables: Json) => A
 /** The node of a document that stands for the last segment of a chain. */
 function leafNode(document: DocumentNode, depth: number): FieldNode {
   const definition = document.definitions[0]!;
-  let node = (definition.kind === 'OperationDefinition' ? definition.selectionSet.selections[0] : undefined) as FieldNode;
+  let node = (
+    definition.kind === 'OperationDefinition' ? definition.selectionSet.selections[0] : undefined
+  ) as FieldNode;
   for (let level = 1; level < depth; level += 1) node = node.selectionSet!.selections[0] as FieldNode;
   return node;
 }
 
 /** Compiles one row's way to its answer: errors, missing parents, spelling of enums, presentation, status, `Location`. `defers` marks the answer that is not waited for. */
-export function finisher(schema: GraphQLSchema, row: Row, plan: Plan, document: DocumentNode, presentation: Presentation | undefined, defers: boolean): Finish {
+export function finisher(
+  schema: GraphQLSchema,
+  row: Row,
+  plan: Plan,
+  document: DocumentNode,
+  presentation: Presentation | undefined,
+  defers: boolean,
+): Finish {
   const { chain } = plan;
   const last = chain.length - 1;
   const spell = speller(schema, chain[last]!.field.type, leafNode(document, chain.length).selectionSet);
@@ -40,7 +56,8 @@ export function finisher(schema: GraphQLSchema, row: Row, plan: Plan, document: 
     const location = code === 201 || defers ? presentation.self?.(record, call.params) : undefined;
     const version = presentation.version?.(record);
     const body = presentation.present(value, { url: call.url, params: call.params, variables });
-    const headers = location === undefined ? undefined : { location, ...(defers && { 'preference-applied': 'respond-async' }) };
+    const headers =
+      location === undefined ? undefined : { location, ...(defers && { 'preference-applied': 'respond-async' }) };
     return { status: code, body, single: presentation.single, version, headers };
   };
 }
@@ -49,16 +66,24 @@ const words = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, (letter
 
 /** 404 for what a chain does not find, by the name of its segment and the id in the path. */
 function missing(index: number, { chain, bound, operation }: Plan, variables: Readonly<Json>): Error {
-  const idOf = (segment: number) => [...bound.values()].filter((slot) => slot.segment === segment).map((slot) => String(variables[slot.variable])).at(-1);
+  const idOf = (segment: number) =>
+    [...bound.values()]
+      .filter((slot) => slot.segment === segment)
+      .map((slot) => String(variables[slot.variable]))
+      .at(-1);
   const { name, field } = chain[index]!;
   const what = words(operation === OperationTypeNode.MUTATION ? getNamedType(field.type).name : name);
   const id = idOf(index);
-  return id !== undefined || index === 0 ? notFound({ what, id: id ?? '' }) : notFound({ what: `${what} of ${words(chain[index - 1]!.name)}`, id: idOf(index - 1) ?? '' });
+  return id !== undefined || index === 0
+    ? notFound({ what, id: id ?? '' })
+    : notFound({ what: `${what} of ${words(chain[index - 1]!.name)}`, id: idOf(index - 1) ?? '' });
 }
 
 /** Identity fields may be sent as they are: compares those of a body with the record as the same caller reads it. */
 export function unchanged(held: Readonly<Json>, record: Readonly<Json>): void {
   const printed = JSON.parse(JSON.stringify(record)) as Json;
-  const validation = Object.keys(held).filter((key) => !isDeepStrictEqual(printed[key], held[key])).map((key) => ({ path: [key], message: `"${key}" cannot be changed`, code: 'immutable' }));
+  const validation = Object.keys(held)
+    .filter((key) => !isDeepStrictEqual(printed[key], held[key]))
+    .map((key) => ({ path: [key], message: `"${key}" cannot be changed`, code: 'immutable' }));
   if (validation.length > 0) throw badInput(validation[0]!.message, { validation });
 }

@@ -1,4 +1,16 @@
-import { coerceInputValue, getNullableType, GraphQLBoolean, GraphQLFloat, GraphQLInt, isEnumType, isInputObjectType, isListType, isNonNullType, type GraphQLEnumType, type GraphQLInputType } from 'graphql';
+import {
+  coerceInputValue,
+  getNullableType,
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLInt,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  type GraphQLEnumType,
+  type GraphQLInputType,
+} from 'graphql';
 import type { Complaint } from '../src/core/errors.ts';
 import { wordsOf } from './enums.ts';
 
@@ -10,14 +22,19 @@ export type JsonReader = (value: unknown) => unknown;
 /** A text that does not fit its argument; the message goes behind the argument's name. */
 export class Unreadable extends Error {}
 
-const namesOf = (type: GraphQLEnumType): Map<string, string> => new Map([...wordsOf(type)].map(([name, word]) => [String(word), String(name)]));
+const namesOf = (type: GraphQLEnumType): Map<string, string> =>
+  new Map([...wordsOf(type)].map(([name, word]) => [String(word), String(name)]));
 
 function fail(expectation: string): never {
   throw new Unreadable(expectation);
 }
 
 function jsonText(text: string): unknown {
-  try { return JSON.parse(text); } catch { return fail('is not well-formed JSON'); }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return fail('is not well-formed JSON');
+  }
 }
 
 function enumReader(type: GraphQLEnumType): TextReader {
@@ -31,17 +48,24 @@ export function textReader(type: GraphQLInputType): TextReader {
   if (isListType(nullable)) {
     const item = textReader(nullable.ofType as GraphQLInputType);
     const named: TextReader = (text) => {
-      try { return item(text); } catch (error) { return fail(`${(error as Error).message}, not "${text}"`); }
+      try {
+        return item(text);
+      } catch (error) {
+        return fail(`${(error as Error).message}, not "${text}"`);
+      }
     };
     return (text) => (text === '' ? [] : text.split(',').map(named));
   }
   if (nullable === GraphQLInt) return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : fail('must be an integer'));
-  if (nullable === GraphQLFloat) return (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : fail('must be a number'));
-  if (nullable === GraphQLBoolean) return (text) => (text === 'true' ? true : text === 'false' ? false : fail('must be true or false'));
+  if (nullable === GraphQLFloat)
+    return (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : fail('must be a number'));
+  if (nullable === GraphQLBoolean)
+    return (text) => (text === 'true' ? true : text === 'false' ? false : fail('must be true or false'));
   if (isEnumType(nullable)) return enumReader(nullable);
   if (isInputObjectType(nullable)) return jsonText;
   // A scalar of JSON takes criteria as well as plain words, e.g. `filter={"amount":{"$gte":100}}` or a saved filter's id.
-  if (/json/i.test((nullable as { name: string }).name)) return (text) => (/^\s*[[{]/.test(text) ? jsonText(text) : text);
+  if (/json/i.test((nullable as { name: string }).name))
+    return (text) => (/^\s*[[{]/.test(text) ? jsonText(text) : text);
   return (text) => text;
 }
 
@@ -54,7 +78,10 @@ export function repeatedReader(type: GraphQLInputType): (texts: readonly string[
 }
 
 /** Compiles the reader of one argument's JSON. Types that hold themselves are met again through `seen`. */
-export function jsonReader(type: GraphQLInputType, seen = new Map<GraphQLInputType, JsonReader | undefined>()): JsonReader | undefined {
+export function jsonReader(
+  type: GraphQLInputType,
+  seen = new Map<GraphQLInputType, JsonReader | undefined>(),
+): JsonReader | undefined {
   const nullable = getNullableType(type);
   if (seen.has(nullable)) return (value) => seen.get(nullable)?.(value) ?? value;
   if (isListType(nullable)) {
@@ -68,7 +95,10 @@ export function jsonReader(type: GraphQLInputType, seen = new Map<GraphQLInputTy
   }
   if (!isInputObjectType(nullable)) return undefined;
   seen.set(nullable, undefined);
-  const readers = Object.values(nullable.getFields()).flatMap((field) => { const reader = jsonReader(field.type, seen); return reader ? [[field.name, reader] as const] : []; });
+  const readers = Object.values(nullable.getFields()).flatMap((field) => {
+    const reader = jsonReader(field.type, seen);
+    return reader ? [[field.name, reader] as const] : [];
+  });
   const own = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const copy: Record<string, unknown> = { ...value };
@@ -83,11 +113,14 @@ export function jsonReader(type: GraphQLInputType, seen = new Map<GraphQLInputTy
 const MOST_COMPLAINTS = 20;
 
 /** Explains why values do not fit their types, in REST's words: called only after GraphQL refused them, so that good requests are checked once. */
-export function complaints(values: readonly { key: string | undefined; type: GraphQLInputType; value: unknown }[]): Complaint[] {
+export function complaints(
+  values: readonly { key: string | undefined; type: GraphQLInputType; value: unknown }[],
+): Complaint[] {
   const found: Complaint[] = [];
   for (const { key, type, value } of values) {
     const path = key === undefined ? [] : [key];
-    if (value === undefined && isNonNullType(type)) found.push({ path, message: `"${key ?? 'body'}" is required`, code: 'required' });
+    if (value === undefined && isNonNullType(type))
+      found.push({ path, message: `"${key ?? 'body'}" is required`, code: 'required' });
     if (value === undefined || found.length >= MOST_COMPLAINTS) continue;
     coerceInputValue(value, type, (inner, invalid, error) => {
       if (found.length < MOST_COMPLAINTS) found.push(complaint([...path, ...inner], invalid, error.message));
@@ -102,6 +135,11 @@ function complaint(path: (string | number)[], invalid: unknown, message: string)
   const unknown = /^Field "([^"]+)" is not defined/.exec(message)?.[1];
   if (unknown !== undefined) return { path: [...path, unknown], message: `Unknown key "${unknown}"`, code: 'unknown' };
   const at = path.join('.');
-  if (message.startsWith('Enum "') && typeof invalid === 'object') return { path, message: `"${at}" cannot be ${JSON.stringify((invalid as { word: unknown }).word)}`, code: 'invalid' };
+  if (message.startsWith('Enum "') && typeof invalid === 'object')
+    return {
+      path,
+      message: `"${at}" cannot be ${JSON.stringify((invalid as { word: unknown }).word)}`,
+      code: 'invalid',
+    };
   return { path, message: at === '' ? message : `"${at}": ${message}`, code: 'invalid' };
 }

@@ -6,7 +6,11 @@ export const MAX_JSON_BYTES = 10 * 1024 * 1024;
 /** Deeper JSON is refused: whatever walks it later may recurse. */
 const MAX_DEPTH = 256;
 
-const unsupportedCharset = fault(415, 'UNSUPPORTED_MEDIA_TYPE', (charset: string) => `JSON comes in UTF-8, not in ${charset}`);
+const unsupportedCharset = fault(
+  415,
+  'UNSUPPORTED_MEDIA_TYPE',
+  (charset: string) => `JSON comes in UTF-8, not in ${charset}`,
+);
 
 /** Whether brackets nest deeper than allowed. Text that cannot is not looked at. */
 function tooDeep(text: string): boolean {
@@ -19,8 +23,9 @@ function tooDeep(text: string): boolean {
       if (code === 92) index += 1;
       else if (code === 34) quoted = false;
     } else if (code === 34) quoted = true;
-    else if (code === 91 || code === 123) { if ((depth += 1) > MAX_DEPTH) return true; }
-    else if (code === 93 || code === 125) depth -= 1;
+    else if (code === 91 || code === 123) {
+      if ((depth += 1) > MAX_DEPTH) return true;
+    } else if (code === 93 || code === 125) depth -= 1;
   }
   return false;
 }
@@ -35,22 +40,27 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw badInput(`The body is not well-formed JSON: ${(error as Error).message}`);
   }
-  if (text.includes('__proto__') && /"__proto__"\s*:/.test(text)) throw badInput('The body may not contain the key "__proto__"');
+  if (text.includes('__proto__') && /"__proto__"\s*:/.test(text))
+    throw badInput('The body may not contain the key "__proto__"');
   return body;
 }
 
 /** Makes JSON (also `application/hal+json` and its like) the only body that a scope reads; anything else is 415. */
 export function readOnlyJson(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i, { parseAs: 'string', bodyLimit: MAX_JSON_BYTES }, (request, text, done) => {
-    const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-    try {
-      if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw unsupportedCharset(charset);
-      done(null, parseJson(text as string));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
+  scope.addContentTypeParser(
+    /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i,
+    { parseAs: 'string', bodyLimit: MAX_JSON_BYTES },
+    (request, text, done) => {
+      const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+      try {
+        if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw unsupportedCharset(charset);
+        done(null, parseJson(text as string));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
 }
 
 /** Leaves every body unread: `request.body` is its stream. */

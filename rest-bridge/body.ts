@@ -27,12 +27,15 @@ export function bodyReader({ row, whole, single, ignored, identity }: BodyRules)
   const { map } = row.options;
   if (whole && !isInputObjectType(wholeType)) {
     return (body, params, variables) => {
-      if (body !== undefined) variables[whole.variable] = map && isJson(body) ? map(body, params) : wholeReader ? wholeReader(body) : body;
+      if (body !== undefined)
+        variables[whole.variable] = map && isJson(body) ? map(body, params) : wholeReader ? wholeReader(body) : body;
       return undefined;
     };
   }
   const fields = new Set(isInputObjectType(wholeType) ? Object.keys(wholeType.getFields()) : []);
-  const alone = new Map<string, { variable: string; read: JsonReader | undefined }>(single.map(({ key, slot }) => [key, { variable: slot.variable, read: jsonReader(slot.type) }]));
+  const alone = new Map<string, { variable: string; read: JsonReader | undefined }>(
+    single.map(({ key, slot }) => [key, { variable: slot.variable, read: jsonReader(slot.type) }]),
+  );
   return (sent, params, variables) => {
     if (sent !== undefined && !isJson(sent)) throw badInput('The body must be a JSON object');
     const body = sent === undefined ? {} : map ? map(sent, params) : sent;
@@ -47,7 +50,8 @@ export function bodyReader({ row, whole, single, ignored, identity }: BodyRules)
       else if (!ignored.has(key)) complaints.push(...unexpected(key, body[key], params));
     }
     if (complaints.length > 0) throw badInput(complaints[0]!.message, { validation: complaints.slice(0, 20) });
-    if (whole && (sent !== undefined || whole.type !== wholeType)) variables[whole.variable] = wholeReader ? wholeReader(input) : input;
+    if (whole && (sent !== undefined || whole.type !== wholeType))
+      variables[whole.variable] = wholeReader ? wholeReader(input) : input;
     return held;
   };
 }

@@ -1,4 +1,11 @@
-import { getNamedType, isCompositeType, isInputObjectType, OperationTypeNode, type DocumentNode, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  isCompositeType,
+  isInputObjectType,
+  OperationTypeNode,
+  type DocumentNode,
+  type GraphQLSchema,
+} from 'graphql';
 import { finisher, unchanged, type Finish } from './answer.ts';
 import type { Answer, Call } from './call.ts';
 import { documentOf, planOf, RowError, type Plan } from './document.ts';
@@ -33,7 +40,11 @@ export interface BridgeOptions {
 }
 
 /** A document with the way its answer is printed. */
-interface Tongue { document: DocumentNode; execute: Execute; finish: Finish }
+interface Tongue {
+  document: DocumentNode;
+  execute: Execute;
+  finish: Finish;
+}
 
 /** Compiles the whole table. Throws one error that holds one sentence for each slip. */
 export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options: BridgeOptions): Endpoint[] {
@@ -59,7 +70,12 @@ export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options
   return rows.map((row) => endpoints.get(row)!);
 }
 
-function compileRow(schema: GraphQLSchema, row: Row, { permissionOf, jit = true }: BridgeOptions, read: Endpoint | undefined): Endpoint {
+function compileRow(
+  schema: GraphQLSchema,
+  row: Row,
+  { permissionOf, jit = true }: BridgeOptions,
+  read: Endpoint | undefined,
+): Endpoint {
   if (row.field === null) return adapterOnly(row);
   const plan = planOf(schema, row as Row & { field: string });
   const leaf = plan.chain.at(-1)!;
@@ -67,22 +83,35 @@ function compileRow(schema: GraphQLSchema, row: Row, { permissionOf, jit = true 
   const selection = presentation?.selection ?? (isCompositeType(getNamedType(leaf.field.type)) ? '__typename' : '');
   const tongue = (of: Presentation | undefined, selected: string, defers = false): Tongue => {
     const document = documentOf(schema, row, plan, selected);
-    return { document, execute: executor(schema, document, jit), finish: finisher(schema, row, plan, document, of, defers) };
+    return {
+      document,
+      execute: executor(schema, document, jit),
+      finish: finisher(schema, row, plan, document, of, defers),
+    };
   };
   const waited = tongue(presentation, selection);
   const deferred = presentation?.deferred && tongue(presentation.deferred, presentation.deferred.selection, true);
   const reader = readerOf(row, plan, deferred !== undefined, toleranceOf(row, plan, presentation, read));
-  const permission = [...new Set(plan.chain.map(({ parent, name }) => permissionOf(`${parent}.${name}`)).filter((found) => found !== undefined))].join(', ');
+  const permission = [
+    ...new Set(
+      plan.chain.map(({ parent, name }) => permissionOf(`${parent}.${name}`)).filter((found) => found !== undefined),
+    ),
+  ].join(', ');
   const given = (call: Call, args: Readonly<Json> | undefined) => {
     const { variables, held } = reader.read(args ? { ...call, body: undefined } : call);
     return { variables: Object.assign(variables, args), held };
   };
   return {
-    row, permission: permission || row.options.permission || 'authenticated', public: permission === 'public', plan, reader,
+    row,
+    permission: permission || row.options.permission || 'authenticated',
+    public: permission === 'public',
+    plan,
+    reader,
     ...(presentation && { presentation }),
     async run(call, args) {
       const { variables, held } = given(call, args);
-      if (held && read) unchanged(held, (await read.run({ ...call, query: {}, body: undefined, respondAsync: false })).body as Json);
+      if (held && read)
+        unchanged(held, (await read.run({ ...call, query: {}, body: undefined, respondAsync: false })).body as Json);
       const chosen = call.respondAsync && deferred ? deferred : waited;
       if (chosen === deferred) variables['wait'] = false;
       const result = chosen.execute(call.context, variables);
@@ -93,17 +122,45 @@ function compileRow(schema: GraphQLSchema, row: Row, { permissionOf, jit = true 
     async follow(call, args) {
       if (plan.operation !== OperationTypeNode.SUBSCRIPTION) throw new RowError(row, `${row.field} is no subscription`);
       const { variables } = given(call, args);
-      return follow(schema, waited.document, call.context, variables, (result) => waited.finish(result, call, variables).body, (message) => reader.explain(variables, message));
+      return follow(
+        schema,
+        waited.document,
+        call.context,
+        variables,
+        (result) => waited.finish(result, call, variables).body,
+        (message) => reader.explain(variables, message),
+      );
     },
   };
 }
 
 /** Which keys of our own answers a PUT ignores, and which it refuses when changed (contract 4). What the field takes is neither. */
-function toleranceOf(row: Row, { slots }: Plan, presentation: Presentation | undefined, read: Endpoint | undefined): { ignored: Set<string>; identity: Set<string> } {
+function toleranceOf(
+  row: Row,
+  { slots }: Plan,
+  presentation: Presentation | undefined,
+  read: Endpoint | undefined,
+): { ignored: Set<string>; identity: Set<string> } {
   if (row.method !== 'PUT') return { ignored: new Set(), identity: new Set() };
-  const inputs = new Set(slots.flatMap(({ argument }) => { const type = getNamedType(argument.type); return isInputObjectType(type) ? Object.keys(type.getFields()) : []; }));
-  const identity = new Set((row.options.identity ?? read?.presentation?.identity ?? []).filter((key) => !inputs.has(key)));
-  return { identity, ignored: new Set(['_links', '_embedded', ...(presentation?.keys ?? []), ...(read?.presentation?.keys ?? []), ...(row.options.ignored ?? [])]) };
+  const inputs = new Set(
+    slots.flatMap(({ argument }) => {
+      const type = getNamedType(argument.type);
+      return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
+    }),
+  );
+  const identity = new Set(
+    (row.options.identity ?? read?.presentation?.identity ?? []).filter((key) => !inputs.has(key)),
+  );
+  return {
+    identity,
+    ignored: new Set([
+      '_links',
+      '_embedded',
+      ...(presentation?.keys ?? []),
+      ...(read?.presentation?.keys ?? []),
+      ...(row.options.ignored ?? []),
+    ]),
+  };
 }
 
 /** An adapter for something that GraphQL does not have: it can only run itself. */

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What GraphQL's resolvers get as their context; the server makes it. `ifMatch` holds the versions that a client's `If-Match` allows. */
-export interface BridgeContext { ifMatch?: readonly number[] }
+export interface BridgeContext {
+  ifMatch?: readonly number[];
+}
 
 /** One request as the bridge sees it. */
 export interface Call {

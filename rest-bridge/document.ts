@@ -1,12 +1,39 @@
-import { getNullableType, isInterfaceType, isNonNullType, isObjectType, OperationTypeNode, parse, validate, type DocumentNode, type GraphQLArgument, type GraphQLField, type GraphQLInputType, type GraphQLSchema } from 'graphql';
+import {
+  getNullableType,
+  isInterfaceType,
+  isNonNullType,
+  isObjectType,
+  OperationTypeNode,
+  parse,
+  validate,
+  type DocumentNode,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Row } from './route.ts';
 
 /** One field on the way from the root to what a row answers. */
-export interface Segment { name: string; parent: string; field: GraphQLField<unknown, unknown> }
+export interface Segment {
+  name: string;
+  parent: string;
+  field: GraphQLField<unknown, unknown>;
+}
 /** One argument of one segment, and the variable that fills it. */
-export interface Slot { argument: GraphQLArgument; segment: number; variable: string; type: GraphQLInputType }
+export interface Slot {
+  argument: GraphQLArgument;
+  segment: number;
+  variable: string;
+  type: GraphQLInputType;
+}
 /** A row's way through the schema. `bound` holds the slot of every path parameter. */
-export interface Plan { operation: OperationTypeNode; chain: Segment[]; slots: Slot[]; bound: Map<string, Slot> }
+export interface Plan {
+  operation: OperationTypeNode;
+  chain: Segment[];
+  slots: Slot[];
+  bound: Map<string, Slot>;
+}
 
 /** A slip in the table of rows: one sentence that begins with the row. */
 export class RowError extends Error {
@@ -15,7 +42,11 @@ export class RowError extends Error {
   }
 }
 
-const ROOTS: Record<string, OperationTypeNode> = { Query: OperationTypeNode.QUERY, Mutation: OperationTypeNode.MUTATION, Subscription: OperationTypeNode.SUBSCRIPTION };
+const ROOTS: Record<string, OperationTypeNode> = {
+  Query: OperationTypeNode.QUERY,
+  Mutation: OperationTypeNode.MUTATION,
+  Subscription: OperationTypeNode.SUBSCRIPTION,
+};
 
 /** Names in `/a/:b/c/:d*` that are parameters, in order. */
 export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+)\*?/g)].map((match) => match[1]!);
@@ -23,8 +54,13 @@ export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+
 /** The root is the one named (`Subscription.progress`), else a mutation for what changes something where there is one, else a query. */
 function rootOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
   const named = ROOTS[names[0]!];
-  if (named) return names.shift(), named;
-  const mutates = row.method !== 'GET' && !(names[0]! in (schema.getQueryType()?.getFields() ?? {}) && !(names[0]! in (schema.getMutationType()?.getFields() ?? {})));
+  if (named) return (names.shift(), named);
+  const mutates =
+    row.method !== 'GET' &&
+    !(
+      names[0]! in (schema.getQueryType()?.getFields() ?? {}) &&
+      !(names[0]! in (schema.getMutationType()?.getFields() ?? {}))
+    );
   return mutates ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY;
 }
 
@@ -36,7 +72,11 @@ function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, 
     if (!field) {
       // GraphQL's own validation says it best: it knows which names are near.
       const text = names.slice(0, index + 1).reduceRight((inner, outer) => `{ ${outer} ${inner} }`, '');
-      throw new RowError(row, validate(schema, parse(`${operation} ${text}`)).find(({ message }) => message.includes(`"${name}"`))?.message ?? `There is no field ${name}`);
+      throw new RowError(
+        row,
+        validate(schema, parse(`${operation} ${text}`)).find(({ message }) => message.includes(`"${name}"`))?.message ??
+          `There is no field ${name}`,
+      );
     }
     chain.push({ name, parent: (type as { name: string }).name, field });
     type = getNullableType(field.type);
@@ -46,11 +86,14 @@ function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, 
 
 /** The last segment's arguments keep their names as variables, those of segments before it carry the segment's. */
 function slotsOf(chain: readonly Segment[]): Slot[] {
-  return chain.flatMap(({ name, field }, segment) => field.args.map((argument) => ({
-    argument, segment,
-    variable: segment === chain.length - 1 ? argument.name : `${name}_${argument.name}`,
-    type: argument.defaultValue === undefined ? argument.type : getNullableType(argument.type),
-  })));
+  return chain.flatMap(({ name, field }, segment) =>
+    field.args.map((argument) => ({
+      argument,
+      segment,
+      variable: segment === chain.length - 1 ? argument.name : `${name}_${argument.name}`,
+      type: argument.defaultValue === undefined ? argument.type : getNullableType(argument.type),
+    })),
+  );
 }
 
 /**
@@ -69,14 +112,25 @@ function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): 
       if (slot) bound.set(parameter, slot);
     }
   };
-  bind((parameter, { segment, argument }) => segment < chain.length - 1 && parameter === chain[segment]!.name + argument.name[0]!.toUpperCase() + argument.name.slice(1));
+  bind(
+    (parameter, { segment, argument }) =>
+      segment < chain.length - 1 &&
+      parameter === chain[segment]!.name + argument.name[0]!.toUpperCase() + argument.name.slice(1),
+  );
   bind((parameter, { argument }) => parameter === argument.name);
   const certain = bound.size;
-  bind((_, { argument }) => isNonNullType(argument.type) && argument.defaultValue === undefined && argument.name !== 'input');
+  bind(
+    (_, { argument }) =>
+      isNonNullType(argument.type) && argument.defaultValue === undefined && argument.name !== 'input',
+  );
   const lost = parameters.find((parameter) => !bound.has(parameter));
   if (lost !== undefined) throw new RowError(row, `the path parameter "${lost}" fits no argument of ${row.field}`);
   const order = parameters.map((parameter) => slots.indexOf(bound.get(parameter)!));
-  if (certain < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!)) throw new RowError(row, `the path parameters come in another order than the arguments of ${row.field}: name them alike`);
+  if (certain < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!))
+    throw new RowError(
+      row,
+      `the path parameters come in another order than the arguments of ${row.field}: name them alike`,
+    );
   return bound;
 }
 
@@ -87,17 +141,31 @@ export function planOf(schema: GraphQLSchema, row: Row & { field: string }): Pla
   const chain = chainOf(schema, row, operation, names);
   const all = slotsOf(chain);
   const bound = bindPath(row, chain, all);
-  const used = new Set([...bound.values(), ...all.filter((slot) => slot.segment === chain.length - 1 || slot.argument.name in (row.options.fixed ?? {}))]);
+  const used = new Set([
+    ...bound.values(),
+    ...all.filter((slot) => slot.segment === chain.length - 1 || slot.argument.name in (row.options.fixed ?? {})),
+  ]);
   return { operation, chain, slots: all.filter((slot) => used.has(slot)), bound };
 }
 
 /** Writes, parses and validates the document of a row. Throws `RowError` with every complaint in one sentence each. */
-export function documentOf(schema: GraphQLSchema, row: Row, { operation, chain, slots }: Plan, selection: string): DocumentNode {
+export function documentOf(
+  schema: GraphQLSchema,
+  row: Row,
+  { operation, chain, slots }: Plan,
+  selection: string,
+): DocumentNode {
   const declared = slots.map(({ variable, type }) => `$${variable}: ${String(type)}`).join(', ');
-  const body = chain.reduceRight((inner, { name }, index) => {
-    const given = slots.filter((slot) => slot.segment === index).map((slot) => `${slot.argument.name}: $${slot.variable}`).join(', ');
-    return `{ ${name}${given && `(${given})`} ${inner} }`;
-  }, selection && `{ ${selection} }`);
+  const body = chain.reduceRight(
+    (inner, { name }, index) => {
+      const given = slots
+        .filter((slot) => slot.segment === index)
+        .map((slot) => `${slot.argument.name}: $${slot.variable}`)
+        .join(', ');
+      return `{ ${name}${given && `(${given})`} ${inner} }`;
+    },
+    selection && `{ ${selection} }`,
+  );
   const name = `rest_${row.method}${row.path.replace(/\W+/g, '_')}`;
   const document = parse(`${operation} ${name}${declared && `(${declared})`} ${body}`, { noLocation: true });
   const errors = validate(schema, document);

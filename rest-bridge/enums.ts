@@ -1,4 +1,15 @@
-import { getNullableType, isCompositeType, isEnumType, isInterfaceType, isListType, isObjectType, type GraphQLEnumType, type GraphQLOutputType, type GraphQLSchema, type SelectionSetNode } from 'graphql';
+import {
+  getNullableType,
+  isCompositeType,
+  isEnumType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  type GraphQLEnumType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type SelectionSetNode,
+} from 'graphql';
 
 /** Changes an answer in place, from GraphQL's names of enum values to the specification's words. */
 export type Speller = (answer: unknown) => unknown;
@@ -8,7 +19,7 @@ const spellings = new WeakMap<GraphQLEnumType, ReadonlyMap<unknown, unknown>>();
 /** GraphQL's name of every value of an enum, and REST's word for it: the enum's internal value. */
 export function wordsOf(type: GraphQLEnumType): ReadonlyMap<unknown, unknown> {
   let words = spellings.get(type);
-  if (!words) spellings.set(type, words = new Map(type.getValues().map(({ name, value }) => [name, value])));
+  if (!words) spellings.set(type, (words = new Map(type.getValues().map(({ name, value }) => [name, value]))));
   return words;
 }
 
@@ -18,13 +29,31 @@ function leafSpeller(type: GraphQLEnumType): Speller | undefined {
 }
 
 /** Compiles the spelling of what a selection answers; undefined where no enum is selected, so that most answers are not walked at all. */
-export function speller(schema: GraphQLSchema, type: GraphQLOutputType, selection: SelectionSetNode | undefined): Speller | undefined {
+export function speller(
+  schema: GraphQLSchema,
+  type: GraphQLOutputType,
+  selection: SelectionSetNode | undefined,
+): Speller | undefined {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
     const item = speller(schema, nullable.ofType as GraphQLOutputType, selection);
-    return item && ((list) => (Array.isArray(list) ? list.forEach((value, index) => { list[index] = item(value); }) : undefined, list));
+    return (
+      item &&
+      ((list) => (
+        Array.isArray(list)
+          ? list.forEach((value, index) => {
+              list[index] = item(value);
+            })
+          : undefined,
+        list
+      ))
+    );
   }
-  const spell = isEnumType(nullable) ? leafSpeller(nullable) : isCompositeType(nullable) && selection ? objectSpeller(schema, nullable.name, selection) : undefined;
+  const spell = isEnumType(nullable)
+    ? leafSpeller(nullable)
+    : isCompositeType(nullable) && selection
+      ? objectSpeller(schema, nullable.name, selection)
+      : undefined;
   return spell && ((value) => (value === null || value === undefined ? value : spell(value)));
 }
 

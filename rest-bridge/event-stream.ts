@@ -12,20 +12,32 @@ export interface StreamedEvent {
 }
 
 /** Sends what a subscription tells as server-sent events of the type `event`, and ends when it does. A client that comes back gets the current state, so `Last-Event-ID` needs no memory of ours. */
-export const eventStream = (event: string) => async ({ subscribe, reply }: AdapterCall): Promise<PassThrough> => {
-  const told = await subscribe() as AsyncIterableIterator<StreamedEvent>;
-  const out = new PassThrough();
-  void reply.header('content-type', 'text/event-stream; charset=utf-8').header('cache-control', 'no-cache').header('x-accel-buffering', 'no');
-  const comment = setInterval(() => out.write(':\n\n'), QUIET);
-  // A client that hung up ends the subscription at once, not with its next value, which may never come.
-  out.once('close', () => { clearInterval(comment); void told.return?.(); });
-  pump(told, event, out).then(() => out.end(), (error: Error) => out.destroy(error));
-  return out;
-};
+export const eventStream =
+  (event: string) =>
+  async ({ subscribe, reply }: AdapterCall): Promise<PassThrough> => {
+    const told = (await subscribe()) as AsyncIterableIterator<StreamedEvent>;
+    const out = new PassThrough();
+    void reply
+      .header('content-type', 'text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .header('x-accel-buffering', 'no');
+    const comment = setInterval(() => out.write(':\n\n'), QUIET);
+    // A client that hung up ends the subscription at once, not with its next value, which may never come.
+    out.once('close', () => {
+      clearInterval(comment);
+      void told.return?.();
+    });
+    pump(told, event, out).then(
+      () => out.end(),
+      (error: Error) => out.destroy(error),
+    );
+    return out;
+  };
 
 async function pump(told: AsyncIterable<StreamedEvent>, event: string, out: PassThrough): Promise<void> {
   for await (const { id, data } of told) {
     if (out.destroyed) return;
-    if (!out.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`)) await Promise.race([once(out, 'drain'), once(out, 'close')]);
+    if (!out.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`))
+      await Promise.race([once(out, 'drain'), once(out, 'close')]);
   }
 }

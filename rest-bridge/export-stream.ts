@@ -1,10 +1,21 @@
 import { Readable } from 'node:stream';
 import type { AdapterCall } from './call.ts';
 
-interface Chunk { text: string; encoding: 'utf8' | 'base64'; filename: string; contentType: string }
+interface Chunk {
+  text: string;
+  encoding: 'utf8' | 'base64';
+  filename: string;
+  contentType: string;
+}
 
 /** Media types of the formats. */
-export const EXPORTED = ['text/csv', 'application/json', 'application/x-ndjson', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'application/vnd.apache.parquet'];
+export const EXPORTED = [
+  'text/csv',
+  'application/json',
+  'application/x-ndjson',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.apache.parquet',
+];
 
 /**
  * Streams a subscription of file pieces as one file to save. The next piece is asked for when the client has taken the last ones, and a client that
@@ -14,7 +25,10 @@ export async function exportStream({ subscribe, reply }: AdapterCall): Promise<R
   const pieces = (await subscribe()) as AsyncIterableIterator<Chunk>;
   const first = await pieces.next();
   const { filename, contentType } = first.value as Chunk;
-  void reply.header('content-type', contentType).header('content-disposition', `attachment; filename="${filename}"`).header('x-content-type-options', 'nosniff');
+  void reply
+    .header('content-type', contentType)
+    .header('content-disposition', `attachment; filename="${filename}"`)
+    .header('x-content-type-options', 'nosniff');
   return Readable.from(bytesOf(first.value as Chunk, pieces), { objectMode: false });
 }
 

@@ -25,14 +25,28 @@ export interface RestOptions extends BridgeOptions {
 export function registerRest(app: FastifyInstance, options: RestOptions): Endpoint[] {
   const endpoints = compileRows(options.schema, options.rows, options);
   const carry = sofaCarrier(endpoints);
-  const scope = (wanted: (consumes: string) => boolean, prepare: (scope: FastifyInstance) => void) => app.register(async (api) => {
-    prepare(api);
-    api.setErrorHandler(sendError);
-    for (const endpoint of endpoints) if (wanted(endpoint.row.options.consumes ?? 'json')) mount(api, endpoint, options, carry);
-  }, { prefix: '/api' });
+  const scope = (wanted: (consumes: string) => boolean, prepare: (scope: FastifyInstance) => void) =>
+    app.register(
+      async (api) => {
+        prepare(api);
+        api.setErrorHandler(sendError);
+        for (const endpoint of endpoints)
+          if (wanted(endpoint.row.options.consumes ?? 'json')) mount(api, endpoint, options, carry);
+      },
+      { prefix: '/api' },
+    );
   void scope((consumes) => consumes === 'json', readOnlyJson);
-  void scope((consumes) => consumes === 'multipart', (api) => options.readForms?.(api));
-  void scope((consumes) => consumes === 'bytes', (api) => { readNothing(api); api.setNotFoundHandler(otherwise(endpoints)); });
+  void scope(
+    (consumes) => consumes === 'multipart',
+    (api) => options.readForms?.(api),
+  );
+  void scope(
+    (consumes) => consumes === 'bytes',
+    (api) => {
+      readNothing(api);
+      api.setNotFoundHandler(otherwise(endpoints));
+    },
+  );
   return endpoints;
 }
 
@@ -41,8 +55,20 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, c
   const rest = /:(\w+)\*$/.exec(row.path)?.[1];
   const url = rest === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
   const call = caller(endpoint, options, rest);
-  const handler = row.options.handler ? adapter(endpoint, call) : row.plain ? plainly(endpoint, call, carry) : row.options.consumes === 'multipart' ? formed(endpoint, call) : bridged(endpoint, call);
-  api.route({ method: row.method, url, handler, bodyLimit: MAX_JSON_BYTES, exposeHeadRoute: row.method === 'GET' && row.options.produces !== 'text/event-stream' });
+  const handler = row.options.handler
+    ? adapter(endpoint, call)
+    : row.plain
+      ? plainly(endpoint, call, carry)
+      : row.options.consumes === 'multipart'
+        ? formed(endpoint, call)
+        : bridged(endpoint, call);
+  api.route({
+    method: row.method,
+    url,
+    handler,
+    bodyLimit: MAX_JSON_BYTES,
+    exposeHeadRoute: row.method === 'GET' && row.options.produces !== 'text/event-stream',
+  });
 }
 
 type Caller = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
@@ -59,7 +85,11 @@ function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | 
     checkEncoding(url);
     const params = request.params as Record<string, string>;
     return {
-      context, url, body, query: query as Call['query'], respondAsync: prefersAsync(headers['prefer']),
+      context,
+      url,
+      body,
+      query: query as Call['query'],
+      respondAsync: prefersAsync(headers['prefer']),
       params: rest === undefined ? params : { ...params, [rest]: params['*']! },
     };
   };
@@ -69,7 +99,11 @@ function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | 
 function checkEncoding(url: string): void {
   const question = url.indexOf('?');
   if (question < 0 || !url.includes('%', question)) return;
-  try { decodeURIComponent(url.slice(question)); } catch { throw badInput('The query string is not well-formed percent-encoding'); }
+  try {
+    decodeURIComponent(url.slice(question));
+  } catch {
+    throw badInput('The query string is not well-formed percent-encoding');
+  }
 }
 
 function acceptable(request: FastifyRequest): string {
@@ -78,10 +112,12 @@ function acceptable(request: FastifyRequest): string {
   return type;
 }
 
-const bridged = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => async (request, reply) => {
-  const type = acceptable(request);
-  return send(await endpoint.run(await call(request, reply)), type, request, reply);
-};
+const bridged =
+  (endpoint: Endpoint, call: Caller): RouteHandlerMethod =>
+  async (request, reply) => {
+    const type = acceptable(request);
+    return send(await endpoint.run(await call(request, reply)), type, request, reply);
+  };
 
 /** A row whose body is a form. The caller is known before anything of it is read, and answered before the rest of it is. */
 const formed = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => {
@@ -98,23 +134,38 @@ const formed = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => {
   };
 };
 
-const plainly = (endpoint: Endpoint, call: Caller, carry: Carry): RouteHandlerMethod => async (request, reply) => {
-  const type = acceptable(request);
-  const { status, text } = await carry(endpoint, await call(request, reply));
-  reply.code(status).header('content-type', type);
-  return text;
-};
+const plainly =
+  (endpoint: Endpoint, call: Caller, carry: Carry): RouteHandlerMethod =>
+  async (request, reply) => {
+    const type = acceptable(request);
+    const { status, text } = await carry(endpoint, await call(request, reply));
+    reply.code(status).header('content-type', type);
+    return text;
+  };
 
-const adapter = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => async (request, reply) => {
-  const made = await call(request, reply);
-  const { status, handler } = endpoint.row.options;
-  if (typeof status === 'number') reply.code(status);
-  const answer = await handler!({ ...made, request, reply, run: (args = {}) => endpoint.run(made, args), subscribe: (args = {}) => endpoint.follow(made, args) });
-  return answer === undefined ? reply : answer;
-};
+const adapter =
+  (endpoint: Endpoint, call: Caller): RouteHandlerMethod =>
+  async (request, reply) => {
+    const made = await call(request, reply);
+    const { status, handler } = endpoint.row.options;
+    if (typeof status === 'number') reply.code(status);
+    const answer = await handler!({
+      ...made,
+      request,
+      reply,
+      run: (args = {}) => endpoint.run(made, args),
+      subscribe: (args = {}) => endpoint.follow(made, args),
+    });
+    return answer === undefined ? reply : answer;
+  };
 
 /** Sends an answer: a record with its ETag, or 304 when the client has it; no body for a 204. */
-function send({ status, body, headers, version, single }: Answer, type: string, request: FastifyRequest, reply: FastifyReply): FastifyReply | string {
+function send(
+  { status, body, headers, version, single }: Answer,
+  type: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | string {
   if (headers) reply.headers(headers);
   if (status !== 200) reply.code(status);
   if (body === undefined) return reply.send();
@@ -131,7 +182,11 @@ function send({ status, body, headers, version, single }: Answer, type: string, 
 /** The one place where an error becomes an answer; exceptions of ours are logged with their stack. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorAnswer(error, request.id);
-  if (body.code === 'INTERNAL') request.log.error({ requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error }, 'request failed');
+  if (body.code === 'INTERNAL')
+    request.log.error(
+      { requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error },
+      'request failed',
+    );
   // A stream that broke before its first byte left has said what it would be.
   for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
   reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
@@ -143,7 +198,11 @@ function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
   const known = endpoints.map(({ row }) => ({ method: row.method, path: pattern(row.path) }));
   return (request, reply) => {
     const path = request.url.split('?')[0]!;
-    const methods = new Set(known.filter((route) => route.path.test(path)).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+    const methods = new Set(
+      known
+        .filter((route) => route.path.test(path))
+        .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+    );
     if (methods.size === 0) throw noRoute({ method: request.method, path });
     reply.header('allow', [...methods, 'OPTIONS'].join(', '));
     if (request.method !== 'OPTIONS') throw methodNotAllowed({ method: request.method, path });
@@ -151,4 +210,10 @@ function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
   };
 }
 
-const pattern = (path: string): RegExp => new RegExp(`^/api${path.replace(/[.]/g, '\\.').replace(/:\w+\*$/, '.*').replace(/:\w+/g, '[^/]+')}$`);
+const pattern = (path: string): RegExp =>
+  new RegExp(
+    `^/api${path
+      .replace(/[.]/g, '\\.')
+      .replace(/:\w+\*$/, '.*')
+      .replace(/:\w+/g, '[^/]+')}$`,
+  );

@@ -4,7 +4,10 @@ import { hash } from 'node:crypto';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HAL_TYPE = 'application/hal+json; charset=utf-8';
 
-interface Range { type: string; quality: number }
+interface Range {
+  type: string;
+  quality: number;
+}
 
 function rangesOf(accept: string): Range[] {
   return accept.split(',').map((range) => {
@@ -16,7 +19,8 @@ function rangesOf(accept: string): Range[] {
 
 function chosen(accept: string): string | undefined {
   const ranges = rangesOf(accept);
-  const quality = (...types: string[]) => types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
+  const quality = (...types: string[]) =>
+    types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
   const json = quality('application/json', 'application/*', '*/*');
   const hal = ranges.some((range) => range.type === 'application/hal+json') ? quality('application/hal+json') : 0;
   if (hal > 0 && hal >= json) return HAL_TYPE;
@@ -37,12 +41,18 @@ export function contentType(accept: string | undefined): string | undefined {
 
 /** Whether `Prefer` asks not to wait. */
 export const prefersAsync = (prefer: string | string[] | undefined): boolean =>
-  prefer !== undefined && String(prefer).split(',').some((preference) => preference.split(';')[0]!.trim().toLowerCase() === 'respond-async');
+  prefer !== undefined &&
+  String(prefer)
+    .split(',')
+    .some((preference) => preference.split(';')[0]!.trim().toLowerCase() === 'respond-async');
 
 /** Versions that `If-Match` allows, weak or not; undefined when any will do. A tag of ours that names no version matches nothing. */
 export function allowedVersions(ifMatch: string | undefined): readonly number[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
-  return ifMatch.split(',').flatMap((tag) => { const version = /^\s*(?:W\/)?"(\d+)(?:-[^"]*)?"\s*$/.exec(tag)?.[1]; return version === undefined ? [] : [Number(version)]; });
+  return ifMatch.split(',').flatMap((tag) => {
+    const version = /^\s*(?:W\/)?"(\d+)(?:-[^"]*)?"\s*$/.exec(tag)?.[1];
+    return version === undefined ? [] : [Number(version)];
+  });
 }
 
 /** The weak tag of a record: its version, where it has one, and a hash of what this caller sees. */
@@ -53,4 +63,6 @@ export function entityTag(version: number | undefined, text: string): string {
 
 /** Whether `If-None-Match` holds the tag. */
 export const alreadyHas = (ifNoneMatch: string | undefined, tag: string): boolean =>
-  ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === tag.slice(2)));
+  ifNoneMatch !== undefined &&
+  (ifNoneMatch.trim() === '*' ||
+    ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === tag.slice(2)));

@@ -1,4 +1,18 @@
-import { getNullableType, isEnumType, isInputObjectType, isInterfaceType, isListType, isNonNullType, isObjectType, isUnionType, parse, type GraphQLInputType, type GraphQLNamedType, type GraphQLOutputType, type SelectionSetNode } from 'graphql';
+import {
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+  parse,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type SelectionSetNode,
+} from 'graphql';
 import { wordsOf } from './enums.ts';
 import type { Json } from './route.ts';
 
@@ -6,16 +20,27 @@ import type { Json } from './route.ts';
 export type Schema = Json;
 
 const SCALARS: Record<string, Schema> = {
-  ID: { type: 'string' }, String: { type: 'string' }, Int: { type: 'integer' }, Float: { type: 'number' }, Boolean: { type: 'boolean' },
-  DateTime: { type: 'string', format: 'date-time' }, DateTimeISO: { type: 'string', format: 'date-time' }, Date: { type: 'string', format: 'date' },
-  JSON: {}, JSONObject: { type: 'object' }, Upload: { type: 'string', format: 'binary' },
+  ID: { type: 'string' },
+  String: { type: 'string' },
+  Int: { type: 'integer' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+  DateTime: { type: 'string', format: 'date-time' },
+  DateTimeISO: { type: 'string', format: 'date-time' },
+  Date: { type: 'string', format: 'date' },
+  JSON: {},
+  JSONObject: { type: 'object' },
+  Upload: { type: 'string', format: 'binary' },
 };
 
 const nullable = (schema: Schema): Schema => {
   if (Object.keys(schema).length === 0) return schema;
-  return typeof schema['type'] === 'string' && !('enum' in schema) ? { ...schema, type: [schema['type'], 'null'] } : { anyOf: [schema, { type: 'null' }] };
+  return typeof schema['type'] === 'string' && !('enum' in schema)
+    ? { ...schema, type: [schema['type'], 'null'] }
+    : { anyOf: [schema, { type: 'null' }] };
 };
-const described = (schema: Schema, description: string | null | undefined): Schema => (description ? { ...schema, description } : schema);
+const described = (schema: Schema, description: string | null | undefined): Schema =>
+  description ? { ...schema, description } : schema;
 
 /** The selection set of a selection's text; undefined for a leaf. */
 export function selectionOf(text: string): SelectionSetNode | undefined {
@@ -38,14 +63,22 @@ export class SchemaBook {
   /** What an argument or input field takes. */
   input(type: GraphQLInputType): Schema {
     const inner = getNullableType(type);
-    const schema = isListType(inner) ? { type: 'array', items: this.input(inner.ofType as GraphQLInputType) } : isInputObjectType(inner) ? this.#inputObject(inner) : this.#leaf(inner as GraphQLNamedType);
+    const schema = isListType(inner)
+      ? { type: 'array', items: this.input(inner.ofType as GraphQLInputType) }
+      : isInputObjectType(inner)
+        ? this.#inputObject(inner)
+        : this.#leaf(inner as GraphQLNamedType);
     return isNonNullType(type) ? schema : nullable(schema);
   }
 
   /** What a selection of a type answers. A selection of undefined is a leaf. */
   output(type: GraphQLOutputType, selection: SelectionSetNode | undefined): Schema {
     const inner = getNullableType(type);
-    const schema = isListType(inner) ? { type: 'array', items: this.output(inner.ofType as GraphQLOutputType, selection) } : selection ? this.object(inner as GraphQLNamedType, selection) : this.#leaf(inner as GraphQLNamedType);
+    const schema = isListType(inner)
+      ? { type: 'array', items: this.output(inner.ofType as GraphQLOutputType, selection) }
+      : selection
+        ? this.object(inner as GraphQLNamedType, selection)
+        : this.#leaf(inner as GraphQLNamedType);
     return isNonNullType(type) ? schema : nullable(schema);
   }
 
@@ -56,30 +89,55 @@ export class SchemaBook {
       if (node.kind !== 'Field' || !(isObjectType(type) || isInterfaceType(type))) continue;
       const name = (node.alias ?? node.name).value;
       const field = type.getFields()[node.name.value];
-      if (field && (only?.includes(name) ?? true)) properties[name] = described(this.output(field.type, node.selectionSet), field.description);
+      if (field && (only?.includes(name) ?? true))
+        properties[name] = described(this.output(field.type, node.selectionSet), field.description);
     }
-    return described({ type: 'object', properties, ...(isUnionType(type) ? {} : { required: Object.keys(properties) }) }, type.description);
+    return described(
+      { type: 'object', properties, ...(isUnionType(type) ? {} : { required: Object.keys(properties) }) },
+      type.description,
+    );
   }
 
   #leaf(type: GraphQLNamedType): Schema {
     if (!isEnumType(type)) return SCALARS[type.name] ?? described({ type: 'string' }, type.description);
     const words = [...wordsOf(type).values()];
-    this.components[type.name] ??= described({ ...(words.every((word) => typeof word === 'string') && { type: 'string' }), enum: words }, type.description);
+    this.components[type.name] ??= described(
+      { ...(words.every((word) => typeof word === 'string') && { type: 'string' }), enum: words },
+      type.description,
+    );
     return { $ref: `#/components/schemas/${type.name}` };
   }
 
-  #inputObject(type: GraphQLNamedType & { getFields(): Record<string, { type: GraphQLInputType; description?: string | null | undefined; defaultValue?: unknown }> }): Schema {
+  #inputObject(
+    type: GraphQLNamedType & {
+      getFields(): Record<
+        string,
+        { type: GraphQLInputType; description?: string | null | undefined; defaultValue?: unknown }
+      >;
+    },
+  ): Schema {
     const ref = { $ref: `#/components/schemas/${type.name}` };
     if (this.components[type.name]) return ref;
     // The place is taken before the fields are looked at, for they may lead back here.
     this.components[type.name] = {};
     const fields = Object.entries(type.getFields());
-    const properties = Object.fromEntries(fields.map(([name, field]) => [name, described(withDefault(this.input(field.type), field.defaultValue), field.description)]));
-    const required = fields.filter(([, field]) => isNonNullType(field.type) && field.defaultValue === undefined).map(([name]) => name);
-    this.components[type.name] = described({ type: 'object', properties, ...(required.length > 0 && { required }) }, type.description);
+    const properties = Object.fromEntries(
+      fields.map(([name, field]) => [
+        name,
+        described(withDefault(this.input(field.type), field.defaultValue), field.description),
+      ]),
+    );
+    const required = fields
+      .filter(([, field]) => isNonNullType(field.type) && field.defaultValue === undefined)
+      .map(([name]) => name);
+    this.components[type.name] = described(
+      { type: 'object', properties, ...(required.length > 0 && { required }) },
+      type.description,
+    );
     return ref;
   }
 }
 
 /** Default values are what they are inside: for enums that is REST's word. */
-export const withDefault = (schema: Schema, value: unknown): Schema => (value === undefined || value === null || typeof value === 'object' ? schema : { ...schema, default: value });
+export const withDefault = (schema: Schema, value: unknown): Schema =>
+  value === undefined || value === null || typeof value === 'object' ? schema : { ...schema, default: value };

@@ -8,10 +8,25 @@ const LINK = { $ref: '#/components/schemas/HalLink' };
 const SHARED: Record<string, Schema> = {
   HalLink: { type: 'object', properties: { href: { type: 'string' } }, required: ['href'] },
   ErrorAnswer: {
-    type: 'object', description: 'What every error answers.',
+    type: 'object',
+    description: 'What every error answers.',
     properties: {
-      statusCode: { type: 'integer' }, error: { type: 'string', description: 'Name of the status.' }, message: { type: 'string' }, code: { type: 'string' },
-      validation: { type: 'array', items: { type: 'object', properties: { path: { type: 'array', items: { type: ['string', 'integer'] } }, message: { type: 'string' }, code: { type: 'string' } }, required: ['path', 'message', 'code'] } },
+      statusCode: { type: 'integer' },
+      error: { type: 'string', description: 'Name of the status.' },
+      message: { type: 'string' },
+      code: { type: 'string' },
+      validation: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            path: { type: 'array', items: { type: ['string', 'integer'] } },
+            message: { type: 'string' },
+            code: { type: 'string' },
+          },
+          required: ['path', 'message', 'code'],
+        },
+      },
       requestId: { type: 'string', description: 'Only with 5xx.' },
     },
     required: ['statusCode', 'error', 'message', 'code'],
@@ -22,10 +37,15 @@ const SHARED: Record<string, Schema> = {
 export const templatePath = (path: string): string => `/api${path.replace(/:(\w+)\*?/g, '{$1}')}`;
 
 /** The GraphQL field of a row by its way from the root, e.g. `Query.dataset.filters`; null for what GraphQL does not have. */
-export const coordinateOf = ({ plan }: Endpoint): string | null => (plan ? [plan.chain[0]!.parent, ...plan.chain.map(({ name }) => name)].join('.') : null);
+export const coordinateOf = ({ plan }: Endpoint): string | null =>
+  plan ? [plan.chain[0]!.parent, ...plan.chain.map(({ name }) => name)].join('.') : null;
 
-const operationId = ({ row }: Endpoint): string => `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+/g, '_')}`;
-const links = ({ links: templates = {} }: Presentation): Schema => ({ type: 'object', properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])) });
+const operationId = ({ row }: Endpoint): string =>
+  `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+/g, '_')}`;
+const links = ({ links: templates = {} }: Presentation): Schema => ({
+  type: 'object',
+  properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])),
+});
 
 /** The schema of what a presentation prints of a field's type. */
 function printed(book: SchemaBook, type: GraphQLOutputType, presentation: Presentation, id: string): Schema {
@@ -37,27 +57,73 @@ function printed(book: SchemaBook, type: GraphQLOutputType, presentation: Presen
   const selection = selectionOf(presentation.selection);
   if (!presentation.links || !selection) return book.output(type, selection);
   const record = book.object(named, selection, presentation.keys);
-  const embedded = presentation.embeds?.length ? { _embedded: { type: 'object', properties: Object.fromEntries(presentation.embeds.map(({ rel, name, inner }) => [rel, printed(book, fieldType(name), inner, id)])) } } : {};
-  return book.name(named.name, { ...record, properties: { ...(record['properties'] as Schema), _links: links(presentation), ...embedded } }, id);
+  const embedded = presentation.embeds?.length
+    ? {
+        _embedded: {
+          type: 'object',
+          properties: Object.fromEntries(
+            presentation.embeds.map(({ rel, name, inner }) => [rel, printed(book, fieldType(name), inner, id)]),
+          ),
+        },
+      }
+    : {};
+  return book.name(
+    named.name,
+    { ...record, properties: { ...(record['properties'] as Schema), _links: links(presentation), ...embedded } },
+    id,
+  );
 }
 
-function collectionSchema(book: SchemaBook, typeName: string, fieldType: (name: string) => GraphQLOutputType, { rel, item, extra }: NonNullable<Presentation['collection']>, id: string): Schema {
+function collectionSchema(
+  book: SchemaBook,
+  typeName: string,
+  fieldType: (name: string) => GraphQLOutputType,
+  { rel, item, extra }: NonNullable<Presentation['collection']>,
+  id: string,
+): Schema {
   const items = fieldType('items');
-  const each = printed(book, item.links ? getNamedType(items) as GraphQLOutputType : elementOf(items), item, id);
+  const each = printed(book, item.links ? (getNamedType(items) as GraphQLOutputType) : elementOf(items), item, id);
   const beside = selectionOf(extra);
-  const page = beside?.selections.map((node) => (node.kind === 'Field' ? [node.name.value, book.output(fieldType(node.name.value), node.selectionSet)] as const : undefined)).filter((entry) => entry !== undefined) ?? [];
-  const pageLinks = { type: 'object', properties: Object.fromEntries(['self', 'first', 'prev', 'next', 'last'].map((name) => [name, LINK])), required: ['self', 'first'] };
-  const properties = { _links: pageLinks, _embedded: { type: 'object', properties: { [rel]: { type: 'array', items: each } }, required: [rel] }, start: { type: 'integer' }, count: { type: 'integer' }, total: { type: 'integer' }, ...Object.fromEntries(page) };
-  return book.name(`${typeName.replace(/Page$/, '')}Collection`, { type: 'object', properties, required: Object.keys(properties) }, id);
+  const page =
+    beside?.selections
+      .map((node) =>
+        node.kind === 'Field'
+          ? ([node.name.value, book.output(fieldType(node.name.value), node.selectionSet)] as const)
+          : undefined,
+      )
+      .filter((entry) => entry !== undefined) ?? [];
+  const pageLinks = {
+    type: 'object',
+    properties: Object.fromEntries(['self', 'first', 'prev', 'next', 'last'].map((name) => [name, LINK])),
+    required: ['self', 'first'],
+  };
+  const properties = {
+    _links: pageLinks,
+    _embedded: { type: 'object', properties: { [rel]: { type: 'array', items: each } }, required: [rel] },
+    start: { type: 'integer' },
+    count: { type: 'integer' },
+    total: { type: 'integer' },
+    ...Object.fromEntries(page),
+  };
+  return book.name(
+    `${typeName.replace(/Page$/, '')}Collection`,
+    { type: 'object', properties, required: Object.keys(properties) },
+    id,
+  );
 }
 
 /** What a list holds, below its wrappings. */
-const elementOf = (type: GraphQLOutputType): GraphQLOutputType => ('ofType' in type ? elementOf(type.ofType as GraphQLOutputType) : type);
+const elementOf = (type: GraphQLOutputType): GraphQLOutputType =>
+  'ofType' in type ? elementOf(type.ofType as GraphQLOutputType) : type;
 
 function parameter(book: SchemaBook, place: 'path' | 'query', name: string, slot: Slot | undefined): Schema {
   const argument = slot?.argument;
   return {
-    name, in: place, required: place === 'path' || (argument !== undefined && isNonNullType(argument.type) && argument.defaultValue === undefined),
+    name,
+    in: place,
+    required:
+      place === 'path' ||
+      (argument !== undefined && isNonNullType(argument.type) && argument.defaultValue === undefined),
     ...(argument?.description && { description: argument.description }),
     schema: argument ? withDefault(book.input(argument.type), argument.defaultValue) : { type: 'string' },
   };
@@ -67,47 +133,93 @@ function requestBody(book: SchemaBook, { row, reader }: Endpoint): Schema | unde
   if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
   const content = (type: string, schema: Schema) => ({ content: { [type]: { schema } } });
   const form = row.options.consumes === 'multipart';
-  if (form && row.options.handler) return content('multipart/form-data', { type: 'object', properties: { file: { type: 'string', format: 'binary' } }, required: ['file'] });
+  if (form && row.options.handler)
+    return content('multipart/form-data', {
+      type: 'object',
+      properties: { file: { type: 'string', format: 'binary' } },
+      required: ['file'],
+    });
   if (row.options.consumes === 'bytes') return content('application/octet-stream', {});
   const { whole, single = [] } = reader?.body ?? {};
   if (!whole && single.length === 0) return undefined;
-  const properties = Object.fromEntries(single.map(({ key, slot }) => [key, parameter(book, 'query', key, slot)['schema']]));
+  const properties = Object.fromEntries(
+    single.map(({ key, slot }) => [key, parameter(book, 'query', key, slot)['schema']]),
+  );
   const required = single.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
   const keys = single.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
   const input = whole && book.input(isNonNullType(whole.type) || !keys ? whole.type : whole.argument.type);
-  return { required: required.length > 0 || (whole !== undefined && isNonNullType(whole.type)), ...content(form ? 'multipart/form-data' : 'application/json', input && keys ? { allOf: [input, keys] } : (input ?? keys!)) };
+  return {
+    required: required.length > 0 || (whole !== undefined && isNonNullType(whole.type)),
+    ...content(
+      form ? 'multipart/form-data' : 'application/json',
+      input && keys ? { allOf: [input, keys] } : (input ?? keys!),
+    ),
+  };
 }
 
 function responses(book: SchemaBook, endpoint: Endpoint): Schema {
   const { row, plan, presentation } = endpoint;
   const type = plan?.chain.at(-1)!.field.type;
-  const content = (by: Presentation) => ({ content: { 'application/json': { schema: printed(book, type!, by, operationId(endpoint)) } } });
-  const status = typeof row.options.status === 'number' ? row.options.status : presentation || row.options.handler ? 200 : 204;
+  const content = (by: Presentation) => ({
+    content: { 'application/json': { schema: printed(book, type!, by, operationId(endpoint)) } },
+  });
+  const status =
+    typeof row.options.status === 'number' ? row.options.status : presentation || row.options.handler ? 200 : 204;
   const location = { headers: { Location: { schema: { type: 'string' } } } };
-  const success = row.options.produces ? { content: Object.fromEntries([row.options.produces].flat().map((type) => [type, {}])) } : presentation ? content(presentation) : {};
+  const success = row.options.produces
+    ? { content: Object.fromEntries([row.options.produces].flat().map((type) => [type, {}])) }
+    : presentation
+      ? content(presentation)
+      : {};
   return {
-    [status]: { description: 'Success', ...(status === 201 && location), ...(presentation?.single && row.method === 'GET' && { headers: { ETag: { schema: { type: 'string' } } } }), ...success },
-    ...(presentation?.deferred && { 202: { description: 'Begun; the operation can be followed at `Location`.', ...location, ...content(presentation.deferred) } }),
-    '4XX': { $ref: '#/components/responses/Error' }, '5XX': { $ref: '#/components/responses/Error' },
+    [status]: {
+      description: 'Success',
+      ...(status === 201 && location),
+      ...(presentation?.single && row.method === 'GET' && { headers: { ETag: { schema: { type: 'string' } } } }),
+      ...success,
+    },
+    ...(presentation?.deferred && {
+      202: {
+        description: 'Begun; the operation can be followed at `Location`.',
+        ...location,
+        ...content(presentation.deferred),
+      },
+    }),
+    '4XX': { $ref: '#/components/responses/Error' },
+    '5XX': { $ref: '#/components/responses/Error' },
   };
 }
 
 /** `names` are the path's parameters as the document calls them: it knows a path by one set of names only. */
 function operationOf(book: SchemaBook, endpoint: Endpoint, names: readonly string[]): Schema {
   const { row, plan, reader } = endpoint;
-  const prefer = endpoint.presentation?.deferred ? [{ name: 'Prefer', in: 'header', description: '`respond-async` answers at once.', schema: { type: 'string' } }] : [];
+  const prefer = endpoint.presentation?.deferred
+    ? [{ name: 'Prefer', in: 'header', description: '`respond-async` answers at once.', schema: { type: 'string' } }]
+    : [];
   const body = requestBody(book, endpoint);
   const description = row.options.summary ?? plan?.chain.at(-1)!.field.description;
   return {
-    operationId: operationId(endpoint), tags: [row.path.split('/')[1]!], ...(description && { description }),
-    parameters: [...parametersOf(row.path).map((name, index) => parameter(book, 'path', names[index]!, plan?.bound.get(name))), ...[...(reader?.query ?? [])].map(([name, slot]) => parameter(book, 'query', name, slot)), ...prefer],
-    ...(body && { requestBody: body }), responses: responses(book, endpoint),
-    ...(endpoint.public && { security: [] }), 'x-graphql-operation': coordinateOf(endpoint), 'x-permission': endpoint.permission,
+    operationId: operationId(endpoint),
+    tags: [row.path.split('/')[1]!],
+    ...(description && { description }),
+    parameters: [
+      ...parametersOf(row.path).map((name, index) => parameter(book, 'path', names[index]!, plan?.bound.get(name))),
+      ...[...(reader?.query ?? [])].map(([name, slot]) => parameter(book, 'query', name, slot)),
+      ...prefer,
+    ],
+    ...(body && { requestBody: body }),
+    responses: responses(book, endpoint),
+    ...(endpoint.public && { security: [] }),
+    'x-graphql-operation': coordinateOf(endpoint),
+    'x-permission': endpoint.permission,
   };
 }
 
 /** The OpenAPI 3.1 document of the whole table. */
-export function openApi(endpoints: readonly Endpoint[], info: { title: string; version: string; description?: string }): Schema {
+export function openApi(
+  endpoints: readonly Endpoint[],
+  info: { title: string; version: string; description?: string },
+): Schema {
   const book = new SchemaBook();
   Object.assign(book.components, SHARED);
   const paths: Record<string, Record<string, Schema>> = {};
@@ -116,11 +228,29 @@ export function openApi(endpoints: readonly Endpoint[], info: { title: string; v
     const shape = endpoint.row.path.replace(/:\w+/g, ':');
     const path = spelled.get(shape) ?? endpoint.row.path;
     spelled.set(shape, path);
-    (paths[templatePath(path)] ??= {})[endpoint.row.method.toLowerCase()] = operationOf(book, endpoint, parametersOf(path));
+    (paths[templatePath(path)] ??= {})[endpoint.row.method.toLowerCase()] = operationOf(
+      book,
+      endpoint,
+      parametersOf(path),
+    );
   }
-  const error = { description: 'An error', content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorAnswer' } } } };
+  const error = {
+    description: 'An error',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorAnswer' } } },
+  };
   return {
-    openapi: '3.1.0', info, servers: [{ url: '/' }], security: [{ bearer: [] }, { cookie: [] }], paths,
-    components: { schemas: book.components, responses: { Error: error }, securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, cookie: { type: 'apiKey', in: 'cookie', name: 'dws_session' } } },
+    openapi: '3.1.0',
+    info,
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { cookie: [] }],
+    paths,
+    components: {
+      schemas: book.components,
+      responses: { Error: error },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        cookie: { type: 'apiKey', in: 'cookie', name: 'dws_session' },
+      },
+    },
   };
 }

@@ -5,14 +5,22 @@ export interface PageAsked {
   variables: Readonly<Record<string, unknown>>;
 }
 
-interface Page { start: number; count: number; total: number; limit: number | undefined }
+interface Page {
+  start: number;
+  count: number;
+  total: number;
+  limit: number | undefined;
+}
 type PageLinks = Record<'self' | 'first' | 'prev' | 'next' | 'last', { href: string } | undefined>;
 
 /** The request's address without the parameters that choose the page. */
 function withoutPage(url: string): string {
   const question = url.indexOf('?');
   if (question < 0) return url;
-  const kept = url.slice(question + 1).split('&').filter((pair) => !/^(?:start|after)(?:=|$)/.test(pair) && pair !== '');
+  const kept = url
+    .slice(question + 1)
+    .split('&')
+    .filter((pair) => !/^(?:start|after)(?:=|$)/.test(pair) && pair !== '');
   return kept.length === 0 ? url.slice(0, question) : `${url.slice(0, question)}?${kept.join('&')}`;
 }
 
@@ -20,7 +28,11 @@ function withoutPage(url: string): string {
  * HAL links of one page (contract 4): `self` as asked, `first`, `prev` and `next` where there is one, `last`.
  * With a cursor, `next` goes by `after` and `last` is unknown. Without a limit there is one page.
  */
-export function pageLinks(url: string, { start, count, total, limit }: Page, cursor?: { after: string | null | undefined }): PageLinks {
+export function pageLinks(
+  url: string,
+  { start, count, total, limit }: Page,
+  cursor?: { after: string | null | undefined },
+): PageLinks {
   const base = withoutPage(url);
   const join = base.includes('?') ? '&' : '?';
   const at = (position: number) => ({ href: position === 0 ? base : `${base}${join}start=${position}` });
@@ -30,7 +42,12 @@ export function pageLinks(url: string, { start, count, total, limit }: Page, cur
     self: { href: url },
     first: at(0),
     prev: start > 0 ? at(Math.max(0, start - size)) : undefined,
-    next: cursor === undefined ? onward : typeof cursor.after === 'string' ? { href: `${base}${join}after=${encodeURIComponent(cursor.after)}` } : undefined,
+    next:
+      cursor === undefined
+        ? onward
+        : typeof cursor.after === 'string'
+          ? { href: `${base}${join}after=${encodeURIComponent(cursor.after)}` }
+          : undefined,
     last: cursor === undefined ? at(Math.max(0, Math.floor((total - 1) / size) * size)) : undefined,
   };
 }

@@ -1,4 +1,15 @@
-import { getNamedType, getNullableType, isCompositeType, isLeafType, isListType, isObjectType, parse, type GraphQLField, type GraphQLOutputType, type SelectionNode } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isLeafType,
+  isListType,
+  isObjectType,
+  parse,
+  type GraphQLField,
+  type GraphQLOutputType,
+  type SelectionNode,
+} from 'graphql';
 import { pageLinks, type PageAsked } from './page-links.ts';
 
 type Json = Record<string, unknown>;
@@ -59,14 +70,19 @@ const braced = (name: string, selection: string): string => (selection ? `${name
 /** Names at the top of a selection, as the answer has them. */
 function topLevel(selection: string): string[] {
   const [operation] = parse(`{ ${selection} }`).definitions;
-  const nodes: readonly SelectionNode[] = operation?.kind === 'OperationDefinition' ? operation.selectionSet.selections : [];
+  const nodes: readonly SelectionNode[] =
+    operation?.kind === 'OperationDefinition' ? operation.selectionSet.selections : [];
   return nodes.flatMap((node) => (node.kind === 'Field' ? [(node.alias ?? node.name).value] : []));
 }
 
 /** Calls `links` once with a record that only notes which fields are read, so that they are selected without being spelled twice. */
-function recorded<T>(links: (record: T, params: Readonly<Record<string, string>>) => Links): { reads: string[]; templates: Links } {
+function recorded<T>(links: (record: T, params: Readonly<Record<string, string>>) => Links): {
+  reads: string[];
+  templates: Links;
+} {
   const reads = new Set<string>();
-  const probe = (noted?: Set<string>) => new Proxy({}, { get: (_, name) => (noted?.add(String(name)), `{${String(name)}}`) });
+  const probe = (noted?: Set<string>) =>
+    new Proxy({}, { get: (_, name) => (noted?.add(String(name)), `{${String(name)}}`) });
   const templates = links(probe(reads) as T, probe() as Record<string, string>);
   return { reads: [...reads], templates };
 }
@@ -74,21 +90,38 @@ function recorded<T>(links: (record: T, params: Readonly<Record<string, string>>
 const href = (path: string): { href: string } => ({ href: `/api${path}` });
 
 /** One record with its `_links`; `links` may read any field of the type, selected or not. */
-export function resource<T>(selection: string, links: (record: T, params: Readonly<Record<string, string>>) => Links, options: ResourceOptions = {}): Presenter {
+export function resource<T>(
+  selection: string,
+  links: (record: T, params: Readonly<Record<string, string>>) => Links,
+  options: ResourceOptions = {},
+): Presenter {
   const printed = topLevel(selection);
   const { reads, templates } = recorded(links);
   const identity = [...IDENTITY, ...(options.identity ?? [])].filter((name) => printed.includes(name));
   return {
     on(type, field, within = false) {
       const fields = fieldsOf(type);
-      const embeds = Object.entries(options.embed ?? {}).map(([rel, { field: name, as }]) => ({ rel, name, inner: as.on(fields[name]?.type ?? type, field, true) }));
+      const embeds = Object.entries(options.embed ?? {}).map(([rel, { field: name, as }]) => ({
+        rel,
+        name,
+        inner: as.on(fields[name]?.type ?? type, field, true),
+      }));
       const versioned = !within && 'version' in fields;
-      const hidden = [...new Set([...reads, ...(options.hidden ?? []), ...(versioned ? ['version'] : [])])].filter((name) => !printed.includes(name));
+      const hidden = [...new Set([...reads, ...(options.hidden ?? []), ...(versioned ? ['version'] : [])])].filter(
+        (name) => !printed.includes(name),
+      );
       return {
         selection: [selection, ...hidden, ...embeds.map(({ name, inner }) => braced(name, inner.selection))].join(' '),
-        keys: printed, identity, links: templates, embeds, single: true,
+        keys: printed,
+        identity,
+        links: templates,
+        embeds,
+        single: true,
         ...(versioned && { version: (answer: Json) => answer['version'] as number }),
-        self: (answer, params) => { const path = links(answer as T, params)['self']; return path && `/api${path}`; },
+        self: (answer, params) => {
+          const path = links(answer as T, params)['self'];
+          return path && `/api${path}`;
+        },
         present(answer, asked) {
           const record = answer as Json;
           const _links: Record<string, { href: string }> = {};
@@ -96,7 +129,10 @@ export function resource<T>(selection: string, links: (record: T, params: Readon
           for (const rel in paths) if (paths[rel] !== undefined) _links[rel] = href(paths[rel]);
           for (const name of hidden) record[name] = undefined;
           record['_links'] = _links;
-          if (embeds.length > 0) record['_embedded'] = Object.fromEntries(embeds.map(({ rel, name, inner }) => [rel, moved(record, name, inner, asked, printed.includes(name))]));
+          if (embeds.length > 0)
+            record['_embedded'] = Object.fromEntries(
+              embeds.map(({ rel, name, inner }) => [rel, moved(record, name, inner, asked, printed.includes(name))]),
+            );
           return record;
         },
       };
@@ -113,14 +149,25 @@ function moved(record: Json, name: string, inner: Presentation, asked: PageAsked
 }
 
 /** The field's JSON as it is, or what `map` makes of it (`shape` is then its JSON Schema). `*` selects every leaf of the type. */
-export function value<T = unknown>(selection = '', map?: (answer: T, params: Readonly<Record<string, string>>) => unknown, shape: Readonly<Json> = {}): Presenter {
+export function value<T = unknown>(
+  selection = '',
+  map?: (answer: T, params: Readonly<Record<string, string>>) => unknown,
+  shape: Readonly<Json> = {},
+): Presenter {
   return {
     on(type) {
-      const leaves = () => Object.values(fieldsOf(type)).filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0).map((field) => field.name).join(' ');
+      const leaves = () =>
+        Object.values(fieldsOf(type))
+          .filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0)
+          .map((field) => field.name)
+          .join(' ');
       const chosen = selection === '*' ? leaves() : selection;
       return {
         selection: chosen || (isCompositeType(getNamedType(type)) ? '__typename' : ''),
-        keys: chosen ? topLevel(chosen) : [], identity: [], single: false, ...(map && { shape }),
+        keys: chosen ? topLevel(chosen) : [],
+        identity: [],
+        single: false,
+        ...(map && { shape }),
         present: map ? (answer, asked) => map(answer as T, asked.params) : (answer) => answer,
       };
     },
@@ -128,7 +175,11 @@ export function value<T = unknown>(selection = '', map?: (answer: T, params: Rea
 }
 
 /** `{success: true}`, whatever the field answers. */
-export const confirmation = value('', () => ({ success: true }), { type: 'object', properties: { success: { const: true } }, required: ['success'] });
+export const confirmation = value('', () => ({ success: true }), {
+  type: 'object',
+  properties: { success: { const: true } },
+  required: ['success'],
+});
 
 export interface CollectionOptions {
   /** Selection of further fields of the page that are printed beside `total`. */
@@ -145,11 +196,17 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
       const fields = list ? {} : fieldsOf(type);
       const inner = item.on(list ? type : (fields['items']?.type ?? type), field, true);
       const known = ['start', 'count', 'total'].filter((name) => name in fields);
-      const selection = list ? inner.selection : [braced('items', inner.selection), ...known, options.extra ?? ''].join(' ').trim();
+      const selection = list
+        ? inner.selection
+        : [braced('items', inner.selection), ...known, options.extra ?? ''].join(' ').trim();
       const byDefault = field.args.find((argument) => argument.name === 'limit')?.defaultValue as number | undefined;
       const key = rel.includes(':') ? rel : `svc:${rel}`;
       return {
-        selection, keys: [], identity: [], single: false, collection: { rel: key, item: inner, extra: options.extra ?? '' },
+        selection,
+        keys: [],
+        identity: [],
+        single: false,
+        collection: { rel: key, item: inner, extra: options.extra ?? '' },
         present(answer, asked) {
           const page: Json = list ? {} : (answer as Json);
           const items = (list ? answer : page['items']) as unknown[];
@@ -159,7 +216,15 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
           const total = (page['total'] as number | undefined) ?? start + count;
           const limit = (asked.variables['limit'] as number | undefined) ?? byDefault;
           const next = options.cursor === undefined ? undefined : { after: page[options.cursor] as string | null };
-          return { ...page, items: undefined, _links: pageLinks(asked.url, { start, count, total, limit }, next), _embedded: { [key]: items }, start, count, total };
+          return {
+            ...page,
+            items: undefined,
+            _links: pageLinks(asked.url, { start, count, total, limit }, next),
+            _embedded: { [key]: items },
+            start,
+            count,
+            total,
+          };
         },
       };
     },

@@ -51,7 +51,8 @@ export interface Row {
 }
 
 type Verb = (path: string, field: string | null, presenter?: Presenter, options?: RouteOptions) => Row;
-const verb = (method: Method, preset: RouteOptions = {}): Verb =>
+const verb =
+  (method: Method, preset: RouteOptions = {}): Verb =>
   (path, field, presenter, options = {}) => ({ method, path, field, presenter, options: { ...preset, ...options } });
 
 export const get = verb('GET');
@@ -63,11 +64,22 @@ export const del = verb('DELETE');
 export const create = verb('POST', { status: 201 });
 
 /** A row whose answer is the field's JSON as it is; `*` selects every leaf of the answered type. */
-export const plain = (method: Method, path: string, field: string, selection = '*', options: RouteOptions = {}): Row =>
-  ({ method, path, field, presenter: value(selection), plain: true, options });
+export const plain = (
+  method: Method,
+  path: string,
+  field: string,
+  selection = '*',
+  options: RouteOptions = {},
+): Row => ({ method, path, field, presenter: value(selection), plain: true, options });
 
 /** A kind's names in paths, in records (`queryId`) and in GraphQL. */
-export interface KindNames { path: string; word: string; one: string; many: string; type: string }
+export interface KindNames {
+  path: string;
+  word: string;
+  one: string;
+  many: string;
+  type: string;
+}
 /** Rows that many kinds have: `(names) => [get(`${names.path}/:id/owner`, `${names.one}.owner`, …)]`. */
 export type Aspect = (names: KindNames) => Row[];
 
@@ -80,23 +92,43 @@ const owner: Aspect = ({ path, one, type }) => {
 
 const shares: Aspect = ({ path, word, one, type }) => {
   const part = word === 'dataset' ? 'datasetFilterId restrictFields visibleFields' : '';
-  const share = resource<{ principalId: string }>(`${word}Id: resourceId principalId principal { id name type email } accessLevel ${part} createdAt updatedAt`,
-    ({ principalId }, { id }) => ({ self: `${path}/${id}/shares/${principalId}`, [`svc:${word}`]: `${path}/${id}` }));
+  const share = resource<{ principalId: string }>(
+    `${word}Id: resourceId principalId principal { id name type email } accessLevel ${part} createdAt updatedAt`,
+    ({ principalId }, { id }) => ({ self: `${path}/${id}/shares/${principalId}`, [`svc:${word}`]: `${path}/${id}` }),
+  );
   const single = `${path}/:id/shares/:principalId`;
-  return [get(`${path}/:id/shares`, `${one}.shares`, collection('share', share)), get(single, `${one}.share`, share), put(single, `share${type}`, share), del(single, `unshare${type}`)];
+  return [
+    get(`${path}/:id/shares`, `${one}.shares`, collection('share', share)),
+    get(single, `${one}.share`, share),
+    put(single, `share${type}`, share),
+    del(single, `unshare${type}`),
+  ];
 };
 
 /** The specification gives assignments of an app's tags a record and statuses of their own; all other kinds have the query's. */
 const tags: Aspect = ({ path, word, one, type }) => {
-  const links = ({ tagId }: { tagId: string }, { id }: Readonly<Record<string, string>>) => ({ self: `${path}/${id}/tags/${tagId}`, [`svc:${word}`]: `${path}/${id}`, 'svc:tag': `/tags/${tagId}` });
+  const links = ({ tagId }: { tagId: string }, { id }: Readonly<Record<string, string>>) => ({
+    self: `${path}/${id}/tags/${tagId}`,
+    [`svc:${word}`]: `${path}/${id}`,
+    'svc:tag': `/tags/${tagId}`,
+  });
   const embed = { 'svc:tag': { field: 'tag', as: tag } };
-  const short = `tagId ${word}Id: resourceId`, whole = `${short} tag { id name color description createdAt }`;
-  const app = word === 'app' ? resource(`id appId: resourceId tagId createdAt updatedAt`, links, { embed, hidden: ['created'] }) : undefined;
+  const short = `tagId ${word}Id: resourceId`,
+    whole = `${short} tag { id name color description createdAt }`;
+  const app =
+    word === 'app'
+      ? resource(`id appId: resourceId tagId createdAt updatedAt`, links, { embed, hidden: ['created'] })
+      : undefined;
   const single = `${path}/:id/tags/:tagId`;
   return [
     get(`${path}/:id/tags`, `${one}.tagAssignments`, collection('tag-entity', app ?? resource(whole, links))),
     get(single, `${one}.tagAssignment`, app ?? resource(whole, links, { embed })),
-    put(single, `tag${type}`, app ?? resource(short, links), app && { status: ({ created }) => (created === true ? 201 : 200) }),
+    put(
+      single,
+      `tag${type}`,
+      app ?? resource(short, links),
+      app && { status: ({ created }) => (created === true ? 201 : 200) },
+    ),
     del(single, `untag${type}`),
   ];
 };
@@ -104,19 +136,33 @@ const tags: Aspect = ({ path, word, one, type }) => {
 /** The specification gives a query's favourite a record; all other kinds say, as jobs do, whether they are one. */
 const favorite: Aspect = ({ path, word, one, type }) => {
   const single = `${path}/:id/favorite`;
-  const record = resource(`${word}Id: resourceId userId createdAt`, (_, { id }) => ({ self: `${path}/${id}/favorite`, [`svc:${word}`]: `${path}/${id}` }));
-  const yes = value('resourceId', () => ({ favorited: true }), { type: 'object', properties: { favorited: { const: true } }, required: ['favorited'] });
-  const [asked, set] = word === 'query' ? [get(single, `${one}.favorite`, record), record] : [get(single, one, value('favorited')), yes];
+  const record = resource(`${word}Id: resourceId userId createdAt`, (_, { id }) => ({
+    self: `${path}/${id}/favorite`,
+    [`svc:${word}`]: `${path}/${id}`,
+  }));
+  const yes = value('resourceId', () => ({ favorited: true }), {
+    type: 'object',
+    properties: { favorited: { const: true } },
+    required: ['favorited'],
+  });
+  const [asked, set] =
+    word === 'query' ? [get(single, `${one}.favorite`, record), record] : [get(single, one, value('favorited')), yes];
   return [asked, put(single, `favorite${type}`, set), del(single, `unfavorite${type}`)];
 };
 
-const reference = resource<{ kind: string; id: string }>('kind id name ownerId', ({ kind: word, id }) => ({ self: resourcePath({ kind: word, id }) }));
-const references: Aspect = ({ path, one }) => [get(`${path}/:id/references`, `${one}.references`, collection('reference', reference, { extra: 'hidden' }))];
+const reference = resource<{ kind: string; id: string }>('kind id name ownerId', ({ kind: word, id }) => ({
+  self: resourcePath({ kind: word, id }),
+}));
+const references: Aspect = ({ path, one }) => [
+  get(`${path}/:id/references`, `${one}.references`, collection('reference', reference, { extra: 'hidden' })),
+];
 
 /** Datasets name themselves `datasetId`, as the specification has it, and every other kind likewise. */
 const activity: Aspect = ({ path, word, one }) => {
-  const record = resource<{ userId: string | null }>(`id type userId user { id name type } ${word}Id: resourceId kind name message data createdAt`,
-    ({ userId }, { id }) => ({ [`svc:${word}`]: `${path}/${id}`, 'svc:user': userId ? `/users/${userId}` : undefined }));
+  const record = resource<{ userId: string | null }>(
+    `id type userId user { id name type } ${word}Id: resourceId kind name message data createdAt`,
+    ({ userId }, { id }) => ({ [`svc:${word}`]: `${path}/${id}`, 'svc:user': userId ? `/users/${userId}` : undefined }),
+  );
   return [get(`${path}/:id/activity`, `${one}.activity`, collection('activity', record))];
 };
 
@@ -142,7 +188,13 @@ const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1)
 /** All rows of a kind: `kind('datasets', 'dataset', dataset)` lists, creates, reads, updates and deletes under `/datasets`, with the relation `svc:dataset`. */
 export function kind(plural: string, singular: string, presenter: Presenter, options: KindOptions = {}): Row[] {
   const one = options.names?.one ?? camel(singular);
-  const names = { path: `/${plural}`, word: camel(singular), one, many: options.names?.many ?? camel(plural), type: capital(one) };
+  const names = {
+    path: `/${plural}`,
+    word: camel(singular),
+    one,
+    many: options.names?.many ?? camel(plural),
+    type: capital(one),
+  };
   const { path, many, type } = names;
   const crud: Record<CrudRow, () => Row> = {
     list: () => get(path, many, collection(singular, options.item ?? presenter), options.rows?.list),

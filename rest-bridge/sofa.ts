@@ -9,11 +9,18 @@ import { errorAnswer } from './faults.ts';
 export type Carry = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
 /** What travels through sofa-api with one request. The row is ours to choose: fastify has routed already. */
-interface Carried { endpoint: Endpoint; call: Call; outcome: { failure?: unknown } }
+interface Carried {
+  endpoint: Endpoint;
+  call: Call;
+  outcome: { failure?: unknown };
+}
 type SofaConfig = Parameters<typeof useSofa>[0];
 
 /** sofa-api would select everything below a field by itself; the row's own document selects, so for sofa each answer is one leaf. */
-const PlainJson = new GraphQLScalarType({ name: 'PlainJson', description: 'The answer of a plain row, selected by the row.' });
+const PlainJson = new GraphQLScalarType({
+  name: 'PlainJson',
+  description: 'The answer of a plain row, selected by the row.',
+});
 
 const rootField = (document: DocumentNode): string => {
   const definition = document.definitions[0];
@@ -44,10 +51,18 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
   const router = useSofa({
     basePath: '/api',
     schema: new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) }),
-    routes: Object.fromEntries([...plain].map(([name, { row }]) => [`Query.${name}`, { method: row.method, path: row.path, responseStatus: (row.options.status ?? 200) as 200 }])),
+    routes: Object.fromEntries(
+      [...plain].map(([name, { row }]) => [
+        `Query.${name}`,
+        { method: row.method, path: row.path, responseStatus: (row.options.status ?? 200) as 200 },
+      ]),
+    ),
     context: (carried) => carried,
     execute: execute as NonNullable<SofaConfig['execute']>,
-    errorHandler: ([error]) => { const { status, body } = errorAnswer(error, ''); return Response.json(body, { status }) as ReturnType<NonNullable<SofaConfig['errorHandler']>>; },
+    errorHandler: ([error]) => {
+      const { status, body } = errorAnswer(error, '');
+      return Response.json(body, { status }) as ReturnType<NonNullable<SofaConfig['errorHandler']>>;
+    },
   });
   return async (endpoint, call) => {
     const carried: Carried = { endpoint, call, outcome: {} };

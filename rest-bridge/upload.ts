@@ -15,7 +15,14 @@ const MOST_TEXTS = 40;
 const LONGEST_TEXT = 128 * 1024;
 /** What is not the file: texts, names, boundaries. */
 const MOST_BESIDE_FILE = MOST_TEXTS * (LONGEST_TEXT + 1024);
-const LIMITS = { fileSize: Infinity, files: 5, fields: MOST_TEXTS, parts: MOST_TEXTS + 5, fieldSize: LONGEST_TEXT, fieldNameSize: 100 };
+const LIMITS = {
+  fileSize: Infinity,
+  files: 5,
+  fields: MOST_TEXTS,
+  parts: MOST_TEXTS + 5,
+  fieldSize: LONGEST_TEXT,
+  fieldNameSize: 100,
+};
 
 type Parts = ReturnType<FastifyRequest['parts']>;
 
@@ -32,13 +39,22 @@ export type FormReader = (request: FastifyRequest, params: Call['params']) => Pr
 export function formReader(reader: Reader): FormReader {
   const { whole, single } = reader.body;
   const input = whole && getNullableType(whole.type);
-  const types = new Map<string, GraphQLInputType>([...(isInputObjectType(input) ? Object.values(input.getFields()).map(({ name, type }) => [name, type] as const) : []), ...single.map(({ key, slot }) => [key, slot.type] as const)]);
+  const types = new Map<string, GraphQLInputType>([
+    ...(isInputObjectType(input)
+      ? Object.values(input.getFields()).map(({ name, type }) => [name, type] as const)
+      : []),
+    ...single.map(({ key, slot }) => [key, slot.type] as const),
+  ]);
 
   /** The input and the single arguments of a whole body, as GraphQL would have made them. */
   const coerced = (body: Json, params: Call['params']): Json => {
     const { variables } = reader.read({ params, query: {}, body });
-    const singles = single.flatMap(({ key, slot }) => (variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const]));
-    const made = coerceInputValue(variables[whole!.variable], whole!.type, (_path, _value, error) => { throw reader.explain(variables, error.message); }) as Json;
+    const singles = single.flatMap(({ key, slot }) =>
+      variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
+    );
+    const made = coerceInputValue(variables[whole!.variable], whole!.type, (_path, _value, error) => {
+      throw reader.explain(variables, error.message);
+    }) as Json;
     return { ...made, ...Object.fromEntries(singles) };
   };
 
@@ -46,16 +62,22 @@ export function formReader(reader: Reader): FormReader {
     if (!request.isMultipart()) throw noForm();
     const parts = open(request);
     // What nobody read is taken off the wire all the same: a client that still sends may not hear the answer otherwise.
-    const end = () => { request.raw.unpipe().resume(); };
+    const end = () => {
+      request.raw.unpipe().resume();
+    };
     try {
       const body: Json = {};
       const part = await untilFile(parts, body, types);
       if (!part) throw badInput('The form has no file');
       const announced = Number(request.headers['content-length'] ?? 0) - MOST_BESIDE_FILE;
       const file: IncomingFile = {
-        filename: part.filename || null, contentType: part.mimetype, leastSize: Math.max(0, announced || 0), content: checked(part.file),
+        filename: part.filename || null,
+        contentType: part.mimetype,
+        leastSize: Math.max(0, announced || 0),
+        content: checked(part.file),
         async wholeInput() {
-          for (let next = await untilFile(parts, body, types); next; next = await untilFile(parts, body, types)) next.file.resume();
+          for (let next = await untilFile(parts, body, types); next; next = await untilFile(parts, body, types))
+            next.file.resume();
           return coerced(body, params);
         },
       };
@@ -78,14 +100,21 @@ function open(request: FastifyRequest): Parts {
 }
 
 /** Reads texts into `body` until a file comes; undefined when none does. */
-async function untilFile(parts: Parts, body: Json, types: ReadonlyMap<string, GraphQLInputType>): Promise<MultipartFile | undefined> {
+async function untilFile(
+  parts: Parts,
+  body: Json,
+  types: ReadonlyMap<string, GraphQLInputType>,
+): Promise<MultipartFile | undefined> {
   for (;;) {
-    const { value: part, done } = await parts.next().catch((error: unknown) => { throw broken(error); });
+    const { value: part, done } = await parts.next().catch((error: unknown) => {
+      throw broken(error);
+    });
     if (done) return undefined;
     if (part.type === 'file') return part;
     const { fieldname: name, value, valueTruncated } = part;
     if (valueTruncated) throw tooLarge(`"${name}" is longer than ${LONGEST_TEXT} bytes`);
-    if (name === 'file' || Object.hasOwn(body, name)) throw badInput(name === 'file' ? '"file" must be a file' : `"${name}" is given more than once`);
+    if (name === 'file' || Object.hasOwn(body, name))
+      throw badInput(name === 'file' ? '"file" must be a file' : `"${name}" is given more than once`);
     if (value !== '') body[name] = valueOf(name, value, types.get(name));
   }
 }
@@ -94,7 +123,7 @@ async function untilFile(parts: Parts, body: Json, types: ReadonlyMap<string, Gr
 function valueOf(name: string, value: unknown, type: GraphQLInputType | undefined): unknown {
   if (type === undefined || typeof value !== 'string') return value;
   try {
-    return isListType(getNullableType(type)) ? JSON.parse(value) as unknown : textReader(type)(value);
+    return isListType(getNullableType(type)) ? (JSON.parse(value) as unknown) : textReader(type)(value);
   } catch (error) {
     throw badInput(`"${name}" ${error instanceof Unreadable ? error.message : 'is not well-formed JSON'}`);
   }

@@ -27,7 +27,18 @@ export function builtMain(): string {
 /** The folder appears complete or not at all. */
 function build(folder: string): void {
   const unfinished = `${folder}.${process.pid}`;
-  execFileSync(process.execPath, [resolve(CHECKOUT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', unfinished, '--noCheck'], { cwd: CHECKOUT, stdio: 'inherit' });
+  execFileSync(
+    process.execPath,
+    [
+      resolve(CHECKOUT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      'tsconfig.build.json',
+      '--outDir',
+      unfinished,
+      '--noCheck',
+    ],
+    { cwd: CHECKOUT, stdio: 'inherit' },
+  );
   try {
     renameSync(unfinished, folder);
   } catch (error) {
@@ -38,8 +49,12 @@ function build(folder: string): void {
 }
 
 function youngestSource(): number {
-  const files = ['src', 'entities', 'resolvers', 'rest-bridge'].flatMap((room) => readdirSync(join(CHECKOUT, room), { recursive: true }).map((file) => join(CHECKOUT, room, String(file))));
-  return Math.max(...[...files, join(CHECKOUT, 'package-lock.json'), join(CHECKOUT, 'tsconfig.build.json')].map(timeOf));
+  const files = ['src', 'entities', 'resolvers', 'rest-bridge'].flatMap((room) =>
+    readdirSync(join(CHECKOUT, room), { recursive: true }).map((file) => join(CHECKOUT, room, String(file))),
+  );
+  return Math.max(
+    ...[...files, join(CHECKOUT, 'package-lock.json'), join(CHECKOUT, 'tsconfig.build.json')].map(timeOf),
+  );
 }
 
 const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 
 /** An answer as a test looks at it: the body parsed where it is JSON, otherwise its text. */
-export interface Answer<T = any> { // oxlint-disable-line no-explicit-any -- tests look into answers by name; their assertions are the type check
+export interface Answer<T = any> {
+  // oxlint-disable-line no-explicit-any -- tests look into answers by name; their assertions are the type check
   status: number;
   headers: Headers;
   body: T;
@@ -29,8 +30,14 @@ export class Client {
   async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const raw = typeof body === 'string' || body instanceof FormData;
     const response = await fetch(this.url + path, {
-      method, headers: { ...(body !== undefined && !raw && { 'content-type': 'application/json' }), ...this.headers, ...headers },
-      ...(body !== undefined && { body: raw ? body as string : JSON.stringify(body) }), redirect: 'manual',
+      method,
+      headers: {
+        ...(body !== undefined && !raw && { 'content-type': 'application/json' }),
+        ...this.headers,
+        ...headers,
+      },
+      ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
+      redirect: 'manual',
     });
     const text = await response.text();
     const json = /[/+]json\b/.test(response.headers.get('content-type') ?? '') && text !== '';
@@ -56,12 +63,23 @@ export class Client {
   /** Creates by POST and answers the record; anything but success fails the test. */
   async creates(path: string, body: unknown): Promise<Answer['body']> {
     const answer = await this.post(path, body);
-    expect(answer, `POST ${path}`).toMatchObject({ status: expect.toSatisfy((status: number) => status === 200 || status === 201) });
+    expect(answer, `POST ${path}`).toMatchObject({
+      status: expect.toSatisfy((status: number) => status === 200 || status === 201),
+    });
     return answer.body;
   }
 
   /** Runs a GraphQL document; answers `{status, data, errors, extensions}`. */
-  async gql(query: string, variables?: Record<string, unknown>): Promise<{ status: number; headers: Headers; data: Answer['body']; errors: Answer['body']; extensions: Answer['body'] }> {
+  async gql(
+    query: string,
+    variables?: Record<string, unknown>,
+  ): Promise<{
+    status: number;
+    headers: Headers;
+    data: Answer['body'];
+    errors: Answer['body'];
+    extensions: Answer['body'];
+  }> {
     const { status, headers, body } = await this.request('POST', '/graphql', { query, variables });
     return { status, headers, ...body };
   }

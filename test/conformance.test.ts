@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { GraphQLField } from 'graphql';
 import { beforeAll, describe, expect, test as plain } from 'vitest';
-import type { Endpoint } from '../rest-bridge/bridge.ts';
 import { permissionOf, rootTypes } from '../resolvers/guard.ts';
+import type { Endpoint } from '../rest-bridge/bridge.ts';
 import { isGlobalPermission, LEVEL, levelAllows, type ResourcePermission } from '../src/core/permissions.ts';
 import { endpointsOf } from '../src/server/contract.ts';
 import { makeSchema } from '../src/server/schema.ts';
+import { Client } from './client.ts';
 import { bodyOf, documentOf, kindOf, pathOf, queryOf, UNKNOWN } from './conformance/calls.ts';
 import { FIXTURES, READABLE_BY_ALL } from './conformance/fixtures.ts';
-import { Client } from './client.ts';
 import { startService, type Service } from './service.ts';
 
 /*
@@ -21,7 +21,13 @@ const endpoints = endpointsOf(schema);
 const rows = endpoints.map((endpoint) => [`${endpoint.row.method} ${endpoint.row.path}`, endpoint] as const);
 
 let service: Service;
-let admin: Client, reader: Client, stranger: Client, powerless: Client, readOnly: Client, expired: Client, disabled: Client;
+let admin: Client,
+  reader: Client,
+  stranger: Client,
+  powerless: Client,
+  readOnly: Client,
+  expired: Client,
+  disabled: Client;
 const made: Record<string, { private: string; shared: string }> = {};
 
 beforeAll(async () => {
@@ -33,13 +39,22 @@ beforeAll(async () => {
   readOnly = await service.user('readonly', { superuser: true, scopes: ['read'] });
   expired = await service.user('expired', { superuser: true });
   disabled = await service.user('disabled', { superuser: true });
-  await service.platform.system.query({ text: `update dws.app_user set enabled = false where id = $1`, values: [disabled.id] });
-  await service.platform.system.query({ text: `update dws.api_token set expires_at = now() - interval '1 second' where user_id = $1`, values: [expired.id] });
+  await service.platform.system.query({
+    text: `update dws.app_user set enabled = false where id = $1`,
+    values: [disabled.id],
+  });
+  await service.platform.system.query({
+    text: `update dws.api_token set expires_at = now() - interval '1 second' where user_id = $1`,
+    values: [expired.id],
+  });
 
   const team = await admin.creates('/teams', { name: 'Readers' });
   await admin.put(`/teams/${team.id}/members/reader`, { role: 'member' });
   for (const [kind, fixture] of Object.entries(FIXTURES)) {
-    made[kind] = { private: await fixture.make(admin, `private ${kind}`), shared: READABLE_BY_ALL.has(kind) ? '' : await fixture.make(admin, `shared ${kind}`, `team:${team.id}`) };
+    made[kind] = {
+      private: await fixture.make(admin, `private ${kind}`),
+      shared: READABLE_BY_ALL.has(kind) ? '' : await fixture.make(admin, `shared ${kind}`, `team:${team.id}`),
+    };
   }
   return () => service.close();
 }, 120_000);
@@ -52,7 +67,11 @@ function formOf(): FormData {
 }
 
 const send = (client: Client, endpoint: Endpoint, first: string) =>
-  client.request(endpoint.row.method, `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`, endpoint.row.options.consumes === 'multipart' ? formOf() : bodyOf(endpoint));
+  client.request(
+    endpoint.row.method,
+    `/api${pathOf(endpoint, first)}${queryOf(endpoint)}`,
+    endpoint.row.options.consumes === 'multipart' ? formOf() : bodyOf(endpoint),
+  );
 const firstOf = (endpoint: Endpoint): string => made[kindOf(endpoint) ?? '']?.private ?? UNKNOWN;
 const guarded = rows.filter(([, endpoint]) => !endpoint.public);
 
@@ -61,7 +80,10 @@ describe('every route that is not public', () => {
     plain(`${name} answers 401 without credentials, with an expired token and to a disabled user`, async () => {
       for (const nobody of [new Client(service.url), expired, disabled]) {
         const answer = await send(nobody, endpoint, firstOf(endpoint));
-        expect(answer).toMatchObject({ status: 401, body: { statusCode: 401, error: 'Unauthorized', message: 'Missing authentication', code: 'UNAUTHENTICATED' } });
+        expect(answer).toMatchObject({
+          status: 401,
+          body: { statusCode: 401, error: 'Unauthorized', message: 'Missing authentication', code: 'UNAUTHENTICATED' },
+        });
         expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       }
     });
@@ -70,7 +92,11 @@ describe('every route that is not public', () => {
 
 describe('every route below a resource', () => {
   for (const [name, endpoint] of guarded.filter(([, one]) => kindOf(one))) {
-    plain(`${name} has a fixture`, () => expect(Object.keys(FIXTURES).concat('sessions', 'tokens', 'progress', 'notifications')).toContain(kindOf(endpoint)));
+    plain(`${name} has a fixture`, () =>
+      expect(Object.keys(FIXTURES).concat('sessions', 'tokens', 'progress', 'notifications')).toContain(
+        kindOf(endpoint),
+      ),
+    );
 
     plain(`${name} answers 404 for an id that nothing has`, async () => {
       // What needs a session says so first: a token may not even ask.
@@ -93,7 +119,10 @@ describe('every route below a resource', () => {
     if (endpoint.row.method === 'GET' || !readersLack(endpoint.permission, kindOf(endpoint)!)) continue;
     plain(`${name} answers 403 naming the permission to a member who may only read it`, async () => {
       const answer = await send(reader, endpoint, made[kindOf(endpoint)!]!.shared);
-      expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN', message: expect.stringMatching(/permission [\w-]+:\w+/) } });
+      expect(answer, JSON.stringify(answer.body)).toMatchObject({
+        status: 403,
+        body: { code: 'FORBIDDEN', message: expect.stringMatching(/permission [\w-]+:\w+/) },
+      });
     });
   }
 });
@@ -102,15 +131,23 @@ describe('every route with a global permission', () => {
   for (const [name, endpoint] of guarded.filter(([, one]) => isGlobalPermission(one.permission))) {
     plain(`${name} answers 403 to who lacks ${endpoint.permission}`, async () => {
       const answer = await send(powerless, endpoint, firstOf(endpoint));
-      expect(answer).toMatchObject({ status: 403, body: { message: `You lack the permission ${endpoint.permission}` } });
+      expect(answer).toMatchObject({
+        status: 403,
+        body: { message: `You lack the permission ${endpoint.permission}` },
+      });
     });
   }
 });
 
 describe('every route that takes a body', () => {
-  for (const [name, endpoint] of guarded.filter(([, { row }]) => (row.method === 'POST' || row.method === 'PUT') && (row.options.consumes ?? 'json') === 'json')) {
+  for (const [name, endpoint] of guarded.filter(
+    ([, { row }]) => (row.method === 'POST' || row.method === 'PUT') && (row.options.consumes ?? 'json') === 'json',
+  )) {
     plain(`${name} refuses an unknown key and names it`, async () => {
-      const answer = await admin.request(endpoint.row.method, `/api${pathOf(endpoint, firstOf(endpoint))}`, { ...bodyOf(endpoint), surprise: 1 });
+      const answer = await admin.request(endpoint.row.method, `/api${pathOf(endpoint, firstOf(endpoint))}`, {
+        ...bodyOf(endpoint),
+        surprise: 1,
+      });
       expect(answer.body.message, JSON.stringify(answer.body)).toContain('surprise');
       expect(answer.status).toBe(400);
     });
@@ -119,9 +156,14 @@ describe('every route that takes a body', () => {
       const path = `/api${pathOf(endpoint, firstOf(endpoint))}`;
       for (const body of ['{', '[]', '"text"']) {
         const answer = await admin.request(endpoint.row.method, path, body, { 'content-type': 'application/json' });
-        expect(answer, `${body} -> ${JSON.stringify(answer.body)}`).toMatchObject({ status: 400, body: { code: 'BAD_USER_INPUT' } });
+        expect(answer, `${body} -> ${JSON.stringify(answer.body)}`).toMatchObject({
+          status: 400,
+          body: { code: 'BAD_USER_INPUT' },
+        });
       }
-      expect(await admin.request(endpoint.row.method, path, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
+      expect(
+        await admin.request(endpoint.row.method, path, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }),
+      ).toMatchObject({ status: 415 });
     });
   }
 });
@@ -132,7 +174,10 @@ describe('every route that takes a form', () => {
       const path = `/api${pathOf(endpoint, firstOf(endpoint))}`;
       const form = formOf();
       form.append('surprise', '1');
-      expect(await admin.request(endpoint.row.method, path, form)).toMatchObject({ status: 400, body: { message: expect.stringContaining('surprise') } });
+      expect(await admin.request(endpoint.row.method, path, form)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('surprise') },
+      });
       expect(await admin.request(endpoint.row.method, path, {})).toMatchObject({ status: 415 });
     });
   }
@@ -142,20 +187,28 @@ describe('every route that reads', () => {
   for (const [name, endpoint] of guarded.filter(([, { row }]) => row.method === 'GET' && !row.options.handler)) {
     plain(`${name} refuses an unknown query parameter and names it`, async () => {
       const answer = await admin.get(`${pathOf(endpoint, firstOf(endpoint))}?surprise=1`);
-      expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 400, body: { message: expect.stringContaining('surprise') } });
+      expect(answer, JSON.stringify(answer.body)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('surprise') },
+      });
     });
   }
 });
 
 describe('every list', () => {
-  for (const [name, endpoint] of guarded.filter(([, { row, presentation }]) => row.method === 'GET' && presentation?.collection && !row.path.includes(':'))) {
+  for (const [name, endpoint] of guarded.filter(
+    ([, { row, presentation }]) => row.method === 'GET' && presentation?.collection && !row.path.includes(':'),
+  )) {
     plain(`${name} takes at most one statement, whatever it shows of each row`, async () => {
       const { database } = service.platform;
       const { query } = database;
       const statements: string[] = [];
       database.query = (tenantId, statement) => (statements.push(statement.text), query(tenantId, statement));
       try {
-        expect(await admin.get(endpoint.row.path + queryOf(endpoint))).toMatchObject({ status: 200, body: { total: expect.any(Number) } });
+        expect(await admin.get(endpoint.row.path + queryOf(endpoint))).toMatchObject({
+          status: 200,
+          body: { total: expect.any(Number) },
+        });
       } finally {
         database.query = query;
       }
@@ -182,16 +235,25 @@ describe('every root field', () => {
       if (permission === 'public' || type!.name === 'Subscription') continue;
 
       plain(`${type!.name}.${field.name} refuses who has no credentials`, async () => {
-        expect(await new Client(service.url).gql(documentOf(type!.name, field))).toMatchObject({ status: 401, errors: [{ message: 'Missing authentication', extensions: { code: 'UNAUTHENTICATED', status: 401 } }] });
+        expect(await new Client(service.url).gql(documentOf(type!.name, field))).toMatchObject({
+          status: 401,
+          errors: [{ message: 'Missing authentication', extensions: { code: 'UNAUTHENTICATED', status: 401 } }],
+        });
       });
       if (scope === 'write') {
         plain(`${type!.name}.${field.name} refuses a token that may only read`, async () => {
-          expect(await readOnly.gql(documentOf(type!.name, field))).toMatchObject({ errors: [{ message: 'This token lacks the scope write', extensions: { code: 'FORBIDDEN' } }] });
+          expect(await readOnly.gql(documentOf(type!.name, field))).toMatchObject({
+            errors: [{ message: 'This token lacks the scope write', extensions: { code: 'FORBIDDEN' } }],
+          });
         });
       }
       if (permission && isGlobalPermission(permission)) {
         plain(`${type!.name}.${field.name} refuses who lacks ${permission}`, async () => {
-          expect(await powerless.gql(documentOf(type!.name, field))).toMatchObject({ errors: [{ message: `You lack the permission ${permission}`, extensions: { code: 'FORBIDDEN', status: 403 } }] });
+          expect(await powerless.gql(documentOf(type!.name, field))).toMatchObject({
+            errors: [
+              { message: `You lack the permission ${permission}`, extensions: { code: 'FORBIDDEN', status: 403 } },
+            ],
+          });
         });
       }
     }
@@ -204,33 +266,65 @@ describe('every root field about one resource', () => {
     for (const field of Object.values(type!.getFields())) {
       const kind = kindOfField(field);
       // Children name their parent first.
-      const key = [`${permissionOf(field)!.split(':')[0]}Id`, 'id', 'username'].find((name) => field.args.some((argument) => argument.name === name));
+      const key = [`${permissionOf(field)!.split(':')[0]}Id`, 'id', 'username'].find((name) =>
+        field.args.some((argument) => argument.name === name),
+      );
       if (!kind || !key) continue;
       const name = `${type!.name}.${field.name}`;
       const permission = permissionOf(field)!;
-      const ask = (client: Client, id: string) => client.gql(documentOf(type!.name, field, { [key]: JSON.stringify(id) }));
+      const ask = (client: Client, id: string) =>
+        client.gql(documentOf(type!.name, field, { [key]: JSON.stringify(id) }));
 
-      plain(`${name} does not find an id that nothing has, nor, for another tenant, one that something has`, async () => {
-        for (const [client, id] of [[admin, UNKNOWN], [stranger, made[kind]!.private]] as const) {
-          expect(await ask(client, id)).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] });
-        }
-      });
+      plain(
+        `${name} does not find an id that nothing has, nor, for another tenant, one that something has`,
+        async () => {
+          for (const [client, id] of [
+            [admin, UNKNOWN],
+            [stranger, made[kind]!.private],
+          ] as const) {
+            expect(await ask(client, id)).toMatchObject({
+              errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }],
+            });
+          }
+        },
+      );
       if (READABLE_BY_ALL.has(kind)) continue;
       plain(`${name} does not find what the caller may not read`, async () => {
-        expect(await ask(reader, made[kind]!.private)).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] });
+        expect(await ask(reader, made[kind]!.private)).toMatchObject({
+          errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }],
+        });
       });
       if (!readersLack(permission, kind)) continue;
       plain(`${name} refuses a member who may only read, naming the permission`, async () => {
-        expect(await ask(reader, made[kind]!.shared)).toMatchObject({ errors: [{ message: expect.stringMatching(/permission [\w-]+:\w+/), extensions: { code: 'FORBIDDEN', status: 403 } }] });
+        expect(await ask(reader, made[kind]!.shared)).toMatchObject({
+          errors: [
+            { message: expect.stringMatching(/permission [\w-]+:\w+/), extensions: { code: 'FORBIDDEN', status: 403 } },
+          ],
+        });
       });
     }
   }
 });
 
 /** Whether a permission speaks of the resource of the path, and takes more than reading it. */
-const readersLack = (permission: string, kind: string): boolean => permission.includes(':') && KIND_OF_WORD[permission.split(':')[0]!] === kind && !levelAllows(LEVEL.view, permission as ResourcePermission);
+const readersLack = (permission: string, kind: string): boolean =>
+  permission.includes(':') &&
+  KIND_OF_WORD[permission.split(':')[0]!] === kind &&
+  !levelAllows(LEVEL.view, permission as ResourcePermission);
 
-const KIND_OF_WORD: Record<string, string> = { dataset: 'datasets', datasource: 'datasources', query: 'queries', report: 'reports', app: 'apps', folder: 'folders', suite: 'suites', team: 'teams', tag: 'tags', user: 'users', savedQuery: 'queries' };
+const KIND_OF_WORD: Record<string, string> = {
+  dataset: 'datasets',
+  datasource: 'datasources',
+  query: 'queries',
+  report: 'reports',
+  app: 'apps',
+  folder: 'folders',
+  suite: 'suites',
+  team: 'teams',
+  tag: 'tags',
+  user: 'users',
+  savedQuery: 'queries',
+};
 
 /** The kind of resource that a root field is about, by the word of its permission or, for reads, by its own name. */
 function kindOfField(field: GraphQLField<unknown, unknown>): string | undefined {
@@ -239,9 +333,18 @@ function kindOfField(field: GraphQLField<unknown, unknown>): string | undefined 
 }
 
 describe('the specification’s route list', () => {
-  interface SpecifiedRoute { method: string; path: string; permission: string; success: number; public: boolean }
-  const specified = JSON.parse(readFileSync(new URL('./conformance/routes.json', import.meta.url), 'utf8')) as SpecifiedRoute[];
-  const shape = (method: string, path: string) => `${method} ${path.replace(/^\/api/, '').replace(/\{\w+\*?\}|:\w+\*?/g, '{}')}`;
+  interface SpecifiedRoute {
+    method: string;
+    path: string;
+    permission: string;
+    success: number;
+    public: boolean;
+  }
+  const specified = JSON.parse(
+    readFileSync(new URL('./conformance/routes.json', import.meta.url), 'utf8'),
+  ) as SpecifiedRoute[];
+  const shape = (method: string, path: string) =>
+    `${method} ${path.replace(/^\/api/, '').replace(/\{\w+\*?\}|:\w+\*?/g, '{}')}`;
   const present = new Map(endpoints.map((endpoint) => [shape(endpoint.row.method, endpoint.row.path), endpoint]));
   const toCome = specified.filter(({ method, path }) => !present.has(shape(method, path)));
 

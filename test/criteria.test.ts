@@ -10,8 +10,23 @@ import type { Field } from '../src/core/fields.ts';
 import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from './criteria/arbitrary.ts';
 import { matches } from './criteria/evaluate.ts';
 
-const field = (name: string, type: Field['type'], format?: Field['format']): Field => ({ name, label: name, type, ...(format && { format }) });
-const FIELDS = [field('name', 'string'), field('n', 'number'), field('big', 'integer', 'int64'), field('day', 'date'), field('at', 'datetime'), field('yes', 'boolean'), field('extra', 'json'), field('$odd', 'string'), field('__proto__', 'string')];
+const field = (name: string, type: Field['type'], format?: Field['format']): Field => ({
+  name,
+  label: name,
+  type,
+  ...(format && { format }),
+});
+const FIELDS = [
+  field('name', 'string'),
+  field('n', 'number'),
+  field('big', 'integer', 'int64'),
+  field('day', 'date'),
+  field('at', 'datetime'),
+  field('yes', 'boolean'),
+  field('extra', 'json'),
+  field('$odd', 'string'),
+  field('__proto__', 'string'),
+];
 const parse = (criteria: unknown) => parseCriteria(criteria, FIELDS);
 const [NAME, N, , DAY, AT] = FIELDS as [Field, Field, Field, Field, Field];
 
@@ -26,28 +41,66 @@ describe('criteria become a small typed tree', () => {
   });
 
   test('comparisons of one field with several values are folded into one membership', () => {
-    expect(parse({ $or: [{ name: 'a' }, { name: { $in: ['b', 'a'] } }, { $or: [{ name: 'c' }] }] })).toEqual({ kind: 'in', field: NAME, values: ['a', 'b', 'c'] });
-    expect(parse({ $and: [{ n: { $ne: 1 } }, { n: { $ne: 2 } }] })).toEqual({ kind: 'not', node: { kind: 'in', field: N, values: [1, 2] } });
+    expect(parse({ $or: [{ name: 'a' }, { name: { $in: ['b', 'a'] } }, { $or: [{ name: 'c' }] }] })).toEqual({
+      kind: 'in',
+      field: NAME,
+      values: ['a', 'b', 'c'],
+    });
+    expect(parse({ $and: [{ n: { $ne: 1 } }, { n: { $ne: 2 } }] })).toEqual({
+      kind: 'not',
+      node: { kind: 'in', field: N, values: [1, 2] },
+    });
   });
 
   test('`not` is pushed down to the leaves', () => {
     expect(parse({ $not: { $and: [{ name: null }, { $not: { n: { $gt: 1 } } }] } })).toEqual({
       kind: 'or',
-      nodes: [{ kind: 'not', node: { kind: 'missing', field: NAME } }, { kind: 'compare', field: N, op: 'gt', value: 1 }],
+      nodes: [
+        { kind: 'not', node: { kind: 'missing', field: NAME } },
+        { kind: 'compare', field: N, op: 'gt', value: 1 },
+      ],
     });
   });
 
   test('a date is its UTC midnight, so that a moment within a day lies between two dates', () => {
-    expect(parse({ at: { $gte: '2024-03-01' } })).toEqual({ kind: 'compare', field: AT, op: 'gte', value: '2024-03-01T00:00:00.000Z' });
-    expect(parse({ at: '2024-03-01T01:00:00.1239+02:00' })).toEqual({ kind: 'compare', field: AT, op: 'eq', value: '2024-02-29T23:00:00.123Z' });
-    expect(parse({ day: { $lt: '2024-03-01T10:00:00Z' } })).toEqual({ kind: 'compare', field: DAY, op: 'lte', value: '2024-03-01' });
-    expect(parse({ day: { $gte: '2024-03-01T10:00:00Z' } })).toEqual({ kind: 'compare', field: DAY, op: 'gt', value: '2024-03-01' });
+    expect(parse({ at: { $gte: '2024-03-01' } })).toEqual({
+      kind: 'compare',
+      field: AT,
+      op: 'gte',
+      value: '2024-03-01T00:00:00.000Z',
+    });
+    expect(parse({ at: '2024-03-01T01:00:00.1239+02:00' })).toEqual({
+      kind: 'compare',
+      field: AT,
+      op: 'eq',
+      value: '2024-02-29T23:00:00.123Z',
+    });
+    expect(parse({ day: { $lt: '2024-03-01T10:00:00Z' } })).toEqual({
+      kind: 'compare',
+      field: DAY,
+      op: 'lte',
+      value: '2024-03-01',
+    });
+    expect(parse({ day: { $gte: '2024-03-01T10:00:00Z' } })).toEqual({
+      kind: 'compare',
+      field: DAY,
+      op: 'gt',
+      value: '2024-03-01',
+    });
     expect(parse({ day: '2024-03-01T10:00:00Z' })).toEqual(NONE);
-    expect(parse({ day: '2024-03-01T00:00:00Z' })).toEqual({ kind: 'compare', field: DAY, op: 'eq', value: '2024-03-01' });
+    expect(parse({ day: '2024-03-01T00:00:00Z' })).toEqual({
+      kind: 'compare',
+      field: DAY,
+      op: 'eq',
+      value: '2024-03-01',
+    });
   });
 
   test('fields are found under any name, the prototype is never asked', () => {
-    expect(parse(JSON.parse('{"__proto__": "x", "$odd": "y"}'))).toMatchObject({ kind: 'and', nodes: [{ field: { name: '__proto__' } }, { field: { name: '$odd' } }] });
+    expect(parse(JSON.parse('{"__proto__": "x", "$odd": "y"}'))).toMatchObject({
+      kind: 'and',
+      nodes: [{ field: { name: '__proto__' } }, { field: { name: '$odd' } }],
+    });
     expect(() => parse({ constructor: 'x' })).toThrow('Unknown field "constructor"');
     expect(() => parse({ name: { toString: 'x' } })).toThrow('Unknown operator "toString" for the field "name"');
   });
@@ -85,21 +138,63 @@ describe('what is wrong is refused with 400 and named', () => {
     expect(() => parse(criteria)).toThrow(expect.objectContaining({ status: 400, message }));
   });
 
-  test.each(['\\b', '(?=a)', '(?i)a', 'a*?', 'a++', 'a**', '^*', '\\1', '[', '[]', '[^]', '(', ')', 'a{', '{1}', 'a{2,1}', 'a{,2}', 'a{1001}', '[b-a]', '[\\d-z]', '[a-b-c]', '[[:alpha:]]', ']', '\\D', '\\p{L}', '\\', '*', '(a{100}){100}', '('.repeat(60) + ')'.repeat(60), 'a'.repeat(1001), '\ud800'])(
-    'the regular expression %j is not of the portable subset',
-    (source) => {
-      expect(() => parse({ name: { $regex: source } })).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(/^\$regex /) }));
-    },
-  );
+  test.each([
+    '\\b',
+    '(?=a)',
+    '(?i)a',
+    'a*?',
+    'a++',
+    'a**',
+    '^*',
+    '\\1',
+    '[',
+    '[]',
+    '[^]',
+    '(',
+    ')',
+    'a{',
+    '{1}',
+    'a{2,1}',
+    'a{,2}',
+    'a{1001}',
+    '[b-a]',
+    '[\\d-z]',
+    '[a-b-c]',
+    '[[:alpha:]]',
+    ']',
+    '\\D',
+    '\\p{L}',
+    '\\',
+    '*',
+    '(a{100}){100}',
+    '('.repeat(60) + ')'.repeat(60),
+    'a'.repeat(1001),
+    '\ud800',
+  ])('the regular expression %j is not of the portable subset', (source) => {
+    expect(() => parse({ name: { $regex: source } })).toThrow(
+      expect.objectContaining({ status: 400, message: expect.stringMatching(/^\$regex /) }),
+    );
+  });
 
   test('criteria past the limits', () => {
     const nested = (depth: number): unknown => (depth === 1 ? {} : { $and: [nested(depth - 1)] });
     expect(parse(nested(32))).toEqual(ALL);
     expect(() => parse(nested(33))).toThrow('nested deeper than 32 levels');
     expect(() => parse(nested(5000))).toThrow('nested deeper than 32 levels');
-    expect(() => parse({ $or: Array.from({ length: 1001 }, () => ({ n: { $gt: 1 } })) })).toThrow('more than 1000 conditions');
+    expect(() => parse({ $or: Array.from({ length: 1001 }, () => ({ n: { $gt: 1 } })) })).toThrow(
+      'more than 1000 conditions',
+    );
     const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
-    for (const criteria of [deep, { $and: deep }, { n: deep }, { n: { $gt: deep } }, { n: { $in: deep } }, { name: { $regex: deep } }, { name: { $regex: 'a', $options: deep } }, { n: { $not: deep } }]) {
+    for (const criteria of [
+      deep,
+      { $and: deep },
+      { n: deep },
+      { n: { $gt: deep } },
+      { n: { $in: deep } },
+      { name: { $regex: deep } },
+      { name: { $regex: 'a', $options: deep } },
+      { n: { $not: deep } },
+    ]) {
       expect(() => parse(criteria)).toThrow(expect.objectContaining({ status: 400 }));
     }
     expect(parse({ n: { $in: Array.from({ length: 10_000 }, (_, i) => i) } })).toMatchObject({ kind: 'in' });
@@ -108,7 +203,18 @@ describe('what is wrong is refused with 400 and named', () => {
 });
 
 describe('DuckDB finds what the contract says', () => {
-  const TYPES: Record<string, string> = { string: 'VARCHAR', text: 'VARCHAR', json: 'VARCHAR', integer: 'BIGINT', number: 'DOUBLE', boolean: 'BOOLEAN', date: 'DATE', datetime: 'TIMESTAMP', int64: 'HUGEINT', decimal: 'DECIMAL(38,10)' };
+  const TYPES: Record<string, string> = {
+    string: 'VARCHAR',
+    text: 'VARCHAR',
+    json: 'VARCHAR',
+    integer: 'BIGINT',
+    number: 'DOUBLE',
+    boolean: 'BOOLEAN',
+    date: 'DATE',
+    datetime: 'TIMESTAMP',
+    int64: 'HUGEINT',
+    decimal: 'DECIMAL(38,10)',
+  };
   const typeOf = (of: Field) => TYPES[of.format ?? of.type]!;
   const columnOf = (of: Field) => `"c${EVERY_KIND.findIndex((candidate) => candidate.name === of.name)}"`;
   const rows = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 150, seed: 7 });
@@ -116,14 +222,21 @@ describe('DuckDB finds what the contract says', () => {
 
   beforeAll(async () => {
     connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
-    await connection.run(`CREATE TABLE data (${EVERY_KIND.map((each) => `${columnOf(each)} ${typeOf(each)}`).join(', ')}, _row BIGINT)`);
-    const literal = (value: unknown) => (value === null ? 'NULL' : quoteText(typeof value === 'object' ? JSON.stringify(value) : String(value)));
-    await connection.run(`INSERT INTO data VALUES ${rows.map((row, i) => `(${EVERY_KIND.map((each) => literal(row[each.name])).join(', ')}, ${i})`).join(', ')}`);
+    await connection.run(
+      `CREATE TABLE data (${EVERY_KIND.map((each) => `${columnOf(each)} ${typeOf(each)}`).join(', ')}, _row BIGINT)`,
+    );
+    const literal = (value: unknown) =>
+      value === null ? 'NULL' : quoteText(typeof value === 'object' ? JSON.stringify(value) : String(value));
+    await connection.run(
+      `INSERT INTO data VALUES ${rows.map((row, i) => `(${EVERY_KIND.map((each) => literal(row[each.name])).join(', ')}, ${i})`).join(', ')}`,
+    );
   });
   afterAll(() => connection.closeSync());
 
   const find = async (condition: string, params: DuckDBValue[] = []) =>
-    (await connection.runAndReadAll(`SELECT _row FROM data WHERE ${condition} ORDER BY _row`, params)).getRows().map(([row]) => Number(row));
+    (await connection.runAndReadAll(`SELECT _row FROM data WHERE ${condition} ORDER BY _row`, params))
+      .getRows()
+      .map(([row]) => Number(row));
 
   test('for any criteria, bound or written out', async () => {
     await fc.assert(
@@ -145,6 +258,8 @@ describe('DuckDB finds what the contract says', () => {
     const params: DuckDBValue[] = [];
     const condition = compileCriteria(parseCriteria(criteria, EVERY_KIND), columnOf, boundValues(params));
     expect(params).toHaveLength(1);
-    expect(await find(condition, params)).toEqual(rows.flatMap((row, i) => (matches(row, criteria, EVERY_KIND) ? [i] : [])));
+    expect(await find(condition, params)).toEqual(
+      rows.flatMap((row, i) => (matches(row, criteria, EVERY_KIND) ? [i] : [])),
+    );
   });
 });

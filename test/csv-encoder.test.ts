@@ -6,11 +6,23 @@ import { csvSegments, CsvSegmentWriter, csvText } from '../src/adapters/drivers/
 import type { Segment } from '../src/core/row-source.ts';
 
 let dir: string;
-beforeAll(async () => { dir = await mkdtemp(join(tmpdir(), 'dws-csv-')); });
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dws-csv-'));
+});
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 test('a null is told from every text', () => {
-  expect([null, '', '\\N', 'a', 'a"b', 'a,b', 'a\nb', 'a\rb', ' a '].map(csvText)).toEqual(['\\N', '""', '"\\N"', 'a', '"a""b"', '"a,b"', '"a\nb"', '"a\rb"', ' a ']);
+  expect([null, '', '\\N', 'a', 'a"b', 'a,b', 'a\nb', 'a\rb', ' a '].map(csvText)).toEqual([
+    '\\N',
+    '""',
+    '"\\N"',
+    'a',
+    '"a""b"',
+    '"a,b"',
+    '"a\nb"',
+    '"a\rb"',
+    ' a ',
+  ]);
 });
 
 test('a segment knows its rows, its bytes and its longest record', async () => {
@@ -35,7 +47,12 @@ test('rows become segments of about 8 MB that hold whole records, also when one 
   }
   const made: Segment[] = [];
   for await (const segment of csvSegments(batches(), dir)) made.push(segment);
-  expect(made.map(({ rows, longestRow }) => [rows, longestRow])).toEqual([[8389, 1000], [8389, 1000], [3223, 20_000_001], [1, 1000]]);
+  expect(made.map(({ rows, longestRow }) => [rows, longestRow])).toEqual([
+    [8389, 1000],
+    [8389, 1000],
+    [3223, 20_000_001],
+    [1, 1000],
+  ]);
   for (const { path, rows, bytes } of made) {
     const text = await readFile(path, 'utf8');
     expect(Buffer.byteLength(text)).toBe(bytes);

@@ -1,12 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runningEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
+import {
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { runSql } from './run-sql.ts';
 
 let dataDir: string;
@@ -34,8 +38,10 @@ async function startHolder(): Promise<{ pid: number; url: string; kill(): Promis
     import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../src/adapters/embedded-postgres/embedded-postgres.ts', import.meta.url).href)};
     console.log((await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} })).url);
     setInterval(() => undefined, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(child.stdout, 'data') as [Buffer];
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return {
     pid: child.pid!,
     url: line.toString().trim(),
@@ -46,11 +52,12 @@ async function startHolder(): Promise<{ pid: number; url: string; kill(): Promis
   };
 }
 
-const postmasterPid = async (): Promise<number> => Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+const postmasterPid = async (): Promise<number> =>
+  Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 
 /** Waits for a condition; the test's own time limit is the only clock. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!await condition()) await sleep(20);
+  while (!(await condition())) await sleep(20);
 }
 
 const isAlive = (pid: number): boolean => {
@@ -75,8 +82,12 @@ test('data, address and password survive a stop and a start', async () => {
 
 test('text is UTF-8 and knows letters beyond ASCII; writes are durable', async () => {
   const { url } = await start();
-  expect(await runSql(url, `select lower('ÅSA ÉMILE') as name, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`))
-    .toEqual([{ name: 'åsa émile', fsync: 'on', commit: 'on' }]);
+  expect(
+    await runSql(
+      url,
+      `select lower('ÅSA ÉMILE') as name, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`,
+    ),
+  ).toEqual([{ name: 'åsa émile', fsync: 'on', commit: 'on' }]);
 });
 
 test('a second start in the same folder says which process holds it', async () => {
@@ -110,19 +121,28 @@ test('a Postgres that ends unasked comes back at the same address with its data'
   const { url } = await start();
   await runSql(url, 'create table note as select 42 as answer');
   process.kill(await postmasterPid(), 'SIGKILL');
-  await until(() => runSql(url, 'select answer from note').then(([row]) => row?.answer === 42, () => false));
+  await until(() =>
+    runSql(url, 'select answer from note').then(
+      ([row]) => row?.answer === 42,
+      () => false,
+    ),
+  );
   expect(runningEmbeddedPostgres(dataDir)).toBe(url);
 });
 
 test('a wrong password is refused, and the right one is readable by its owner only', async () => {
   const { url } = await start();
-  await expect(runSql(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow('password authentication failed');
+  await expect(runSql(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow(
+    'password authentication failed',
+  );
   expect((await stat(join(dataDir, 'postgres.json'))).mode & 0o777).toBe(0o600);
 });
 
 test('it listens on the loopback address only', async () => {
   const { port } = await start();
-  const outside = Object.values(networkInterfaces()).flat().filter((address) => address && !address.internal && address.family === 'IPv4');
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .filter((address) => address && !address.internal && address.family === 'IPv4');
   for (const { address } of outside as { address: string }[]) {
     const outcome = await new Promise<string>((done) => {
       connect(port, address, () => done('connected')).once('error', (error) => done(error.message));

@@ -12,5 +12,5 @@ export const mariadb = (): Promise<MariadbAddress> => engine('mariadb');
 async function engine<Address>(name: string): Promise<Address> {
   const answer = await fetch(`${inject('engines').url}/${name}`);
   if (!answer.ok) throw new Error(await answer.text());
-  return await answer.json() as Address;
+  return (await answer.json()) as Address;
 }

@@ -10,17 +10,36 @@ import type { Field } from '../src/core/fields.ts';
 type Kind = Pick<Field, 'name' | 'type' | 'format'>;
 
 /** A file's header and rows, read by programs that share nothing with those which wrote it; values in the JSON forms of `core/dataset-index.ts`. */
-export async function readBack(format: ExportFormat, bytes: Buffer, fields: readonly Kind[]): Promise<{ names: string[]; rows: Row[] }> {
+export async function readBack(
+  format: ExportFormat,
+  bytes: Buffer,
+  fields: readonly Kind[],
+): Promise<{ names: string[]; rows: Row[] }> {
   const [names = [], ...rows] = await READERS[format](bytes, fields);
-  return { names: names as string[], rows: rows.map((row) => Object.fromEntries(fields.map(({ name }, i) => [name, row[i] ?? null]))) };
+  return {
+    names: names as string[],
+    rows: rows.map((row) => Object.fromEntries(fields.map(({ name }, i) => [name, row[i] ?? null]))),
+  };
 }
 
 const READERS: Record<ExportFormat, (bytes: Buffer, fields: readonly Kind[]) => Promise<unknown[][]>> = {
-  csv: async (bytes, fields) => csvRecords(bytes.toString()).map((record, i) => (i === 0 ? record : record.map((text, column) => fromText(text, fields[column]!)))),
+  csv: async (bytes, fields) =>
+    csvRecords(bytes.toString()).map((record, i) =>
+      i === 0 ? record : record.map((text, column) => fromText(text, fields[column]!)),
+    ),
   json: async (bytes) => objects(JSON.parse(bytes.toString()) as Row[]),
-  ndjson: async (bytes) => objects(bytes.toString().split('\n').filter(Boolean).map((line) => JSON.parse(line) as Row)),
-  xlsx: async (bytes, fields) => (await readXlsx(bytes)).sheets.flatMap(({ rows }, sheet) => (sheet === 0 ? rows : rows.slice(1)))
-    .map((row, i) => (i === 0 ? row : row.map((cell, column) => fromCell(cell, fields[column]!)))),
+  ndjson: async (bytes) =>
+    objects(
+      bytes
+        .toString()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Row),
+    ),
+  xlsx: async (bytes, fields) =>
+    (await readXlsx(bytes)).sheets
+      .flatMap(({ rows }, sheet) => (sheet === 0 ? rows : rows.slice(1)))
+      .map((row, i) => (i === 0 ? row : row.map((cell, column) => fromCell(cell, fields[column]!)))),
   parquet: parquetRecords,
 };
 
@@ -48,7 +67,8 @@ function fromText(text: string | null, { type, format }: Kind): unknown {
 
 function fromCell(cell: unknown, { type, format }: Kind): unknown {
   if (cell === null || cell === undefined) return null;
-  if (format && typeof cell !== 'string') throw new Error(`A number that Excel would spoil is no text: ${String(cell)}`);
+  if (format && typeof cell !== 'string')
+    throw new Error(`A number that Excel would spoil is no text: ${String(cell)}`);
   if (type === 'json') return JSON.parse(cell as string);
   if (cell instanceof Date) return type === 'date' ? cell.toISOString().slice(0, 10) : cell.toISOString();
   return cell;
@@ -65,9 +85,18 @@ async function parquetRecords(bytes: Buffer, fields: readonly Kind[]): Promise<u
     const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRows();
     const names = (await read(`SELECT name FROM parquet_schema('${file}')`)).slice(1).map(([name]) => String(name));
     if (names.length === 0) return [[]];
-    const columns = (await read(`DESCRIBE SELECT * FROM '${file}'`)).map(([name]) => `"${String(name).replaceAll('"', '""')}"`);
-    const found = await read(`SELECT CAST(json_array(${columns.map((column, i) => jsonOf(column, fields[i]!)).join(', ')}) AS VARCHAR) FROM '${file}'`);
-    return [names, ...found.map(([json]) => (JSON.parse(String(json)) as unknown[]).map((value, i) => fromParquet(value, fields[i]!)))];
+    const columns = (await read(`DESCRIBE SELECT * FROM '${file}'`)).map(
+      ([name]) => `"${String(name).replaceAll('"', '""')}"`,
+    );
+    const found = await read(
+      `SELECT CAST(json_array(${columns.map((column, i) => jsonOf(column, fields[i]!)).join(', ')}) AS VARCHAR) FROM '${file}'`,
+    );
+    return [
+      names,
+      ...found.map(([json]) =>
+        (JSON.parse(String(json)) as unknown[]).map((value, i) => fromParquet(value, fields[i]!)),
+      ),
+    ];
   } finally {
     instance.closeSync();
     await rm(dir, { recursive: true, force: true });
@@ -79,4 +108,5 @@ function jsonOf(column: string, { type, format }: Kind): string {
   return format || type === 'date' ? `CAST(${column} AS VARCHAR)` : column;
 }
 
-const fromParquet = (value: unknown, { type }: Kind): unknown => (type === 'datetime' && value !== null ? new Date(value as number).toISOString() : value);
+const fromParquet = (value: unknown, { type }: Kind): unknown =>
+  type === 'datetime' && value !== null ? new Date(value as number).toISOString() : value;

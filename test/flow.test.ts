@@ -22,7 +22,9 @@ const calculate = (expression: string) => [{ type: 'calculate', field: 'x', expr
 let connection: DuckDBConnection;
 beforeAll(async () => {
   connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
-  await connection.run('CREATE TABLE staged (c0 BIGINT, c1 VARCHAR, c2 DOUBLE, c3 DATE, c4 TIMESTAMP, c5 BOOLEAN, c6 VARCHAR, c7 DECIMAL(12,2), _row BIGINT)');
+  await connection.run(
+    'CREATE TABLE staged (c0 BIGINT, c1 VARCHAR, c2 DOUBLE, c3 DATE, c4 TIMESTAMP, c5 BOOLEAN, c6 VARCHAR, c7 DECIMAL(12,2), _row BIGINT)',
+  );
   await connection.run(`INSERT INTO staged VALUES
     (1, 'EU', 10.5, '2024-01-31', '2024-01-31 10:00:00', true, '{}', 0.10, 0), (2, 'US', 0, '2024-02-29', '2024-03-01 09:59:59.5', false, NULL, 3, 1),
     (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2), (4, ' Ünï ', -7, '1969-07-20', '1969-07-20 20:17:40', true, '[]', -1.50, 3), (5, 'EU', 1e308, '2024-01-31', '2024-01-31 00:00:00', false, '1', 99.99, 4)`);
@@ -41,39 +43,89 @@ const column = async (steps: unknown, name: string) => (await run(steps)).map((r
 const values = (expression: string) => column(calculate(expression), 'x');
 
 describe('steps act in order', () => {
-  test('no step leaves the rows as they came', async () => expect(await column([], 'id')).toEqual(['1', '2', '3', '4', '5']));
+  test('no step leaves the rows as they came', async () =>
+    expect(await column([], 'id')).toEqual(['1', '2', '3', '4', '5']));
 
   test('sorting is stable, missing values last both ways, strings by code point', async () => {
     expect(await column([{ type: 'sort', field: 'region', order: 'asc' }], 'id')).toEqual(['4', '1', '5', '2', '3']);
     expect(await column([{ type: 'sort', field: 'region', order: 'desc' }], 'id')).toEqual(['2', '1', '5', '4', '3']);
-    expect(await column([{ type: 'sort', field: 'id', order: 'desc' }, { type: 'sort', field: 'region' }], 'id')).toEqual(['4', '5', '1', '2', '3']);
+    expect(
+      await column(
+        [
+          { type: 'sort', field: 'id', order: 'desc' },
+          { type: 'sort', field: 'region' },
+        ],
+        'id',
+      ),
+    ).toEqual(['4', '5', '1', '2', '3']);
   });
 
   test('a limit takes the first rows of the order so far, also when its field has gone', async () => {
-    expect(await column([{ type: 'sort', field: 'amount', order: 'desc' }, { type: 'remove', fields: ['amount'] }, { type: 'limit', n: 2 }], 'id')).toEqual(['5', '1']);
-    expect(await column([{ type: 'limit', n: 2 }, { type: 'sort', field: 'amount', order: 'asc' }], 'id')).toEqual(['2', '1']);
+    expect(
+      await column(
+        [
+          { type: 'sort', field: 'amount', order: 'desc' },
+          { type: 'remove', fields: ['amount'] },
+          { type: 'limit', n: 2 },
+        ],
+        'id',
+      ),
+    ).toEqual(['5', '1']);
+    expect(
+      await column(
+        [
+          { type: 'limit', n: 2 },
+          { type: 'sort', field: 'amount', order: 'asc' },
+        ],
+        'id',
+      ),
+    ).toEqual(['2', '1']);
     expect(await run([{ type: 'limit', n: 0 }])).toEqual([]);
   });
 
   test('a filter sees what the steps before it made', async () => {
-    const steps = [{ type: 'rename', field: 'amount', to: 'eur' }, { type: 'calculate', field: 'double', expression: 'eur * 2' }, { type: 'filter', criteria: { double: { $gt: 0 }, eur: { $lt: 100 } } }];
+    const steps = [
+      { type: 'rename', field: 'amount', to: 'eur' },
+      { type: 'calculate', field: 'double', expression: 'eur * 2' },
+      { type: 'filter', criteria: { double: { $gt: 0 }, eur: { $lt: 100 } } },
+    ];
     expect(await run(steps)).toMatchObject([{ id: '1', eur: 10.5, double: 21 }]);
-    expect(await column([{ type: 'filter', criteria: { $or: [{ region: null }, { day: '2024-01-31' }] } }], 'id')).toEqual(['1', '3', '5']);
+    expect(
+      await column([{ type: 'filter', criteria: { $or: [{ region: null }, { day: '2024-01-31' }] } }], 'id'),
+    ).toEqual(['1', '3', '5']);
   });
 
   test('a calculated field takes the place of one of its name, after reading it', async () => {
-    const { columns } = compileFlow(parseFlow([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }]), COLUMNS, 'staged');
+    const { columns } = compileFlow(
+      parseFlow([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }]),
+      COLUMNS,
+      'staged',
+    );
     expect(columns.map((each) => each.name)).toEqual(COLUMNS.map((each) => each.name));
-    expect(await column([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }], 'region')).toEqual(['EU!', 'US!', null, ' Ünï !', 'EU!']);
+    expect(await column([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }], 'region')).toEqual(
+      ['EU!', 'US!', null, ' Ünï !', 'EU!'],
+    );
   });
 
   test('the fields that are left and their types', () => {
     const steps = parseFlow([
-      { type: 'remove', fields: ['extra', 'paid', 'Net `sum`', 'at', 'day'] }, { type: 'rename', field: 'id', to: 'nr' }, { type: 'calculate', field: 'len', expression: 'length(region)' },
-      { type: 'calculate', field: 'big', expression: 'nr > 2' }, { type: 'calculate', field: 'nr', expression: 'nr / 2' },
+      { type: 'remove', fields: ['extra', 'paid', 'Net `sum`', 'at', 'day'] },
+      { type: 'rename', field: 'id', to: 'nr' },
+      { type: 'calculate', field: 'len', expression: 'length(region)' },
+      { type: 'calculate', field: 'big', expression: 'nr > 2' },
+      { type: 'calculate', field: 'nr', expression: 'nr / 2' },
     ]);
-    expect(checkFlow(steps, COLUMNS.map(({ name, type }) => ({ name, type })))).toEqual([
-      { name: 'nr', type: 'number' }, { name: 'region', type: 'string' }, { name: 'amount', type: 'number' }, { name: 'len', type: 'integer' }, { name: 'big', type: 'boolean' },
+    expect(
+      checkFlow(
+        steps,
+        COLUMNS.map(({ name, type }) => ({ name, type })),
+      ),
+    ).toEqual([
+      { name: 'nr', type: 'number' },
+      { name: 'region', type: 'string' },
+      { name: 'amount', type: 'number' },
+      { name: 'len', type: 'integer' },
+      { name: 'big', type: 'boolean' },
     ]);
   });
 });
@@ -103,7 +155,16 @@ describe('expressions', () => {
     ['ceil(`Net ``sum```)', [1, 3, null, -1, 100]],
     ['upper(trim(region))', ['EU', 'US', null, 'ÜNÏ', 'EU']],
     ['length(region)', ['2', '2', null, '5', '2']],
-    ["concat(id, ':', amount, ' ', paid, ' ', day, ' ', at)", ['1:10.5 true 2024-01-31 2024-01-31T10:00:00.000Z', '2:0 false 2024-02-29 2024-03-01T09:59:59.500Z', null, '4:-7 true 1969-07-20 1969-07-20T20:17:40.000Z', '5:1e+308 false 2024-01-31 2024-01-31T00:00:00.000Z']],
+    [
+      "concat(id, ':', amount, ' ', paid, ' ', day, ' ', at)",
+      [
+        '1:10.5 true 2024-01-31 2024-01-31T10:00:00.000Z',
+        '2:0 false 2024-02-29 2024-03-01T09:59:59.500Z',
+        null,
+        '4:-7 true 1969-07-20 1969-07-20T20:17:40.000Z',
+        '5:1e+308 false 2024-01-31 2024-01-31T00:00:00.000Z',
+      ],
+    ],
     ["coalesce(region, 'it''s none')", ['EU', 'US', "it's none", ' Ünï ', 'EU']],
     ['coalesce(null, amount, id)', [10.5, 0, 3, -7, 1e308]],
     ['if(paid, region)', ['EU', null, null, ' Ünï ', null]],
@@ -131,7 +192,9 @@ describe('expressions', () => {
     ['1' + '+1'.repeat(101), 'An expression has at most 100 operators'],
     ['1'.padEnd(4001), 'An expression has at most 4000 characters'],
   ])('%s is refused when saved', (expression, message) => {
-    expect(() => parseFlow(calculate(expression))).toThrow(refused(typeof message === 'string' ? `Flow step 1 (calculate): ${message}` : message));
+    expect(() => parseFlow(calculate(expression))).toThrow(
+      refused(typeof message === 'string' ? `Flow step 1 (calculate): ${message}` : message),
+    );
   });
 
   test.each([
@@ -143,11 +206,16 @@ describe('expressions', () => {
     ["day = 'soon'", '= cannot bring a date and a string together'],
     ['length(extra)', 'The field "extra" is of type json and cannot be used in an expression'],
     ['round(amount, id)', 'round takes its digits as a whole number from 0 to 15'],
-    ["dateDiff('fortnight', day, at)", 'dateDiff takes a unit first, one of millisecond, second, minute, hour, day, week, month, quarter, year'],
+    [
+      "dateDiff('fortnight', day, at)",
+      'dateDiff takes a unit first, one of millisecond, second, minute, hour, day, week, month, quarter, year',
+    ],
     ['if(amount, 1, 2)', 'if takes a boolean, not a number'],
     ['year(region)', 'year takes a date, not a string'],
   ])('%s does not fit the fields', (expression, message) => {
-    expect(() => checkFlow(parseFlow(calculate(expression)), COLUMNS)).toThrow(refused(`Flow step 1 (calculate): ${message}`));
+    expect(() => checkFlow(parseFlow(calculate(expression)), COLUMNS)).toThrow(
+      refused(`Flow step 1 (calculate): ${message}`),
+    );
   });
 
   test('what the limits allow, DuckDB takes', async () => {
@@ -156,7 +224,15 @@ describe('expressions', () => {
     expect(await values('1/('.repeat(31) + 'amount' + ')'.repeat(31))).toContain(-1 / 7);
     expect(await values('abs('.repeat(63) + 'amount' + ')'.repeat(63))).toContain(7);
     expect(await values('if(paid,1,'.repeat(63) + 'id' + ')'.repeat(63))).toContain('2');
-    expect(await run(Array.from({ length: 100 }, (_, i) => ({ type: 'calculate', field: `x${i}`, expression: i ? `x${i - 1} + 1` : '1' })))).toMatchObject(COLUMNS.slice(0, 5).map(() => ({ x99: 100 })));
+    expect(
+      await run(
+        Array.from({ length: 100 }, (_, i) => ({
+          type: 'calculate',
+          field: `x${i}`,
+          expression: i ? `x${i - 1} + 1` : '1',
+        })),
+      ),
+    ).toMatchObject(COLUMNS.slice(0, 5).map(() => ({ x99: 100 })));
   });
 });
 
@@ -164,8 +240,14 @@ describe('steps that do not fit are refused', () => {
   test.each<[unknown, string]>([
     [{}, 'A flow is a list of steps'],
     [[null], 'Flow step 1: a step is an object with a type'],
-    [[{ type: 'limit', n: 1 }, { type: 'pivot' }], 'Flow step 2 (pivot): unknown step; known are filter, sort, limit, rename, remove, calculate'],
-    [[{ type: 'constructor' }], 'Flow step 1 (constructor): unknown step; known are filter, sort, limit, rename, remove, calculate'],
+    [
+      [{ type: 'limit', n: 1 }, { type: 'pivot' }],
+      'Flow step 2 (pivot): unknown step; known are filter, sort, limit, rename, remove, calculate',
+    ],
+    [
+      [{ type: 'constructor' }],
+      'Flow step 1 (constructor): unknown step; known are filter, sort, limit, rename, remove, calculate',
+    ],
     [[{ type: 'limit', n: 1, m: 2 }], 'Flow step 1 (limit): unknown key "m"'],
     [[{ type: 'limit' }], 'Flow step 1 (limit): n is missing'],
     [[{ type: 'limit', n: -1 }], 'Flow step 1 (limit): n must be a whole number, at least 0'],
@@ -180,8 +262,17 @@ describe('steps that do not fit are refused', () => {
     [[{ type: 'sort', field: 'nope' }], 'Flow step 1 (sort): Unknown field "nope"'],
     [[{ type: 'sort', field: 'extra' }], 'Flow step 1 (sort): The field "extra" is of type json and has no order'],
     [[{ type: 'rename', field: 'id', to: 'day' }], 'Flow step 1 (rename): There is a field "day" already'],
-    [[{ type: 'remove', fields: ['id'] }, { type: 'filter', criteria: { id: 1 } }], 'Flow step 2 (filter): Unknown field "id"'],
-    [[{ type: 'filter', criteria: { region: 5 } }], 'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it'],
+    [
+      [
+        { type: 'remove', fields: ['id'] },
+        { type: 'filter', criteria: { id: 1 } },
+      ],
+      'Flow step 2 (filter): Unknown field "id"',
+    ],
+    [
+      [{ type: 'filter', criteria: { region: 5 } }],
+      'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it',
+    ],
     [[{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }], 'Flow step 1 (remove): No field would be left'],
   ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(refused(message)));
 });

@@ -3,7 +3,11 @@ import { WebSocket } from 'ws';
 import type { Client } from './client.ts';
 
 /** What those who follow an operation are told, in the words of both tongues made one. */
-export interface Told { status: string; current: number | null; percent: number | null }
+export interface Told {
+  status: string;
+  current: number | null;
+  percent: number | null;
+}
 
 const told = ({ status, current, percent }: Told): Told => ({ status: status.toLowerCase(), current, percent });
 
@@ -25,19 +29,33 @@ export async function* byEvents(caller: Client, id: string): AsyncGenerator<Told
 /** One GraphQL socket of a caller. `closed` answers the code that ends it. */
 export function openSocket(caller: Client) {
   let end: (code: number) => void;
-  const closed = new Promise<number>((resolve) => { end = resolve; });
-  const client = createClient({
-    url: `${caller.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: caller.headers['authorization'] }, retryAttempts: 0, lazy: false,
-    onNonLazyError: () => undefined, on: { closed: (event) => end((event as { code: number }).code) },
+  const closed = new Promise<number>((resolve) => {
+    end = resolve;
   });
-  return { closed, dispose: () => client.dispose(), iterate: <T>(query: string, variables: Record<string, unknown>) => client.iterate<T>({ query, variables }) };
+  const client = createClient({
+    url: `${caller.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: caller.headers['authorization'] },
+    retryAttempts: 0,
+    lazy: false,
+    onNonLazyError: () => undefined,
+    on: { closed: (event) => end((event as { code: number }).code) },
+  });
+  return {
+    closed,
+    dispose: () => client.dispose(),
+    iterate: <T>(query: string, variables: Record<string, unknown>) => client.iterate<T>({ query, variables }),
+  };
 }
 
 /** The same operation by a subscription over a socket. */
 export async function* bySocket(caller: Client, id: string): AsyncGenerator<Told, void, undefined> {
   const socket = openSocket(caller);
   try {
-    for await (const { data, errors } of socket.iterate<{ progress: Told }>(`subscription ($id: ID!) { progress(id: $id) { status current percent } }`, { id })) {
+    for await (const { data, errors } of socket.iterate<{ progress: Told }>(
+      `subscription ($id: ID!) { progress(id: $id) { status current percent } }`,
+      { id },
+    )) {
       if (errors) throw new Error(errors[0]!.message);
       yield told(data!.progress);
     }

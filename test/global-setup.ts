@@ -38,7 +38,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const left = await runSql(postgres.url, `select datname from pg_database where datname like 't\\_%'`);
     await postgres.close();
     if (left.length > 0 && project.vitest.state.getCountOfFailedTests() > 0 && !process.env.CI) {
-      console.error(`The databases of failed tests are kept until the next run: node tools/open-postgres.ts ${dataDir}`);
+      console.error(
+        `The databases of failed tests are kept until the next run: node tools/open-postgres.ts ${dataDir}`,
+      );
     } else {
       await rm(dataDir, { recursive: true, force: true });
     }
@@ -57,7 +59,8 @@ async function throwAwayFolder(): Promise<string> {
   const base = process.getuid?.() === 0 ? '/tmp' : tmpdir();
   for (const name of await readdir(base)) {
     const pid = /^dws-test-(\d+)-/.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid))) await rm(join(base, name), { recursive: true, force: true }).catch(() => undefined);
+    if (pid && !isAlive(Number(pid)))
+      await rm(join(base, name), { recursive: true, force: true }).catch(() => undefined);
   }
   const folder = await mkdtemp(join(base, `dws-test-${process.pid}-`));
   await chmod(folder, 0o711);

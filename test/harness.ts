@@ -18,14 +18,24 @@ export interface World {
 
 export const test = base.extend<World>({
   // eslint wants a pattern here: vitest reads a fixture's needs from it.
-  service: [async ({}, use) => { // oxlint-disable-line no-empty-pattern
-    const service = await startService();
-    await use(service);
-    await service.close();
-  }, { scope: 'file' }],
+  service: [
+    async ({}, use) => {
+      // oxlint-disable-line no-empty-pattern
+      const service = await startService();
+      await use(service);
+      await service.close();
+    },
+    { scope: 'file' },
+  ],
   admin: [async ({ service }, use) => use(await service.user('admin', { superuser: true })), { scope: 'file' }],
   ann: [async ({ service }, use) => use(await service.user('ann')), { scope: 'file' }],
   bob: [async ({ service }, use) => use(await service.user('bob')), { scope: 'file' }],
-  stranger: [async ({ service }, use) => use(await service.user('stranger', { tenant: 'other', superuser: true })), { scope: 'file' }],
-  anonymous: [async ({ service }, use) => use(new (await import('./client.ts')).Client(service.url)), { scope: 'file' }],
+  stranger: [
+    async ({ service }, use) => use(await service.user('stranger', { tenant: 'other', superuser: true })),
+    { scope: 'file' },
+  ],
+  anonymous: [
+    async ({ service }, use) => use(new (await import('./client.ts')).Client(service.url)),
+    { scope: 'file' },
+  ],
 });

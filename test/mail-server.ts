@@ -22,36 +22,65 @@ export interface MailServer {
 }
 
 /** Starts one. By default it speaks plain SMTP to anybody. */
-export async function startMailServer(options: SMTPServerOptions = { authOptional: true, disabledCommands: ['STARTTLS', 'AUTH'] }): Promise<MailServer> {
+export async function startMailServer(
+  options: SMTPServerOptions = { authOptional: true, disabledCommands: ['STARTTLS', 'AUTH'] },
+): Promise<MailServer> {
   const server = new SMTPServer({
-    ...options, logger: false, closeTimeout: 1000,
+    ...options,
+    logger: false,
+    closeTimeout: 1000,
     onData(stream, { envelope }, answer) {
-      text(stream).then(async (raw) => {
-        const mail = parse(raw, envelope.mailFrom ? envelope.mailFrom.address : '', envelope.rcptTo.map(({ address }) => address));
-        await mails.judge(mail);
-        mails.received.push(mail);
-      }).then(() => answer(), answer);
+      text(stream)
+        .then(async (raw) => {
+          const mail = parse(
+            raw,
+            envelope.mailFrom ? envelope.mailFrom.address : '',
+            envelope.rcptTo.map(({ address }) => address),
+          );
+          await mails.judge(mail);
+          mails.received.push(mail);
+        })
+        .then(() => answer(), answer);
     },
   });
   // A client that hangs up on us is what some tests are about.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const mails: MailServer = {
-    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, received: [], judge() {},
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    received: [],
+    judge() {},
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return mails;
 }
 
 /** A refusal in the words of SMTP. */
-export const refusal = (responseCode: number, message: string): Error => Object.assign(new Error(message), { responseCode });
+export const refusal = (responseCode: number, message: string): Error =>
+  Object.assign(new Error(message), { responseCode });
 
 /** Reads a mail of one part: headers, quoted-printable where it says so. */
 function parse(raw: string, from: string, to: string[]): Received {
   const split = raw.indexOf('\r\n\r\n');
-  const headers = new Map(raw.slice(0, split).replace(/\r\n[ \t]+/g, ' ').split('\r\n').map((line): [string, string] => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = new Map(
+    raw
+      .slice(0, split)
+      .replace(/\r\n[ \t]+/g, ' ')
+      .split('\r\n')
+      .map((line): [string, string] => [
+        line.slice(0, line.indexOf(':')).toLowerCase(),
+        line.slice(line.indexOf(':') + 1).trim(),
+      ]),
+  );
   const body = raw.slice(split + 4);
   const quoted = headers.get('content-transfer-encoding') === 'quoted-printable';
-  const decoded = quoted ? Buffer.from(body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))), 'latin1').toString('utf8') : body;
+  const decoded = quoted
+    ? Buffer.from(
+        body
+          .replace(/=\r\n/g, '')
+          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+        'latin1',
+      ).toString('utf8')
+    : body;
   return { from, to, headers, text: decoded.replaceAll('\r\n', '\n') };
 }

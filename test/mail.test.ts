@@ -10,11 +10,19 @@ import { refusal, startMailServer, type MailServer } from './mail-server.ts';
 import { QUICK } from './operations/platform.ts';
 import { startService, type Service } from './service.ts';
 
-const IMPATIENT: DeliveryOptions = { interval: 50, longest: 5000, silence: 60_000, patience: 2000, pauses: [10, 10, 10] };
+const IMPATIENT: DeliveryOptions = {
+  interval: 50,
+  longest: 5000,
+  silence: 60_000,
+  patience: 2000,
+  pauses: [10, 10, 10],
+};
 const LINK = `http://127.0.0.1/password-reset/${'s'.repeat(43)}`;
 
 const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => { for (const close of closing.splice(0).reverse()) await close(); });
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
 
 async function mailServer(options?: Parameters<typeof startMailServer>[0]): Promise<MailServer> {
   const server = await startMailServer(options);
@@ -24,22 +32,51 @@ async function mailServer(options?: Parameters<typeof startMailServer>[0]): Prom
 
 /** A process that sends what is in the outbox of the service, until the test ends. */
 function deliver(service: Service, url: string, options: Partial<DeliveryOptions> = {}) {
-  const delivery = startMailDelivery(service.platform, smtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }), { ...IMPATIENT, ...options });
+  const delivery = startMailDelivery(
+    service.platform,
+    smtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
+    { ...IMPATIENT, ...options },
+  );
   closing.push(() => delivery.stop());
   return delivery;
 }
 
 /** Puts a mail for a user into the outbox; answers its id. */
-const write = (service: Service, user: Client, more: { text?: string; email?: string | null; expiresAt?: Date; subject?: string } = {}): Promise<string> =>
-  tenantOf(service, user).then((tenantId) => service.platform.database.transaction(tenantId, async (tx) =>
-    post(service.platform, tx, { tenantId, user: { id: user.id, username: user.username, email: `${user.username}@example.com` }, subject: 'News', text: 'Grüße', ...more, ...('email' in more && { user: { id: user.id, username: user.username, email: more.email } }) })));
+const write = (
+  service: Service,
+  user: Client,
+  more: { text?: string; email?: string | null; expiresAt?: Date; subject?: string } = {},
+): Promise<string> =>
+  tenantOf(service, user).then((tenantId) =>
+    service.platform.database.transaction(tenantId, async (tx) =>
+      post(service.platform, tx, {
+        tenantId,
+        user: { id: user.id, username: user.username, email: `${user.username}@example.com` },
+        subject: 'News',
+        text: 'Grüße',
+        ...more,
+        ...('email' in more && { user: { id: user.id, username: user.username, email: more.email } }),
+      }),
+    ),
+  );
 
 const tenantOf = async (service: Service, user: Client): Promise<string> =>
-  (await service.platform.system.query<{ id: string }>({ text: `select tenant_id as id from dws.app_user where id = $1`, values: [user.id] }))[0]!.id;
+  (
+    await service.platform.system.query<{ id: string }>({
+      text: `select tenant_id as id from dws.app_user where id = $1`,
+      values: [user.id],
+    })
+  )[0]!.id;
 
 const look = async (service: Service, id: string) =>
-  (await service.platform.system.query<{ status: string; attempts: number; error: string | null; sent: boolean }>({ text: `select status, attempts, error, sent_at is not null as sent from dws.mail where id = $1`, values: [id] }))[0]!;
-const settles = (service: Service, id: string, wanted: object) => vi.waitFor(async () => expect(await look(service, id)).toMatchObject(wanted), { timeout: 15_000 });
+  (
+    await service.platform.system.query<{ status: string; attempts: number; error: string | null; sent: boolean }>({
+      text: `select status, attempts, error, sent_at is not null as sent from dws.mail where id = $1`,
+      values: [id],
+    })
+  )[0]!;
+const settles = (service: Service, id: string, wanted: object) =>
+  vi.waitFor(async () => expect(await look(service, id)).toMatchObject(wanted), { timeout: 15_000 });
 
 describe('a mail', () => {
   test('is sent once its transaction is committed, and the outbox says so', async ({ service, admin, ann }) => {
@@ -49,8 +86,26 @@ describe('a mail', () => {
     await settles(service, id, { status: 'sent', attempts: 1, error: null, sent: true });
     expect(server.received).toMatchObject([{ from: 'dws@example.com', to: ['ann@example.com'], text: 'Grüße\n' }]);
     const { headers } = server.received[0]!;
-    expect(Object.fromEntries(headers)).toMatchObject({ from: 'Workspace <dws@example.com>', to: 'ann@example.com', subject: 'News', 'message-id': `<${id}@example.com>`, 'auto-submitted': 'auto-generated' });
-    expect((await admin.get('/outbox')).body._embedded['svc:mail']).toMatchObject([{ id, to: 'ann@example.com', subject: 'News', text: 'Grüße', html: null, status: 'sent', attempts: 1, error: null, sentAt: expect.any(String) }]);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      from: 'Workspace <dws@example.com>',
+      to: 'ann@example.com',
+      subject: 'News',
+      'message-id': `<${id}@example.com>`,
+      'auto-submitted': 'auto-generated',
+    });
+    expect((await admin.get('/outbox')).body._embedded['svc:mail']).toMatchObject([
+      {
+        id,
+        to: 'ann@example.com',
+        subject: 'News',
+        text: 'Grüße',
+        html: null,
+        status: 'sent',
+        attempts: 1,
+        error: null,
+        sentAt: expect.any(String),
+      },
+    ]);
   });
 
   test('of a transaction that was undone was never written', async ({ service, ann }) => {
@@ -58,7 +113,12 @@ describe('a mail', () => {
     deliver(service, server.url);
     const tenantId = await tenantOf(service, ann);
     const undone = service.platform.database.transaction(tenantId, async (tx) => {
-      post(service.platform, tx, { tenantId, user: { id: ann.id, username: 'ann', email: 'ann@example.com' }, subject: 'Undone', text: 'x' });
+      post(service.platform, tx, {
+        tenantId,
+        user: { id: ann.id, username: 'ann', email: 'ann@example.com' },
+        subject: 'Undone',
+        text: 'x',
+      });
       await tx.query({ text: 'select 1' });
       throw new Error('no');
     });
@@ -82,12 +142,22 @@ describe('a mail', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('that the server refuses for good has failed at once, and a link that the server quotes is not kept', async ({ service, ann }) => {
+  test('that the server refuses for good has failed at once, and a link that the server quotes is not kept', async ({
+    service,
+    ann,
+  }) => {
     const server = await mailServer();
-    server.judge = ({ text }) => { throw refusal(554, `Spam: ${text.trim()}`); };
+    server.judge = ({ text }) => {
+      throw refusal(554, `Spam: ${text.trim()}`);
+    };
     deliver(service, server.url);
     const id = await write(service, ann, { text: LINK });
-    await settles(service, id, { status: 'failed', attempts: 1, error: expect.stringContaining('Spam: http://127.0.0.1/password-reset/••••'), sent: false });
+    await settles(service, id, {
+      status: 'failed',
+      attempts: 1,
+      error: expect.stringContaining('Spam: http://127.0.0.1/password-reset/••••'),
+      sent: false,
+    });
   });
 
   test('has failed after the last attempt when there is no server', async ({ service, ann }) => {
@@ -103,15 +173,24 @@ describe('a mail', () => {
     for (let n = 0; n < 3; n++) deliver(service, server.url);
     const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => write(service, n % 2 ? ann : bob)));
     for (const id of ids) await settles(service, id, { status: 'sent', attempts: 1 });
-    expect(server.received.map(({ headers }) => headers.get('message-id')).toSorted()).toEqual(ids.map((id) => `<${id}@example.com>`).toSorted());
+    expect(server.received.map(({ headers }) => headers.get('message-id')).toSorted()).toEqual(
+      ids.map((id) => `<${id}@example.com>`).toSorted(),
+    );
   });
 
   test('whose sender died is recorded failed and not sent twice', async ({ service, ann }) => {
     const id = await write(service, ann);
-    await service.platform.system.query({ text: `update dws.mail set claimed_at = now() - interval '2 minutes', attempts = 1 where id = $1`, values: [id] });
+    await service.platform.system.query({
+      text: `update dws.mail set claimed_at = now() - interval '2 minutes', attempts = 1 where id = $1`,
+      values: [id],
+    });
     const server = await mailServer();
     deliver(service, server.url);
-    await settles(service, id, { status: 'failed', attempts: 1, error: expect.stringMatching(/process that sent it ended/) });
+    await settles(service, id, {
+      status: 'failed',
+      attempts: 1,
+      error: expect.stringMatching(/process that sent it ended/),
+    });
     expect(server.received).toEqual([]);
   });
 
@@ -123,7 +202,11 @@ describe('a mail', () => {
     expect(server.received).toEqual([]);
   });
 
-  test('to a user without an address goes nowhere and says that somebody must hand it over', async ({ service, admin, bob }) => {
+  test('to a user without an address goes nowhere and says that somebody must hand it over', async ({
+    service,
+    admin,
+    bob,
+  }) => {
     const server = await mailServer();
     deliver(service, server.url);
     const id = await write(service, bob, { email: null, text: 'Hello' });
@@ -131,7 +214,13 @@ describe('a mail', () => {
     await settles(service, next, { status: 'sent' });
     expect(server.received).toHaveLength(1);
     const { body } = await admin.get('/outbox?q=bob&limit=2');
-    expect(body._embedded['svc:mail'].find((mail: { id: string }) => mail.id === id)).toMatchObject({ to: 'bob', text: 'Hello', status: 'failed', attempts: 0, error: expect.stringMatching(/no e-mail address/) });
+    expect(body._embedded['svc:mail'].find((mail: { id: string }) => mail.id === id)).toMatchObject({
+      to: 'bob',
+      text: 'Hello',
+      status: 'failed',
+      attempts: 0,
+      error: expect.stringMatching(/no e-mail address/),
+    });
   });
 
   test('is not given to a server that does not prove who it is', async ({ service, ann }) => {
@@ -158,7 +247,10 @@ describe('a mail', () => {
 
   test('is deleted after a month', async ({ service, ann }) => {
     const [old, young] = [await write(service, ann), await write(service, ann)];
-    await service.platform.system.query({ text: `update dws.mail set created_at = now() - interval '31 days' where id = $1`, values: [old] });
+    await service.platform.system.query({
+      text: `update dws.mail set created_at = now() - interval '31 days' where id = $1`,
+      values: [old],
+    });
     await reconcile(service.platform, {}, { ...QUICK, orphanAge: 600_000 });
     expect(await look(service, old)).toBeUndefined();
     expect(await look(service, young)).toBeDefined();
@@ -169,13 +261,17 @@ describe('the service', () => {
   test('sends through SMTP_URL with its login, from MAIL_FROM', async () => {
     const logins: string[] = [];
     const server = await mailServer({
-      disabledCommands: ['STARTTLS'], allowInsecureAuth: true,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
       onAuth({ username, password }, _session, done) {
         logins.push(`${username}/${password}`);
         done(null, { user: username });
       },
     });
-    const service = await startService({ SMTP_URL: server.url.replace('://', '://mailer:p%40ss@'), MAIL_FROM: 'Data <data@example.org>' });
+    const service = await startService({
+      SMTP_URL: server.url.replace('://', '://mailer:p%40ss@'),
+      MAIL_FROM: 'Data <data@example.org>',
+    });
     closing.push(() => service.close());
     const id = await write(service, await service.user('ann'));
     await settles(service, id, { status: 'sent' });
@@ -185,7 +281,9 @@ describe('the service', () => {
 
   test('without SMTP_URL keeps mail for an operator to read', async ({ service, admin, ann }) => {
     const id = await write(service, ann, { text: 'To be read' });
-    expect((await admin.get('/outbox?limit=1')).body._embedded['svc:mail']).toMatchObject([{ id, text: 'To be read', status: 'queued', attempts: 0, sentAt: null }]);
+    expect((await admin.get('/outbox?limit=1')).body._embedded['svc:mail']).toMatchObject([
+      { id, text: 'To be read', status: 'queued', attempts: 0, sentAt: null },
+    ]);
   });
 
   test('refuses to start with a MAIL_FROM that is no address', () => {
@@ -198,18 +296,34 @@ describe('the service', () => {
 describe('the outbox', () => {
   test('is for superusers, each for their tenant', async ({ service, admin, ann, stranger, anonymous }) => {
     const id = await write(service, ann);
-    expect(await ann.get('/outbox')).toMatchObject({ status: 403, body: { message: 'You lack the permission tenant:superuser' } });
+    expect(await ann.get('/outbox')).toMatchObject({
+      status: 403,
+      body: { message: 'You lack the permission tenant:superuser' },
+    });
     expect(await anonymous.get('/outbox')).toMatchObject({ status: 401 });
-    expect(await stranger.get('/outbox')).toMatchObject({ status: 200, body: { total: 0, _embedded: { 'svc:mail': [] } } });
+    expect(await stranger.get('/outbox')).toMatchObject({
+      status: 200,
+      body: { total: 0, _embedded: { 'svc:mail': [] } },
+    });
     const { body } = await admin.get('/outbox?limit=1&sort=-createdAt');
-    expect(body).toMatchObject({ count: 1, _links: { self: { href: '/api/outbox?limit=1&sort=-createdAt' } }, _embedded: { 'svc:mail': [{ id, _links: { 'svc:user': { href: `/api/users/${ann.id}` } } }] } });
+    expect(body).toMatchObject({
+      count: 1,
+      _links: { self: { href: '/api/outbox?limit=1&sort=-createdAt' } },
+      _embedded: { 'svc:mail': [{ id, _links: { 'svc:user': { href: `/api/users/${ann.id}` } } }] },
+    });
     expect(body.total).toBeGreaterThan(1);
-    expect((await admin.data('{ outbox(limit: 1) { total items { id to status text } } }')).outbox).toEqual({ total: body.total, items: [{ id, to: 'ann@example.com', status: 'QUEUED', text: 'Grüße' }] });
+    expect((await admin.data('{ outbox(limit: 1) { total items { id to status text } } }')).outbox).toEqual({
+      total: body.total,
+      items: [{ id, to: 'ann@example.com', status: 'QUEUED', text: 'Grüße' }],
+    });
   });
 
   test('keeps the words of mails sealed', async ({ service, ann }) => {
     const id = await write(service, ann, { text: `Go to ${LINK}` });
-    const [{ row }] = await service.platform.system.query<{ row: string }>({ text: `select to_jsonb(m)::text as row from dws.mail m where id = $1`, values: [id] }) as [{ row: string }];
+    const [{ row }] = (await service.platform.system.query<{ row: string }>({
+      text: `select to_jsonb(m)::text as row from dws.mail m where id = $1`,
+      values: [id],
+    })) as [{ row: string }];
     expect(row).not.toMatch(/sssss|Go to/);
   });
 
@@ -217,7 +331,8 @@ describe('the outbox', () => {
     const rival = await service.user('rival', { superuser: true });
     const readOnly = await service.user('watcher', { superuser: true, scopes: ['read'] });
     const ids = new Map<string, string>();
-    for (const user of [ann, rival, admin]) ids.set(user.username, await write(service, user, { text: `Go to ${LINK}` }));
+    for (const user of [ann, rival, admin])
+      ids.set(user.username, await write(service, user, { text: `Go to ${LINK}` }));
     const inSession = await service.login('admin');
     const shown = async (client: Client, username: string) => {
       const { body } = await client.get('/outbox');

@@ -13,7 +13,8 @@ const REGIONS = ['Asia', 'Europe', 'Africa', 'America'];
 export const MILLION = `select n, r.name as region, r.rate * n as amount, now() as asked_at from generate_series(1, 1000000) n join region r on r.id = n % ${REGIONS.length}`;
 
 /** What a dataset of `MILLION` shows while the regions are named like this. */
-export const millionOf = (name: (region: string) => string): Shown => REGIONS.map((region): [string, number] => [name(region), 1_000_000 / REGIONS.length]).toSorted();
+export const millionOf = (name: (region: string) => string): Shown =>
+  REGIONS.map((region): [string, number] => [name(region), 1_000_000 / REGIONS.length]).toSorted();
 
 /** Four rows that wait at the gate of their source. */
 export const GATED = `select r.name as region from region r, lateral (select pg_advisory_lock_shared(1) where r.id >= 0) gate`;
@@ -21,10 +22,19 @@ export const GATED = `select r.name as region from region r, lateral (select pg_
 /** A dataset of `query`, with a source of its own whose regions can be renamed: what a later refresh brings differs in every row. */
 export async function makeMillion(maker: Client, query = MILLION) {
   const source = await createDatabase('template0');
-  await runSql(source.url, `create table region as select id - 1 as id, name, id * 0.5 as rate from unnest($1::text[]) with ordinality as r (name, id)`, [REGIONS]);
+  await runSql(
+    source.url,
+    `create table region as select id - 1 as id, name, id * 0.5 as rate from unnest($1::text[]) with ordinality as r (name, id)`,
+    [REGIONS],
+  );
   const { hostname, port, pathname, username, password } = new URL(source.url);
   const config = { host: hostname, port: Number(port), database: pathname.slice(1), user: username };
-  const { id: datasourceId } = await maker.creates('/datasources', { name: 'Regions', type: 'postgres', config, secrets: { password } });
+  const { id: datasourceId } = await maker.creates('/datasources', {
+    name: 'Regions',
+    type: 'postgres',
+    config,
+    secrets: { password },
+  });
   const { id } = await maker.creates('/datasets', { name: 'Million', datasourceId, query });
   return {
     id: id as string,
@@ -37,20 +47,31 @@ export async function makeMillion(maker: Client, query = MILLION) {
       return () => gate.end();
     },
     /** Statements of refreshes that the source is at. */
-    running: () => runSql(source.url, `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`),
+    running: () =>
+      runSql(
+        source.url,
+        `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
+      ),
     drop: source.drop,
   };
 }
 
 /** What a caller sees of the dataset now. */
 export async function shown(caller: Client, id: string): Promise<Shown> {
-  const { rows } = await caller.creates(`/datasets/${id}/_aggregate`, { groupBy: [{ field: 'region' }], measures: [{ fn: 'count', as: 'rows' }] });
+  const { rows } = await caller.creates(`/datasets/${id}/_aggregate`, {
+    groupBy: [{ field: 'region' }],
+    measures: [{ fn: 'count', as: 'rows' }],
+  });
   return (rows as Shown).toSorted();
 }
 
 /** Begins a refresh without waiting for it; answers the operation's id. */
 export async function beginRefresh(caller: Client, id: string, progress?: string): Promise<string> {
-  const { status, headers, body } = await caller.post(`/datasets/${id}/_refresh`, { ...(progress && { progress }) }, { prefer: 'respond-async' });
+  const { status, headers, body } = await caller.post(
+    `/datasets/${id}/_refresh`,
+    { ...(progress && { progress }) },
+    { prefer: 'respond-async' },
+  );
   expect([status, headers.get('location')]).toEqual([202, `/api/progress/${body.id}`]);
   return body.id;
 }

@@ -30,18 +30,27 @@ export function useMysqlSource() {
   };
   let admin: mysql.Connection;
   beforeAll(async () => {
-    const { host, port, user, password } = source.address = await mariadb();
+    const { host, port, user, password } = (source.address = await mariadb());
     admin = await mysql.createConnection({ host, port, user, password, multipleStatements: true });
     // Another file may be trying what the server's own mode does.
     await admin.query(`set sql_mode = ''; create database ${database} character set utf8mb4; use ${database}`);
     source.database = database;
-    source.open = (change = {}, secrets = { password }) => createDrivers({ ownDatabase: null }).driverOf('mysql').connect({ host, port, database, user, ...change }, secrets, null);
+    source.open = (change = {}, secrets = { password }) =>
+      createDrivers({ ownDatabase: null })
+        .driverOf('mysql')
+        .connect({ host, port, database, user, ...change }, secrets, null);
     source.connection = source.open();
     source.dir = await mkdtemp(join(tmpdir(), 'dws-segments-'));
-    source.sql = async (text, values) => (await (values ? admin.execute(text, values) : admin.query(text)))[0] as Record<string, unknown>[];
+    source.sql = async (text, values) =>
+      (await (values ? admin.execute(text, values) : admin.query(text)))[0] as Record<string, unknown>[];
     source.load = (query) => loadFrom(source.connection, source.dir, query);
     source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
-    source.busy = async () => (await source.sql(`select coalesce(info, '') as info from information_schema.processlist where db = '${database}' and id <> connection_id()`)).map((row) => String(row.info));
+    source.busy = async () =>
+      (
+        await source.sql(
+          `select coalesce(info, '') as info from information_schema.processlist where db = '${database}' and id <> connection_id()`,
+        )
+      ).map((row) => String(row.info));
   });
   afterAll(async () => {
     await source.connection.close();

@@ -9,7 +9,11 @@ import { QUICK } from './operations/platform.ts';
 import { eventually, rows, test } from './operations/world.ts';
 
 describe('work in the called process', () => {
-  const running = { operation: 'dataset.refresh', resource: { kind: 'dataset', id: newId() }, progress: 'preview' } as const;
+  const running = {
+    operation: 'dataset.refresh',
+    resource: { kind: 'dataset', id: newId() },
+    progress: 'preview',
+  } as const;
 
   test('has a record when it has a name: it can be followed and is done when it is done', async ({ world }) => {
     const ann = await world.caller();
@@ -31,14 +35,23 @@ describe('work in the called process', () => {
 
   test('is cancelled by its name, and fails with its own error', async ({ world }) => {
     const ann = await world.caller();
-    await expect(here(ann, running, async ({ signal }) => {
-      await operations.cancel(ann, 'preview');
-      await eventually(async () => signal.aborted);
-      throw new Error('Aborted');
-    })).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(
+      here(ann, running, async ({ signal }) => {
+        await operations.cancel(ann, 'preview');
+        await eventually(async () => signal.aborted);
+        throw new Error('Aborted');
+      }),
+    ).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(await operations.get(ann, 'preview')).toMatchObject({ status: 'cancelled' });
-    await expect(here(ann, running, async () => { throw conflict('No'); })).rejects.toMatchObject({ message: 'No' });
-    expect(await operations.get(ann, 'preview')).toMatchObject({ status: 'failed', error: { statusCode: 409, code: 'CONFLICT', message: 'No' } });
+    await expect(
+      here(ann, running, async () => {
+        throw conflict('No');
+      }),
+    ).rejects.toMatchObject({ message: 'No' });
+    expect(await operations.get(ann, 'preview')).toMatchObject({
+      status: 'failed',
+      error: { statusCode: 409, code: 'CONFLICT', message: 'No' },
+    });
   });
 
   test('is recorded failed when its process died', async ({ world }) => {

@@ -26,7 +26,10 @@ describe('workers that die', () => {
     await until(ann, id, 'running');
     await doomed.kill('SIGKILL');
     await world.here({ 'dataset.refresh': counting(false) });
-    await expect(wait(ann, id)).rejects.toMatchObject({ status: 500, message: 'The process that did the work ended before it was done' });
+    await expect(wait(ann, id)).rejects.toMatchObject({
+      status: 500,
+      message: 'The process that did the work ended before it was done',
+    });
     expect(await published(world)).toEqual([]);
   });
 
@@ -45,7 +48,9 @@ describe('workers that die', () => {
     await sleepy.kill('SIGTERM');
     expect(record.result).toEqual({ pid: heir.pid, attempt: 2 });
     expect(await operations.get(ann, id)).toEqual(record);
-    expect((await rows(world, `select records from dws.generation where dataset_id = $1`, [record.resourceId]))).toEqual([{ records: 2 }]);
+    expect(await rows(world, `select records from dws.generation where dataset_id = $1`, [record.resourceId])).toEqual([
+      { records: 2 },
+    ]);
   });
 
   test('a worker told to end hands back what it cannot finish', async ({ world }) => {
@@ -63,7 +68,15 @@ describe('workers that die', () => {
   test('work that is interrupted each time is begun three times at most', async ({ world }) => {
     const ann = await world.caller();
     const attempts: number[] = [];
-    await world.here({ 'dataset.refresh': { takeover: true, run: async ({ attempt }) => { attempts.push(attempt); throw new Interrupted('Out of memory'); } } });
+    await world.here({
+      'dataset.refresh': {
+        takeover: true,
+        run: async ({ attempt }) => {
+          attempts.push(attempt);
+          throw new Interrupted('Out of memory');
+        },
+      },
+    });
     await expect(wait(ann, await count(ann))).rejects.toMatchObject({ status: 500 });
     expect(attempts).toEqual([1, 2, 3]);
   });
@@ -83,10 +96,15 @@ test('a Postgres that drops all connections costs nobody their answer', async ({
   await world.worker();
   const id = await count(ann, { until: 60, every: 25 });
   const told: string[] = [];
-  const following = (async () => { for await (const record of events(world.platform, ann.viewer, id)) told.push(record.status); })();
+  const following = (async () => {
+    for await (const record of events(world.platform, ann.viewer, id)) told.push(record.status);
+  })();
   const waiting = wait(ann, id);
   await until(ann, id, 'running');
-  await runSql(world.url, 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+  await runSql(
+    world.url,
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
   expect(await waiting).toMatchObject({ status: 'succeeded' });
   await following;
   expect(told.at(-1)).toBe('succeeded');

@@ -13,10 +13,16 @@ import { count, eventually, published, rows, test, until } from './operations/wo
 describe('starting', () => {
   test('an operation of a transaction that is undone never was', async ({ world }) => {
     const ann = await world.caller();
-    await expect(ann.transaction(async (tx) => {
-      await operations.start(ann, tx, { operation: 'dataset.refresh', resource: { kind: 'dataset', id: newId() }, input: {} });
-      throw new Error('Changed my mind');
-    })).rejects.toThrow('Changed my mind');
+    await expect(
+      ann.transaction(async (tx) => {
+        await operations.start(ann, tx, {
+          operation: 'dataset.refresh',
+          resource: { kind: 'dataset', id: newId() },
+          input: {},
+        });
+        throw new Error('Changed my mind');
+      }),
+    ).rejects.toThrow('Changed my mind');
 
     expect(await rows(world, 'select id from dws.operation')).toEqual([]);
     expect(await rows(world, `select id from dws_jobs.job_common where name = 'operation'`)).toEqual([]);
@@ -27,7 +33,13 @@ describe('starting', () => {
     const first = await count(ann, {}, { progress: 42 });
     await expect(count(ann, {}, { progress: '42' })).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
     await expect(count(bob, {}, { progress: 42 })).resolves.toBeTypeOf('string');
-    expect(await operations.get(ann, '42')).toMatchObject({ id: first, progress: '42', status: 'queued', percent: null, current: 0 });
+    expect(await operations.get(ann, '42')).toMatchObject({
+      id: first,
+      progress: '42',
+      status: 'queued',
+      percent: null,
+      current: 0,
+    });
 
     await operations.cancel(ann, '42');
     const second = await count(ann, {}, { progress: 42 });
@@ -36,7 +48,8 @@ describe('starting', () => {
 
   test('an empty name is refused and starts nothing', async ({ world }) => {
     const ann = await world.caller();
-    for (const progress of ['', '  ']) await expect(count(ann, {}, { progress })).rejects.toMatchObject({ status: 400 });
+    for (const progress of ['', '  '])
+      await expect(count(ann, {}, { progress })).rejects.toMatchObject({ status: 400 });
     expect(await rows(world, 'select id from dws.operation')).toEqual([]);
   });
 
@@ -59,15 +72,28 @@ describe('waiting', () => {
     const ann = await world.caller();
     const worker = await world.worker();
     const record = await wait(ann, await count(ann));
-    expect(record).toMatchObject({ status: 'succeeded', percent: 100, error: null, result: { pid: worker.pid, attempt: 1 } });
+    expect(record).toMatchObject({
+      status: 'succeeded',
+      percent: 100,
+      error: null,
+      result: { pid: worker.pid, attempt: 1 },
+    });
     expect(record.finishedAt).toBeInstanceOf(Date);
   });
 
   test('a failure reaches the caller as it happened; ours says no more than that', async ({ world }) => {
     const ann = await world.caller();
     await world.here({ 'dataset.refresh': counting() });
-    await expect(wait(ann, await count(ann, { fail: 'fault' }))).rejects.toMatchObject({ status: 400, code: 'BAD_USER_INPUT', message: 'The number is odd' });
-    await expect(wait(ann, await count(ann, { fail: 'bug' }))).rejects.toMatchObject({ status: 500, code: 'INTERNAL', message: 'Something went wrong on our side' });
+    await expect(wait(ann, await count(ann, { fail: 'fault' }))).rejects.toMatchObject({
+      status: 400,
+      code: 'BAD_USER_INPUT',
+      message: 'The number is odd',
+    });
+    await expect(wait(ann, await count(ann, { fail: 'bug' }))).rejects.toMatchObject({
+      status: 500,
+      code: 'INTERNAL',
+      message: 'Something went wrong on our side',
+    });
     expect(await published(world)).toEqual([]);
   });
 
@@ -88,10 +114,13 @@ describe('following', () => {
     const ann = await world.caller();
     await world.worker();
     const told: OperationRecord[] = [];
-    for await (const record of events(world.platform, ann.viewer, await count(ann, { until: 5, every: 150 }))) told.push(record);
+    for await (const record of events(world.platform, ann.viewer, await count(ann, { until: 5, every: 150 })))
+      told.push(record);
 
     expect([...new Set(told.map((record) => record.status))]).toEqual(['queued', 'running', 'succeeded']);
-    expect(told.map((record) => record.sequence)).toEqual(told.map((record) => record.sequence).toSorted((a, b) => a - b));
+    expect(told.map((record) => record.sequence)).toEqual(
+      told.map((record) => record.sequence).toSorted((a, b) => a - b),
+    );
     expect(told.map((record) => record.percent)).toContain(60);
     expect(told.at(-1)).toMatchObject({ current: 5, total: 5, percent: 100, message: 'Number 5' });
   });
@@ -134,7 +163,11 @@ describe('cancelling', () => {
     await until(ann, id, 'running');
     await operations.cancel(ann, id);
     expect(await waiting).toMatchObject({ status: 409, code: 'CANCELLED' });
-    expect(await operations.get(ann, id)).toMatchObject({ status: 'cancelled', error: { statusCode: 409, code: 'CANCELLED' }, result: null });
+    expect(await operations.get(ann, id)).toMatchObject({
+      status: 'cancelled',
+      error: { statusCode: 409, code: 'CANCELLED' },
+      result: null,
+    });
     expect(await published(world)).toEqual([]);
     await expect(operations.cancel(ann, id)).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
   });
@@ -181,7 +214,10 @@ describe('lanes', () => {
 
   test('cancelling ends only the caller’s wait, unless it is the last', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
-    const [first, joined] = [await count(ann, { until: 1_000_000, every: 10 }, lane), await count(bob, { until: 1_000_000, every: 10 }, lane)];
+    const [first, joined] = [
+      await count(ann, { until: 1_000_000, every: 10 }, lane),
+      await count(bob, { until: 1_000_000, every: 10 }, lane),
+    ];
     await world.here({ 'dataset.refresh': counting() });
     await until(bob, joined, 'running');
     expect(await operations.cancel(ann, first)).toMatchObject({ status: 'cancelled' });
@@ -196,7 +232,9 @@ describe('lanes', () => {
     const running = new Map<string, number>();
     let most = 0;
     let release = () => {};
-    const released = new Promise<void>((resolve) => { release = resolve; });
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const patient: Handler = {
       takeover: false,
       async run({ tenantId }) {
@@ -222,7 +260,11 @@ test('records stay seven days after the end', async ({ world }) => {
   const ann = await world.caller();
   const [old, young, open] = [await count(ann), await count(ann), await count(ann)];
   for (const id of [old, young]) await operations.cancel(ann, id);
-  await rows(world, `update dws.operation set created_at = now() - interval '9 days', finished_at = case when id = $1 then now() - interval '169 hours' when id = $2 then now() - interval '167 hours' end`, [old, young]);
+  await rows(
+    world,
+    `update dws.operation set created_at = now() - interval '9 days', finished_at = case when id = $1 then now() - interval '169 hours' when id = $2 then now() - interval '167 hours' end`,
+    [old, young],
+  );
   await reconcile(world.platform, {}, QUICK);
   expect((await rows(world, 'select id from dws.operation order by id')).map(({ id }) => id)).toEqual([young, open]);
 });

@@ -22,27 +22,54 @@ describe('every page', () => {
       expect(policy.match(/script-src[^;]*/)![0], path).not.toMatch(/unsafe-inline|https?:/);
       // Scripts hold markup of their own; what the page itself loads stands outside of them.
       const markup = String(body).replace(/(<script[^>]*>)[\s\S]*?<\/script>/g, '$1');
-      for (const [address] of markup.matchAll(/(?<=(?:src|href)=["'])[^"']+/g)) expect(address, path).toMatch(/^(\/(?!\/)|data:|#)/);
+      for (const [address] of markup.matchAll(/(?<=(?:src|href)=["'])[^"']+/g))
+        expect(address, path).toMatch(/^(\/(?!\/)|data:|#)/);
     }
   });
 
   world('leads nowhere but to what is there', async ({ anonymous }) => {
     const { body } = await anonymous.request('GET', '/');
     const links = [...String(body).matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path]) => path!);
-    expect(links).toEqual(expect.arrayContaining(['/graphiql', '/api/docs', '/graphql/schema.graphql', '/graphql/subgraph.graphql', '/api/openapi.json', '/readyz']));
+    expect(links).toEqual(
+      expect.arrayContaining([
+        '/graphiql',
+        '/api/docs',
+        '/graphql/schema.graphql',
+        '/graphql/subgraph.graphql',
+        '/api/openapi.json',
+        '/readyz',
+      ]),
+    );
     for (const path of links) expect((await anonymous.request('GET', path)).status, path).toBe(200);
-    for (const path of ['/api/docs/package.json', '/api/docs/../package.json', '/api/docs/%2e%2e/package.json', '/api/docs/index.html', '/api/docs/swagger-ui.js.map']) expect((await anonymous.request('GET', path)).status, path).toBe(404);
+    for (const path of [
+      '/api/docs/package.json',
+      '/api/docs/../package.json',
+      '/api/docs/%2e%2e/package.json',
+      '/api/docs/index.html',
+      '/api/docs/swagger-ui.js.map',
+    ])
+      expect((await anonymous.request('GET', path)).status, path).toBe(404);
   });
 
   world('of the contract answers 304 to who has it, and is the schema that is served', async ({ anonymous, ann }) => {
-    for (const [path, type, words] of [['/graphql/schema.graphql', 'text/plain', 'type Query'], ['/graphql/subgraph.graphql', 'text/plain', '@link'], ['/api/openapi.json', 'application/json', '']] as const) {
+    for (const [path, type, words] of [
+      ['/graphql/schema.graphql', 'text/plain', 'type Query'],
+      ['/graphql/subgraph.graphql', 'text/plain', '@link'],
+      ['/api/openapi.json', 'application/json', ''],
+    ] as const) {
       const { status, headers, body } = await anonymous.request('GET', path);
       expect([status, headers.get('content-type')], path).toEqual([200, `${type}; charset=utf-8`]);
       if (words) expect(body, path).toContain(words);
-      expect((await anonymous.request('GET', path, undefined, { 'if-none-match': headers.get('etag')! })).status, path).toBe(304);
+      expect(
+        (await anonymous.request('GET', path, undefined, { 'if-none-match': headers.get('etag')! })).status,
+        path,
+      ).toBe(304);
     }
     const { body } = await ann.request('GET', '/api/openapi.json');
-    expect(body).toMatchObject({ openapi: expect.stringMatching(/^3\.1/), paths: { '/api/me': { get: expect.anything(), put: expect.anything() } } });
+    expect(body).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1/),
+      paths: { '/api/me': { get: expect.anything(), put: expect.anything() } },
+    });
   });
 });
 
@@ -51,8 +78,13 @@ async function opened(browser: Browser, url: string): Promise<{ page: Page; slip
   const page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
   const slips: string[] = [];
   page.on('pageerror', (error) => slips.push(`error: ${error.message}`));
-  page.on('console', (message) => { if (message.type() === 'error' && !/status of 401/.test(message.text())) slips.push(`console: ${message.text()}`); });
-  page.on('request', (request) => { if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host) slips.push(`foreign: ${request.url()}`); });
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 401/.test(message.text())) slips.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host)
+      slips.push(`foreign: ${request.url()}`);
+  });
   return { page, slips };
 }
 
@@ -63,11 +95,15 @@ async function shoot(page: Page, name: string): Promise<void> {
 }
 
 const inBrowser = world.extend<{ browser: Browser }>({
-  browser: [async ({}, use) => { // oxlint-disable-line no-empty-pattern -- vitest reads a fixture's needs from its pattern
-    const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
-    await use(browser);
-    await browser.close();
-  }, { scope: 'file' }],
+  browser: [
+    async ({}, use) => {
+      // oxlint-disable-line no-empty-pattern -- vitest reads a fixture's needs from its pattern
+      const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'file' },
+  ],
 });
 
 describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
@@ -133,7 +169,9 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
     await me.locator('.opblock-summary').click();
     await me.getByRole('button', { name: 'Try it out' }).click();
     await me.getByRole('button', { name: 'Execute' }).click();
-    await expect.poll(() => me.locator('.live-responses-table').first().innerText(), { timeout: 15_000 }).toMatch(/"username": "ann"/);
+    await expect
+      .poll(() => me.locator('.live-responses-table').first().innerText(), { timeout: 15_000 })
+      .toMatch(/"username": "ann"/);
     await me.scrollIntoViewIfNeeded();
     await shoot(page, 'docs-tried');
     expect(slips).toEqual([]);

@@ -3,13 +3,23 @@ import { describe, expect, test } from 'vitest';
 import { bindParameters, checkParameters, parseTemplate } from '../src/core/parameters.ts';
 import type { ParameterDefinition } from '../src/core/parameters.ts';
 
-const refused = (message: string | RegExp) => expect.objectContaining({ status: 400, message: typeof message === 'string' ? message : expect.stringMatching(message) });
+const refused = (message: string | RegExp) =>
+  expect.objectContaining({
+    status: 400,
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  });
 const region: ParameterDefinition = { name: 'region', dataType: 'string', required: true };
 
 describe('a query is taken apart at its placeholders', () => {
   test('texts and placeholders, in order', () => {
     expect(parseTemplate('select * from t where a = {{a}} and b in ({{ b }}, {{a}})')).toEqual([
-      'select * from t where a = ', { name: 'a' }, ' and b in (', { name: 'b' }, ', ', { name: 'a' }, ')',
+      'select * from t where a = ',
+      { name: 'a' },
+      ' and b in (',
+      { name: 'b' },
+      ', ',
+      { name: 'a' },
+      ')',
     ]);
     expect(parseTemplate('')).toEqual([]);
   });
@@ -26,12 +36,25 @@ describe('a query is taken apart at its placeholders', () => {
   });
 
   test.each([
-    ["select '{{a}}'", /stands in a string/], ["select 'it''s {{a}}'", /stands in a string/], [String.raw`select E'\' {{a}}'`, /stands in a string/],
-    ['select $$ {{a}} $$', /stands in a string/], ['select $x$ $$ {{a}} $x$', /stands in a string/], ['select "{{a}}"', /stands in a quoted name/], ['select `{{a}}`', /stands in a quoted name/],
-    ['select 1 -- {{a}}', /stands in a comment/], ['select 1 /* /* */ {{a}} */', /stands in a comment/],
-    ['select {{ a b }}', /begins no placeholder/], ['select {{1a}}', /begins no placeholder/], ['select {{a', /begins no placeholder/],
-    ["select 'a", 'The query ends within a string'], ['select "a', 'The query ends within a quoted name'], ['select /* /* */', 'The query ends within a comment'], ['select $a$ $b$', 'The query ends within a string'],
-    ['select 1; select 2', 'The query has more than one statement'], ['select 1; {{a}}', 'The query has more than one statement'], ["select 1; ''", 'The query has more than one statement'],
+    ["select '{{a}}'", /stands in a string/],
+    ["select 'it''s {{a}}'", /stands in a string/],
+    [String.raw`select E'\' {{a}}'`, /stands in a string/],
+    ['select $$ {{a}} $$', /stands in a string/],
+    ['select $x$ $$ {{a}} $x$', /stands in a string/],
+    ['select "{{a}}"', /stands in a quoted name/],
+    ['select `{{a}}`', /stands in a quoted name/],
+    ['select 1 -- {{a}}', /stands in a comment/],
+    ['select 1 /* /* */ {{a}} */', /stands in a comment/],
+    ['select {{ a b }}', /begins no placeholder/],
+    ['select {{1a}}', /begins no placeholder/],
+    ['select {{a', /begins no placeholder/],
+    ["select 'a", 'The query ends within a string'],
+    ['select "a', 'The query ends within a quoted name'],
+    ['select /* /* */', 'The query ends within a comment'],
+    ['select $a$ $b$', 'The query ends within a string'],
+    ['select 1; select 2', 'The query has more than one statement'],
+    ['select 1; {{a}}', 'The query has more than one statement'],
+    ["select 1; ''", 'The query has more than one statement'],
   ])('%s is refused', (sql, message) => {
     expect(() => parseTemplate(sql)).toThrow(refused(message));
   });
@@ -44,23 +67,51 @@ describe('a query is taken apart at its placeholders', () => {
   });
 
   test('whatever the text, its pieces are the text again', () => {
-    const fragments = fc.array(fc.constantFrom("'", '"', '`', '$', '$$', '$a$', 'e', 'E', '\\', '--', '\n', '/*', '*/', 'x', ' ', '{{a}}', '1', '#'), { maxLength: 12 });
-    fc.assert(fc.property(fragments, fc.constantFrom('standard' as const, 'mysql' as const), (parts, dialect) => {
-      const sql = parts.join('');
-      let pieces;
-      try {
-        pieces = parseTemplate(sql, dialect);
-      } catch (error) {
-        expect(error).toMatchObject({ status: 400 });
-        return;
-      }
-      expect(pieces.map((piece) => (typeof piece === 'string' ? piece : `{{${piece.name}}}`)).join('')).toBe(sql);
-    }), { numRuns: 2000 });
+    const fragments = fc.array(
+      fc.constantFrom(
+        "'",
+        '"',
+        '`',
+        '$',
+        '$$',
+        '$a$',
+        'e',
+        'E',
+        '\\',
+        '--',
+        '\n',
+        '/*',
+        '*/',
+        'x',
+        ' ',
+        '{{a}}',
+        '1',
+        '#',
+      ),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(fragments, fc.constantFrom('standard' as const, 'mysql' as const), (parts, dialect) => {
+        const sql = parts.join('');
+        let pieces;
+        try {
+          pieces = parseTemplate(sql, dialect);
+        } catch (error) {
+          expect(error).toMatchObject({ status: 400 });
+          return;
+        }
+        expect(pieces.map((piece) => (typeof piece === 'string' ? piece : `{{${piece.name}}}`)).join('')).toBe(sql);
+      }),
+      { numRuns: 2000 },
+    );
   });
 });
 
 describe('definitions are checked when a query is saved', () => {
-  test('an unused definition is fine', () => expect(() => checkParameters('select {{region}}', [region, { name: 'more', dataType: 'date', defaultValue: '2024-01-01' }])).not.toThrow());
+  test('an unused definition is fine', () =>
+    expect(() =>
+      checkParameters('select {{region}}', [region, { name: 'more', dataType: 'date', defaultValue: '2024-01-01' }]),
+    ).not.toThrow());
 
   test.each<[string, ParameterDefinition[], string | RegExp]>([
     ['select {{region}}, {{other}}', [region], 'The placeholder {{other}} has no parameter definition'],
@@ -69,7 +120,11 @@ describe('definitions are checked when a query is saved', () => {
     ['select 1', [{ ...region, name: '2x' }], /^"2x" is no name/],
     ['select 1', [{ ...region, dataType: 'blob' as 'string' }], 'The parameter "region" has the unknown type "blob"'],
     ['select 1', [{ ...region, defaultValue: 3 }], 'The parameter "region" takes a string'],
-    ['select 1', [{ ...region, dataType: 'date', defaultValue: '2024-13-01' }], 'The parameter "region" takes a date in ISO form'],
+    [
+      'select 1',
+      [{ ...region, dataType: 'date', defaultValue: '2024-13-01' }],
+      'The parameter "region" takes a date in ISO form',
+    ],
   ])('%s with %j', (sql, definitions, message) => {
     expect(() => checkParameters(sql, definitions)).toThrow(refused(message));
   });
@@ -77,15 +132,27 @@ describe('definitions are checked when a query is saved', () => {
 
 describe('values are bound for a run', () => {
   const definitions: ParameterDefinition[] = [
-    region, { name: 'from', dataType: 'date', defaultValue: '2024-01-01' }, { name: 'least', dataType: 'number', defaultValue: 0 }, { name: 'active', dataType: 'boolean' },
+    region,
+    { name: 'from', dataType: 'date', defaultValue: '2024-01-01' },
+    { name: 'least', dataType: 'number', defaultValue: 0 },
+    { name: 'active', dataType: 'boolean' },
   ];
-  const values = (overrides: Record<string, unknown>) => bindParameters(definitions, overrides).map((parameter) => parameter.value);
+  const values = (overrides: Record<string, unknown>) =>
+    bindParameters(definitions, overrides).map((parameter) => parameter.value);
 
   test('overrides, defaults, and null for what is neither', () => {
     expect(bindParameters(definitions, { region: 'EU' })).toEqual([
-      { name: 'region', dataType: 'string', value: 'EU' }, { name: 'from', dataType: 'date', value: '2024-01-01' }, { name: 'least', dataType: 'number', value: 0 }, { name: 'active', dataType: 'boolean', value: null },
+      { name: 'region', dataType: 'string', value: 'EU' },
+      { name: 'from', dataType: 'date', value: '2024-01-01' },
+      { name: 'least', dataType: 'number', value: 0 },
+      { name: 'active', dataType: 'boolean', value: null },
     ]);
-    expect(values({ region: '', from: '2024-05-01T02:00:00+02:00', least: null, active: false })).toEqual(['', '2024-05-01T00:00:00.000Z', null, false]);
+    expect(values({ region: '', from: '2024-05-01T02:00:00+02:00', least: null, active: false })).toEqual([
+      '',
+      '2024-05-01T00:00:00.000Z',
+      null,
+      false,
+    ]);
     expect(values({ region: 'EU', from: undefined })).toEqual(['EU', '2024-01-01', 0, null]);
   });
 

@@ -11,22 +11,38 @@ import { runSql } from './run-sql.ts';
 type Parameter = BoundQuery['parameters'][number];
 
 /** A parameter typed by its value; dates are said to be dates. */
-export const bound = (name: string, value: Parameter['value'], dataType?: Parameter['dataType']): Parameter =>
-  ({ name, value, dataType: dataType ?? (typeof value === 'object' ? 'string' : typeof value as 'string' | 'number' | 'boolean') });
+export const bound = (name: string, value: Parameter['value'], dataType?: Parameter['dataType']): Parameter => ({
+  name,
+  value,
+  dataType: dataType ?? (typeof value === 'object' ? 'string' : (typeof value as 'string' | 'number' | 'boolean')),
+});
 
-export const ask = (text: string, parameters: Parameter[] = [], timeout = 20_000): BoundQuery => ({ text, parameters, timeout });
+export const ask = (text: string, parameters: Parameter[] = [], timeout = 20_000): BoundQuery => ({
+  text,
+  parameters,
+  timeout,
+});
 
 export const never = new AbortController().signal;
 
 /** A datasource's config and secrets for the database of a URL. */
 export function configOf(url: string): { config: Record<string, unknown>; secrets: Record<string, string> } {
   const { hostname, port, pathname, username, password } = new URL(url);
-  return { config: { host: hostname, port: Number(port), database: pathname.slice(1), user: username }, secrets: { password } };
+  return {
+    config: { host: hostname, port: Number(port), database: pathname.slice(1), user: username },
+    secrets: { password },
+  };
 }
 
-export const open = (url: string, change: Record<string, unknown> = {}, ownDatabase: DatabaseIdentity | null = null): SourceConnection => {
+export const open = (
+  url: string,
+  change: Record<string, unknown> = {},
+  ownDatabase: DatabaseIdentity | null = null,
+): SourceConnection => {
   const { config, secrets } = configOf(url);
-  return createDrivers({ ownDatabase }).driverOf('postgres').connect({ ...config, ...change }, secrets, null);
+  return createDrivers({ ownDatabase })
+    .driverOf('postgres')
+    .connect({ ...config, ...change }, secrets, null);
 };
 
 /** The records of segments in the one dialect, each value its text or null. A reader of its own, so that it agrees with nobody's mistakes. */
@@ -52,7 +68,11 @@ export function parseCsv(text: string): (string | null)[][] {
 }
 
 /** All that a query answers: the records of its segments and the segments themselves, whose files in `dir` are deleted. */
-export async function loadFrom(connection: SourceConnection, dir: string, query: BoundQuery): Promise<{ rows: (string | null)[][]; segments: Segment[] }> {
+export async function loadFrom(
+  connection: SourceConnection,
+  dir: string,
+  query: BoundQuery,
+): Promise<{ rows: (string | null)[][]; segments: Segment[] }> {
   const segments: Segment[] = [];
   const rows: (string | null)[][] = [];
   for await (const segment of connection.segments(query, dir, never)) {
@@ -83,8 +103,11 @@ export function useSource() {
     source.sql = (text, values) => runSql(source.database.url, text, values);
     source.load = (query) => loadFrom(source.connection, source.dir, query);
     source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
-    source.busy = async () => (await source.sql(`select query from pg_stat_activity
-      where application_name = 'data-workspace-service' and datname = current_database()`)).map((row) => String(row.query));
+    source.busy = async () =>
+      (
+        await source.sql(`select query from pg_stat_activity
+      where application_name = 'data-workspace-service' and datname = current_database()`)
+      ).map((row) => String(row.query));
   });
   afterAll(async () => {
     await source.connection.close();

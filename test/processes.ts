@@ -24,10 +24,20 @@ export interface ServiceProcess {
 /** Starts `dws serve` on a free port with these variables; answers once it is ready. Throws what it printed when it ends instead. */
 export async function startProcess(variables: Record<string, string>): Promise<ServiceProcess> {
   const { child, ended, printed } = run(variables);
-  const url = await Promise.race([addressOf(child, printed), ended.then((how) => { throw new Error(`The service ended with ${how}: ${printed()}`); })]);
-  while (!(await fetch(`${url}/readyz`)).ok) await new Promise((wake) => { setTimeout(wake, 50); });
+  const url = await Promise.race([
+    addressOf(child, printed),
+    ended.then((how) => {
+      throw new Error(`The service ended with ${how}: ${printed()}`);
+    }),
+  ]);
+  while (!(await fetch(`${url}/readyz`)).ok)
+    await new Promise((wake) => {
+      setTimeout(wake, 50);
+    });
   return {
-    url, printed, pid: child.pid!,
+    url,
+    printed,
+    pid: child.pid!,
     end(signal) {
       child.kill(signal);
       return ended;
@@ -40,22 +50,37 @@ export async function startProcess(variables: Record<string, string>): Promise<S
 }
 
 /** Runs `dws serve` that is expected to end by itself; answers its exit code and what it printed. */
-export async function runProcess(variables: Record<string, string>): Promise<{ code: number | NodeJS.Signals; printed: string }> {
+export async function runProcess(
+  variables: Record<string, string>,
+): Promise<{ code: number | NodeJS.Signals; printed: string }> {
   const { ended, printed } = run(variables);
   return { code: await ended, printed: printed() };
 }
 
 function run(variables: Record<string, string>) {
   const child = spawn(process.execPath, [builtMain(), 'serve'], {
-    env: { ...childEnvironment(), HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', SEED_DEMO: 'false', RATE_LIMIT_API: '0', RATE_LIMIT_LOGIN: '0', ...variables },
+    env: {
+      ...childEnvironment(),
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      SEED_DEMO: 'false',
+      RATE_LIMIT_API: '0',
+      RATE_LIMIT_LOGIN: '0',
+      ...variables,
+    },
     // As behind `npm start`, it ends when whoever started it is killed: nothing outlives the tests.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let text = '';
-  for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; });
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
   // Its `close` event never comes once we have closed the channel.
-  const ended = Promise.all([once(child, 'exit'), once(child.stdout!, 'close'), once(child.stderr!, 'close')])
-    .then(([[code, signal]]) => (code ?? signal) as number | NodeJS.Signals);
+  const ended = Promise.all([once(child, 'exit'), once(child.stdout!, 'close'), once(child.stderr!, 'close')]).then(
+    ([[code, signal]]) => (code ?? signal) as number | NodeJS.Signals,
+  );
   return { child, ended, printed: () => text };
 }
 
@@ -78,7 +103,7 @@ export function newFolder(): { path: string; remove(): void } {
 /** A process and all it started, and those in turn. Linux only. */
 export async function treeOf(root: number): Promise<number[]> {
   const tree = [root];
-  for (const pid of tree) tree.push(...await childrenOf(pid).catch(() => []));
+  for (const pid of tree) tree.push(...(await childrenOf(pid).catch(() => [])));
   return tree;
 }
 
@@ -88,8 +113,13 @@ export const allGone = (pids: number[]): Promise<boolean> => eventually(async ()
 /** Somebody who logged in at one process, as a browser on its pages. */
 export async function logIn(url: string, username = 'admin', password = ADMIN_PASSWORD): Promise<Client> {
   const answer = await new Client(url).post('/login', { username, password });
-  if (answer.status !== 200) throw new Error(`${username} cannot log in: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return new Client(url, { cookie: answer.headers.getSetCookie()[0]!.split(';')[0]!, 'sec-fetch-site': 'same-origin' }, { id: answer.body.user.id, username });
+  if (answer.status !== 200)
+    throw new Error(`${username} cannot log in: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return new Client(
+    url,
+    { cookie: answer.headers.getSetCookie()[0]!.split(';')[0]!, 'sec-fetch-site': 'same-origin' },
+    { id: answer.body.user.id, username },
+  );
 }
 
 /** The same person by a new API token. */

@@ -23,30 +23,45 @@ test('an element without description, a deprecation without reason and a root fi
     "What to paint." input Paint { colour: Colour }
     type Query { "Paints." paint(input: Paint): Boolean }`);
   expect(untidyElements(schema)).toEqual([
-    'Colour.RED has no description', 'Paint.colour has no description', 'Query.paint(input) has no description',
-    'Colour.GREEN is deprecated without a reason', 'Query.paint names no permission',
+    'Colour.RED has no description',
+    'Paint.colour has no description',
+    'Query.paint(input) has no description',
+    'Colour.GREEN is deprecated without a reason',
+    'Query.paint names no permission',
   ]);
 });
 
 test('a change that breaks released clients must be named in CHANGES.md', () => {
   const released = 'type Query { old: Int kept: Int }';
-  expect(unannouncedBreaks(released, 'type Query { kept: Int added: Int }', '')).toEqual([expect.stringContaining('Query.old was removed.')]);
-  expect(unannouncedBreaks(released, 'type Query { kept: Int added: Int }', '- Query.old was removed. Use `kept`.')).toEqual([]);
+  expect(unannouncedBreaks(released, 'type Query { kept: Int added: Int }', '')).toEqual([
+    expect.stringContaining('Query.old was removed.'),
+  ]);
+  expect(
+    unannouncedBreaks(released, 'type Query { kept: Int added: Int }', '- Query.old was removed. Use `kept`.'),
+  ).toEqual([]);
 });
 
 test('a comparison sorts changes into breaking, dangerous and other ones', () => {
   const before = 'enum E { A } type Query { gone: Int e(x: E): E }';
   const after = 'enum E { A B } type New { f: Int } type Query { e(x: E): E n: New }';
   expect(compareContracts(before, after)).toEqual({
-    breaking: ['Query.gone was removed.'], dangerous: ['B was added to enum type E.'], other: ['E.B was added.', 'New was added.', 'Query.n was added.'],
+    breaking: ['Query.gone was removed.'],
+    dangerous: ['B was added to enum type E.'],
+    other: ['E.B was added.', 'New was added.', 'Query.n was added.'],
   });
 });
 
 test('an outdated file is named with its first line that differs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dws-schema-test-'));
   await writeFile(join(folder, 'a.txt'), 'one\ntwo\n');
-  const files = new Map([['a.txt', 'one\nthree\n'], ['b.txt', '']]);
-  expect(await outdatedFiles(files, folder)).toEqual([expect.stringMatching(/^schema\/a\.txt is out of date from line 2;.*\n {2}- two\n {2}\+ three$/), expect.stringContaining('schema/b.txt is missing')]);
+  const files = new Map([
+    ['a.txt', 'one\nthree\n'],
+    ['b.txt', ''],
+  ]);
+  expect(await outdatedFiles(files, folder)).toEqual([
+    expect.stringMatching(/^schema\/a\.txt is out of date from line 2;.*\n {2}- two\n {2}\+ three$/),
+    expect.stringContaining('schema/b.txt is missing'),
+  ]);
   await rm(folder, { recursive: true });
 });
 
@@ -54,34 +69,61 @@ test('the subgraph composes, and what does not compose is told', async () => {
   const subgraph = subgraphOf(await makeSchema());
   expect(await compositionErrors(subgraph)).toEqual([]);
   expect(subgraph).toMatch(/^type User implements Node @key\(fields: "id"\) \{$/m);
-  expect(await compositionErrors(subgraph.replace(/^(type User .*)@key\(fields: "id"\)/m, '$1@key(fields: "nothing")'))).toEqual([expect.stringContaining('nothing')]);
+  expect(
+    await compositionErrors(subgraph.replace(/^(type User .*)@key\(fields: "id"\)/m, '$1@key(fields: "nothing")')),
+  ).toEqual([expect.stringContaining('nothing')]);
 });
 
 test('every operation of the OpenAPI document names its GraphQL field and its permission', async () => {
-  const { paths } = openapiOf(endpointsOf(await makeSchema())) as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const { paths } = openapiOf(endpointsOf(await makeSchema())) as {
+    paths: Record<string, Record<string, Record<string, unknown>>>;
+  };
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  expect(operations.filter((operation) => operation['x-graphql-operation'] === undefined || !operation['x-permission'])).toEqual([]);
+  expect(
+    operations.filter((operation) => operation['x-graphql-operation'] === undefined || !operation['x-permission']),
+  ).toEqual([]);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
 });
 
-test('the service answers a router: its SDL to everybody, entities by reference to those who may read them', async ({ service, ann, stranger, anonymous }) => {
+test('the service answers a router: its SDL to everybody, entities by reference to those who may read them', async ({
+  service,
+  ann,
+  stranger,
+  anonymous,
+}) => {
   const { _service } = await anonymous.data('{ _service { sdl } }');
   expect(_service.sdl).toBe(await (await fetch(`${service.url}/graphql/subgraph.graphql`)).text());
 
-  const entities = 'query ($references: [_Any!]!) { _entities(representations: $references) { __typename ... on User { username } ... on Team { name permissions { edit } } } }';
+  const entities =
+    'query ($references: [_Any!]!) { _entities(representations: $references) { __typename ... on User { username } ... on Team { name permissions { edit } } } }';
   const team = await stranger.creates('/teams', { name: 'Others' });
-  const references = [{ __typename: 'User', id: ann.id }, { __typename: 'Team', id: team.id }, { __typename: 'User', id: ann.id }];
+  const references = [
+    { __typename: 'User', id: ann.id },
+    { __typename: 'Team', id: team.id },
+    { __typename: 'User', id: ann.id },
+  ];
   const user = { __typename: 'User', username: 'ann' };
   expect(await ann.data(entities, { references })).toEqual({ _entities: [user, null, user] });
-  expect(await stranger.data(entities, { references })).toEqual({ _entities: [null, { __typename: 'Team', name: 'Others', permissions: { edit: true } }, null] });
-  expect(await anonymous.gql(entities, { references })).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-  expect(await ann.gql(entities, { references: [{ __typename: 'Query' }] })).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+  expect(await stranger.data(entities, { references })).toEqual({
+    _entities: [null, { __typename: 'Team', name: 'Others', permissions: { edit: true } }, null],
+  });
+  expect(await anonymous.gql(entities, { references })).toMatchObject({
+    status: 401,
+    errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+  });
+  expect(await ann.gql(entities, { references: [{ __typename: 'Query' }] })).toMatchObject({
+    errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+  });
 });
 
-test('the served contract is the contract, with an entity tag, and holds nothing of federation', async ({ service }) => {
+test('the served contract is the contract, with an entity tag, and holds nothing of federation', async ({
+  service,
+}) => {
   const contract = await fetch(`${service.url}/graphql/schema.graphql`);
   expect(await contract.text()).toBe(contractOf(await makeSchema()));
   expect(contractOf(await makeSchema())).not.toMatch(/^\s*(type |scalar |union )?_[a-zA-Z]/m);
-  const again = await fetch(`${service.url}/graphql/schema.graphql`, { headers: { 'if-none-match': contract.headers.get('etag')! } });
+  const again = await fetch(`${service.url}/graphql/schema.graphql`, {
+    headers: { 'if-none-match': contract.headers.get('etag')! },
+  });
   expect(again.status).toBe(304);
 });

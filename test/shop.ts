@@ -1,7 +1,7 @@
-import { createDatabase } from './postgres.ts';
 import type { Client } from './client.ts';
-import { runSql } from './run-sql.ts';
 import { test as base } from './harness.ts';
+import { createDatabase } from './postgres.ts';
+import { runSql } from './run-sql.ts';
 
 /** A database of the file's own with a small shop in it: `orders` 1 to 20, four regions in turn, amounts 10, 20, … 200. */
 export interface Shop {
@@ -21,22 +21,36 @@ async function openShop(): Promise<Shop & { drop(): Promise<void> }> {
   await runSql(database.url, ORDERS);
   const { hostname, port, pathname, username, password } = new URL(database.url);
   return {
-    url: database.url, drop: database.drop, sql: (text, values) => runSql(database.url, text, values),
-    config: { host: hostname, port: Number(port), database: pathname.slice(1), user: username }, secrets: { password },
+    url: database.url,
+    drop: database.drop,
+    sql: (text, values) => runSql(database.url, text, values),
+    config: { host: hostname, port: Number(port), database: pathname.slice(1), user: username },
+    secrets: { password },
   };
 }
 
 /** The world with a shop, and a datasource of it that the superuser made and gave to ann. */
 export const test = base.extend<{ shop: Shop; source: { id: string } }>({
-  shop: [async ({}, use) => { // oxlint-disable-line no-empty-pattern
-    const shop = await openShop();
-    await use(shop);
-    await shop.drop();
-  }, { scope: 'file' }],
-  source: [async ({ admin, ann, shop }, use) => use(await makeSource(admin, shop, { name: 'Shop', ownerId: ann.id })), { scope: 'file' }],
+  shop: [
+    async ({}, use) => {
+      // oxlint-disable-line no-empty-pattern
+      const shop = await openShop();
+      await use(shop);
+      await shop.drop();
+    },
+    { scope: 'file' },
+  ],
+  source: [
+    async ({ admin, ann, shop }, use) => use(await makeSource(admin, shop, { name: 'Shop', ownerId: ann.id })),
+    { scope: 'file' },
+  ],
 });
 
-export const makeSource = (maker: Client, { config, secrets }: Shop, more: Record<string, unknown> = {}): Promise<{ id: string; slug: string }> =>
+export const makeSource = (
+  maker: Client,
+  { config, secrets }: Shop,
+  more: Record<string, unknown> = {},
+): Promise<{ id: string; slug: string }> =>
   maker.creates('/datasources', { name: 'Shop', type: 'postgres', config, secrets, ...more });
 
 export const ORDERS_QUERY = 'select id, region, amount, ordered_on, note from orders order by id';

@@ -1,10 +1,16 @@
 import type { Service } from './service.ts';
 
 /** Does something and tells which statements tenants' reads took meanwhile. */
-export async function counted<T>({ platform: { database } }: Service, work: () => Promise<T>): Promise<{ answer: T; statements: string[] }> {
+export async function counted<T>(
+  { platform: { database } }: Service,
+  work: () => Promise<T>,
+): Promise<{ answer: T; statements: string[] }> {
   const { query } = database;
   const statements: string[] = [];
-  database.query = (tenantId, statement) => (statements.push(statement.text), query.call(database, tenantId, statement) as never);
+  database.query = (tenantId, statement) => (
+    statements.push(statement.text),
+    query.call(database, tenantId, statement) as never
+  );
   try {
     return { answer: await work(), statements };
   } finally {

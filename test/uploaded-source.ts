@@ -16,7 +16,9 @@ export const driverOf = (id: string) => createDrivers({ ownDatabase: null }).dri
 
 /** Ids of a process's query processes. */
 export function queryProcesses(parent: number = process.pid): number[] {
-  const children = readdirSync(`/proc/${parent}/task`).flatMap((task) => textAt(`/proc/${parent}/task/${task}/children`).split(/\s+/).filter(Boolean));
+  const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
+    textAt(`/proc/${parent}/task/${task}/children`).split(/\s+/).filter(Boolean),
+  );
   return children.filter((child) => textAt(`/proc/${child}/cmdline`).includes('query-process')).map(Number);
 }
 
@@ -34,11 +36,15 @@ export const isAlive = (pid: number): boolean => /\) [^Z] /.test(textAt(`/proc/$
 
 /** Waits for a condition; the test's own time limit is the only clock. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await condition()) await sleep(20);
+  while (!(await condition())) await sleep(20);
 }
 
 /** What a promise fails with, looked at later than it may fail. */
-export const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => undefined, (error: unknown) => error);
+export const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 /** An open uploaded file, and what tests ask of it. */
 export interface OpenFile {
@@ -52,12 +58,18 @@ export interface OpenFile {
 
 /** A folder for the file's tests, and how they open files in it. */
 export function useFiles() {
-  const files = {} as { dir: string; segments: string; path(name: string): string; open(driver: string, name: string, config?: Record<string, unknown>): OpenFile };
+  const files = {} as {
+    dir: string;
+    segments: string;
+    path(name: string): string;
+    open(driver: string, name: string, config?: Record<string, unknown>): OpenFile;
+  };
   beforeAll(async () => {
     files.dir = await mkdtemp(join(tmpdir(), 'dws-files-'));
     files.segments = await mkdtemp(join(files.dir, 'segments-'));
     files.path = (name) => join(files.dir, name);
-    files.open = (driver, name, config = {}) => openFile(driverOf(driver).connect(config, {}, files.path(name)), files.segments, files.dir);
+    files.open = (driver, name, config = {}) =>
+      openFile(driverOf(driver).connect(config, {}, files.path(name)), files.segments, files.dir);
   });
   afterAll(async () => {
     await rm(files.dir, { recursive: true });
@@ -77,15 +89,34 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
     return { rows, segments };
   };
   return {
-    connection, load,
+    connection,
+    load,
     query: (text, parameters = [], limit = 100) => connection.query(ask(text, parameters), limit, never),
     async index(text) {
       const index = openDuckdbIndex({ dir: join(home, 'index') });
       try {
         const columns = await connection.describe(ask(text), never);
-        const generation = await index.load(newId(), columns, connection.segments(ask(text), dir, never), { flow: [], maxRows: 0, signal: never, progress: () => {} });
+        const generation = await index.load(newId(), columns, connection.segments(ask(text), dir, never), {
+          flow: [],
+          maxRows: 0,
+          signal: never,
+          progress: () => {},
+        });
         const fields = generation.fields.map(({ name }) => name);
-        const { rows } = await index.search({ generation, where: { kind: 'and', nodes: [] }, words: [], wordFields: [], fields, sort: [], start: 0, limit: 1000, total: false }, never);
+        const { rows } = await index.search(
+          {
+            generation,
+            where: { kind: 'and', nodes: [] },
+            words: [],
+            wordFields: [],
+            fields,
+            sort: [],
+            start: 0,
+            limit: 1000,
+            total: false,
+          },
+          never,
+        );
         return { generation, rows };
       } finally {
         await index.close();

@@ -24,6 +24,14 @@ function platform(name) {
     const found = words.filter((word) => known.includes(word));
     return found.length ? { [field]: found } : {};
   };
-  const libc = words.includes('musl') ? { libc: ['musl'] } : words.includes('gnu') && words.includes('linux') ? { libc: ['glibc'] } : {};
-  return { ...among('os', ['darwin', 'linux', 'win32', 'freebsd', 'android', 'openharmony']), ...among('cpu', ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64']), ...libc };
+  const libc = words.includes('musl')
+    ? { libc: ['musl'] }
+    : words.includes('gnu') && words.includes('linux')
+      ? { libc: ['glibc'] }
+      : {};
+  return {
+    ...among('os', ['darwin', 'linux', 'win32', 'freebsd', 'android', 'openharmony']),
+    ...among('cpu', ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64']),
+    ...libc,
+  };
 }

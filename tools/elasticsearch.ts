@@ -6,28 +6,46 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { account, engineFolder, freePort, hold, startEngine, type Engine } from './engine.ts';
 
 export type Distribution = 'elasticsearch' | 'opensearch';
 
-interface Archive { path: string; sha512: string }
+interface Archive {
+  path: string;
+  sha512: string;
+}
 
 const ARCHIVES: Record<Distribution, Archive> = {
   elasticsearch: {
     path: 'org/elasticsearch/distribution/integ-test-zip/elasticsearch/9.2.0/elasticsearch-9.2.0.zip',
-    sha512: '2c624e913bb8712fb1698fc1ab3a241c868228183f089ff3cde17ad7bc7b5a9663454c2af939c65e075663826371e3d4344dca43a55a8aab9594f9a64b01d2c7',
+    sha512:
+      '2c624e913bb8712fb1698fc1ab3a241c868228183f089ff3cde17ad7bc7b5a9663454c2af939c65e075663826371e3d4344dca43a55a8aab9594f9a64b01d2c7',
   },
   opensearch: {
     path: 'org/opensearch/distribution/integ-test-zip/opensearch/3.4.0/opensearch-3.4.0.zip',
-    sha512: '18cb16a9d251f8e915fbc0ab64b53d2f1ee9299829673c7357446041ae42fe2094ab16c899edd944bd39aa49ed3aae799b1ff04084a1220d6c6676734a392117',
+    sha512:
+      '18cb16a9d251f8e915fbc0ab64b53d2f1ee9299829673c7357446041ae42fe2094ab16c899edd944bd39aa49ed3aae799b1ff04084a1220d6c6676734a392117',
   },
 };
 
 /** Where engines are kept: the user's cache, or root's that others may enter, for the engines run as somebody else then. */
-const CACHE = process.getuid?.() === 0 ? '/var/cache/data-workspace-service' : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'data-workspace-service');
+const CACHE =
+  process.getuid?.() === 0
+    ? '/var/cache/data-workspace-service'
+    : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'data-workspace-service');
 const homeOf = (name: Distribution) => join(CACHE, ARCHIVES[name].path.split('/').at(-1)!.replace('.zip', ''));
 
 /** Whether it can be started here without a download. */
@@ -36,15 +54,22 @@ export const isInstalled = (name: Distribution): boolean => existsSync(homeOf(na
 /** A JDK of version 21 or newer; undefined when the machine has none. */
 function javaHome(): string | undefined {
   const jvms = '/usr/lib/jvm';
-  const candidates = [process.env.JAVA_HOME, ...(existsSync(jvms) ? readdirSync(jvms).map((name) => join(jvms, name)) : [])];
+  const candidates = [
+    process.env.JAVA_HOME,
+    ...(existsSync(jvms) ? readdirSync(jvms).map((name) => join(jvms, name)) : []),
+  ];
   return candidates.find((home) => home && existsSync(join(home, 'bin/java')) && versionOf(home) >= 21);
 }
 
-const versionOf = (home: string) => Number(/version "(\d+)/.exec(spawnSync(join(home, 'bin/java'), ['-version'], { encoding: 'utf8' }).stderr ?? '')?.[1] ?? 0);
+const versionOf = (home: string) =>
+  Number(
+    /version "(\d+)/.exec(spawnSync(join(home, 'bin/java'), ['-version'], { encoding: 'utf8' }).stderr ?? '')?.[1] ?? 0,
+  );
 
 /** Downloads it and unpacks it beside its final place, so that what is there is whole. */
 export async function install(name: Distribution): Promise<void> {
-  if (!javaHome()) throw new Error('Elasticsearch needs a JDK of version 21 or newer, in JAVA_HOME or below /usr/lib/jvm');
+  if (!javaHome())
+    throw new Error('Elasticsearch needs a JDK of version 21 or newer, in JAVA_HOME or below /usr/lib/jvm');
   if (existsSync(homeOf(name))) return;
   const { path, sha512 } = ARCHIVES[name];
   const url = `https://repo1.maven.org/maven2/${path}`;
@@ -52,39 +77,68 @@ export async function install(name: Distribution): Promise<void> {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   const bytes = Buffer.from(await answer.arrayBuffer());
-  if (createHash('sha512').update(bytes).digest('hex') !== sha512) throw new Error(`${url} is not the file that was expected`);
+  if (createHash('sha512').update(bytes).digest('hex') !== sha512)
+    throw new Error(`${url} is not the file that was expected`);
   const unpacked = join(CACHE, `${name}.${process.pid}`);
   mkdirSync(unpacked, { recursive: true, mode: 0o755 });
   writeFileSync(join(unpacked, 'archive.zip'), bytes);
   const unzip = spawnSync('unzip', ['-q', 'archive.zip'], { cwd: unpacked });
-  const { status } = unzip.error ? spawnSync(join(javaHome()!, 'bin/jar'), ['xf', 'archive.zip'], { cwd: unpacked }) : unzip;
+  const { status } = unzip.error
+    ? spawnSync(join(javaHome()!, 'bin/jar'), ['xf', 'archive.zip'], { cwd: unpacked })
+    : unzip;
   if (status !== 0) throw new Error('The archive could not be unpacked');
   const [folder] = readdirSync(unpacked).filter((file) => file !== 'archive.zip');
-  for (const program of readdirSync(join(unpacked, folder!, 'bin'))) chmodSync(join(unpacked, folder!, 'bin', program), 0o755);
+  for (const program of readdirSync(join(unpacked, folder!, 'bin')))
+    chmodSync(join(unpacked, folder!, 'bin', program), 0o755);
   renameSync(join(unpacked, folder!), homeOf(name));
   rmSync(unpacked, { recursive: true });
 }
 
 /** Starts it, empty, on loopback. */
 export async function start(name: Distribution): Promise<Engine<{ url: string }>> {
-  if (!isInstalled(name)) throw new Error(`${name} is not installed, or there is no JDK 21: node tools/elasticsearch.ts install ${name}`);
+  if (!isInstalled(name))
+    throw new Error(`${name} is not installed, or there is no JDK 21: node tools/elasticsearch.ts install ${name}`);
   const folder = engineFolder(name);
   const [http, transport] = [await freePort(), await freePort()];
   const [config, temp, logs] = [join(folder, 'config'), join(folder, 'temp'), join(folder, 'logs')];
   cpSync(join(homeOf(name), 'config'), config, { recursive: true });
-  writeFileSync(join(config, `${name}.yml`), [
-    'discovery.type: single-node', 'network.host: 127.0.0.1', `http.port: ${http}`, `transport.port: ${transport}`, `path.data: ${folder}/data`, `path.logs: ${logs}`,
-    // Tests make many small indices on machines whose disks are fuller than a cluster would like.
-    'cluster.routing.allocation.disk.threshold_enabled: false', 'cluster.max_shards_per_node: 5000', ...(name === 'elasticsearch' ? ['xpack.security.enabled: false'] : []),
-  ].join('\n'));
+  writeFileSync(
+    join(config, `${name}.yml`),
+    [
+      'discovery.type: single-node',
+      'network.host: 127.0.0.1',
+      `http.port: ${http}`,
+      `transport.port: ${transport}`,
+      `path.data: ${folder}/data`,
+      `path.logs: ${logs}`,
+      // Tests make many small indices on machines whose disks are fuller than a cluster would like.
+      'cluster.routing.allocation.disk.threshold_enabled: false',
+      'cluster.max_shards_per_node: 5000',
+      ...(name === 'elasticsearch' ? ['xpack.security.enabled: false'] : []),
+    ].join('\n'),
+  );
   // The JVM's own log goes below the program's folder otherwise, which is not ours to write.
-  writeFileSync(join(config, 'jvm.options'), readFileSync(join(config, 'jvm.options'), 'utf8').replaceAll('file=logs/', `file=${logs}/`));
+  writeFileSync(
+    join(config, 'jvm.options'),
+    readFileSync(join(config, 'jvm.options'), 'utf8').replaceAll('file=logs/', `file=${logs}/`),
+  );
   for (const own of [temp, logs]) mkdirSync(own);
   if (account.uid) spawnSync('chown', ['-R', `${account.uid}:${account.gid}`, config, temp, logs]);
   const upper = name === 'elasticsearch' ? 'ES' : 'OPENSEARCH';
-  const env = { [`${upper}_JAVA_HOME`]: javaHome()!, [`${upper}_PATH_CONF`]: config, [`${upper}_JAVA_OPTS`]: '-Xms1g -Xmx1g', [`${upper}_TMPDIR`]: temp };
+  const env = {
+    [`${upper}_JAVA_HOME`]: javaHome()!,
+    [`${upper}_PATH_CONF`]: config,
+    [`${upper}_JAVA_OPTS`]: '-Xms1g -Xmx1g',
+    [`${upper}_TMPDIR`]: temp,
+  };
   const url = `http://127.0.0.1:${http}`;
-  return startEngine(folder, [join(homeOf(name), 'bin', name)], env, { url }, async () => (await fetch(`${url}/_cluster/health`)).ok);
+  return startEngine(
+    folder,
+    [join(homeOf(name), 'bin', name)],
+    env,
+    { url },
+    async () => (await fetch(`${url}/_cluster/health`)).ok,
+  );
 }
 
 if (import.meta.main) {

@@ -40,11 +40,31 @@ export async function freePort(): Promise<number> {
  * Starts a program in its folder and answers once `ready` does. A shell beside it waits on a pipe that only we have open, so that it ends with us however we end.
  * @throws with the end of its log when it ends or is not ready within two minutes.
  */
-export async function startEngine<Address>(folder: string, command: string[], env: Record<string, string>, address: Address, ready: () => Promise<boolean>): Promise<Engine<Address>> {
+export async function startEngine<Address>(
+  folder: string,
+  command: string[],
+  env: Record<string, string>,
+  address: Address,
+  ready: () => Promise<boolean>,
+): Promise<Engine<Address>> {
   const logFile = join(folder, 'engine.log');
   const log = openSync(logFile, 'a');
-  const child = spawn('/bin/sh', ['-c', 'exec 3<&0; "$@" <&- & engine=$!; (read -r _ <&3; kill -TERM $engine) & wait $engine; status=$?; kill $! 2>/dev/null; exit $status', 'sh', ...command],
-    { ...account, cwd: folder, env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...env }, stdio: ['pipe', log, log], detached: true });
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      'exec 3<&0; "$@" <&- & engine=$!; (read -r _ <&3; kill -TERM $engine) & wait $engine; status=$?; kill $! 2>/dev/null; exit $status',
+      'sh',
+      ...command,
+    ],
+    {
+      ...account,
+      cwd: folder,
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...env },
+      stdio: ['pipe', log, log],
+      detached: true,
+    },
+  );
   const stop = async () => {
     await end(child);
     rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,12 @@ const SERVER = '/usr/sbin/mariadbd';
 const INSTALL_DB = '/usr/bin/mariadb-install-db';
 
 /** Where it listens; `user` may do everything. */
-export interface MariadbAddress { host: string; port: number; user: string; password: string }
+export interface MariadbAddress {
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+}
 
 export const isInstalled = (): boolean => existsSync(SERVER) && existsSync(INSTALL_DB);
 
@@ -22,9 +27,23 @@ export const isInstalled = (): boolean => existsSync(SERVER) && existsSync(INSTA
 export function install(): void {
   if (isInstalled()) return;
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  for (const command of [['apt-get', 'update', '-qq'], ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1', 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'mariadb-server']]) {
+  for (const command of [
+    ['apt-get', 'update', '-qq'],
+    [
+      'env',
+      'DEBIAN_FRONTEND=noninteractive',
+      'RUNLEVEL=1',
+      'apt-get',
+      'install',
+      '-y',
+      '-qq',
+      '--no-install-recommends',
+      'mariadb-server',
+    ],
+  ]) {
     const [program, ...args] = [...sudo, ...command];
-    if (spawnSync(program!, args, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0) throw new Error(`${command.join(' ')} failed`);
+    if (spawnSync(program!, args, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0)
+      throw new Error(`${command.join(' ')} failed`);
   }
 }
 
@@ -33,22 +52,48 @@ export async function start(): Promise<Engine<MariadbAddress>> {
   if (!isInstalled()) throw new Error('MariaDB is not installed: node tools/mariadb.ts install');
   const folder = engineFolder('mariadb');
   const data = join(folder, 'data');
-  const made = spawnSync(INSTALL_DB, ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'], { ...account, cwd: folder, encoding: 'utf8' });
+  const made = spawnSync(
+    INSTALL_DB,
+    ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'],
+    { ...account, cwd: folder, encoding: 'utf8' },
+  );
   if (made.status !== 0) throw new Error(`mariadb-install-db failed: ${made.stdout}${made.stderr}`);
   const password = 'throw-away';
   // One statement a line.
-  const users = ['localhost', '127.0.0.1', '::1'].map((host) => `create or replace user root@'${host}' identified by '${password}';\ngrant all on *.* to root@'${host}' with grant option;\n`);
+  const users = ['localhost', '127.0.0.1', '::1'].map(
+    (host) =>
+      `create or replace user root@'${host}' identified by '${password}';\ngrant all on *.* to root@'${host}' with grant option;\n`,
+  );
   writeFileSync(join(folder, 'init.sql'), users.join(''));
   const port = await freePort();
-  const options = [`--datadir=${data}`, `--port=${port}`, '--bind-address=127.0.0.1', `--socket=${folder}/socket`, `--pid-file=${folder}/pid`, `--init-file=${folder}/init.sql`, '--skip-log-bin', '--innodb-flush-log-at-trx-commit=0', '--local-infile=0'];
-  return startEngine(folder, [SERVER, '--no-defaults', ...options], {}, { host: '127.0.0.1', port, user: 'root', password }, () => accepts(port));
+  const options = [
+    `--datadir=${data}`,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--socket=${folder}/socket`,
+    `--pid-file=${folder}/pid`,
+    `--init-file=${folder}/init.sql`,
+    '--skip-log-bin',
+    '--innodb-flush-log-at-trx-commit=0',
+    '--local-infile=0',
+  ];
+  return startEngine(
+    folder,
+    [SERVER, '--no-defaults', ...options],
+    {},
+    { host: '127.0.0.1', port, user: 'root', password },
+    () => accepts(port),
+  );
 }
 
 /** Whether something says hello there, as MariaDB does once it has run its `init-file`. */
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    socket.once('data', () => resolve(true)).once('error', () => resolve(false)).once('close', () => resolve(false));
+    socket
+      .once('data', () => resolve(true))
+      .once('error', () => resolve(false))
+      .once('close', () => resolve(false));
     socket.once('data', () => socket.destroy());
   });
 }

@@ -30,15 +30,30 @@ function isInstalled() {
   const wanted = readJson('package-lock.json').packages;
   const present = readJson('node_modules/.package-lock.json')?.packages ?? {};
   // What belongs to other platforms is optional and absent.
-  const fits = (path) => (present[path] ? present[path].version === wanted[path].version && present[path].integrity === wanted[path].integrity : wanted[path].optional);
-  return Object.keys(present).every((path) => path in wanted) && Object.keys(wanted).every((path) => path === '' || fits(path));
+  const fits = (path) =>
+    present[path]
+      ? present[path].version === wanted[path].version && present[path].integrity === wanted[path].integrity
+      : wanted[path].optional;
+  return (
+    Object.keys(present).every((path) => path in wanted) &&
+    Object.keys(wanted).every((path) => path === '' || fits(path))
+  );
 }
 
 function install() {
   console.log('Installing packages (npm ci) ...');
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
   // Embedded Postgres needs its install script, and the build its development packages, whatever the user's npm settings say.
-  const options = ['ci', '--prefer-offline', '--ignore-scripts=false', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const options = [
+    'ci',
+    '--prefer-offline',
+    '--ignore-scripts=false',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
   const { status, error } = spawnSync(npm[0], [...npm.slice(1), ...options], { stdio: 'inherit' });
   if (status !== 0) giveUp(`npm ci failed${error ? `: ${error.message}` : ', see above'}.`, status ?? 1);
 }
@@ -46,9 +61,12 @@ function install() {
 /** The pinned Node 24 from node_modules, or the running Node where the platform has no such package. */
 function findNode() {
   const pinned = 'node_modules/.bin/node';
-  if (existsSync(pinned) && major(spawnSync(pinned, ['--version'], { encoding: 'utf8' }).stdout ?? '') >= 24) return join(process.cwd(), pinned);
+  if (existsSync(pinned) && major(spawnSync(pinned, ['--version'], { encoding: 'utf8' }).stdout ?? '') >= 24)
+    return join(process.cwd(), pinned);
   if (major(process.version) >= 24) return process.execPath;
-  return giveUp(`There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}. Install Node 24 or newer and run again.`);
+  return giveUp(
+    `There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}. Install Node 24 or newer and run again.`,
+  );
 }
 
 /** A fingerprint of all that the build reads. */
@@ -56,7 +74,8 @@ function sourceHash() {
   const hash = createHash('sha256');
   const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   for (const room of ['src', 'entities', 'resolvers', 'rest-bridge']) {
-    for (const file of readdirSync(room, { recursive: true })) if (/\.(ts|json)$/.test(file)) files.push(join(room, file));
+    for (const file of readdirSync(room, { recursive: true }))
+      if (/\.(ts|json)$/.test(file)) files.push(join(room, file));
   }
   for (const file of files.toSorted()) hash.update(file).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');
@@ -69,7 +88,11 @@ function build(node) {
   console.log('Building ...');
   const hash = sourceHash();
   rmSync('dist.new', { recursive: true, force: true });
-  const { status } = spawnSync(node, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', 'dist.new'], { stdio: 'inherit' });
+  const { status } = spawnSync(
+    node,
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', 'dist.new'],
+    { stdio: 'inherit' },
+  );
   if (status !== 0) {
     rmSync('dist.new', { recursive: true, force: true });
     giveUp('The build failed, see above.', status ?? 1);
@@ -126,7 +149,10 @@ function become(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal));
   const npm = process.env.npm_lifecycle_event === 'start' ? process.ppid : undefined;
-  if (npm) setInterval(() => { if (process.ppid !== npm) process.exit(1); }, 200).unref();
+  if (npm)
+    setInterval(() => {
+      if (process.ppid !== npm) process.exit(1);
+    }, 200).unref();
   child.on('exit', (code, signal) => {
     if (!signal) process.exit(code);
     process.removeAllListeners(signal);

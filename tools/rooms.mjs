@@ -3,11 +3,17 @@ import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 
 const { forbidden, options } = createRequire(import.meta.url)('../.dependency-cruiser.cjs');
-const { output } = await cruise(['src', 'entities', 'resolvers', 'rest-bridge', 'test', 'tools'], { ...options, ruleSet: { forbidden }, validate: true });
+const { output } = await cruise(['src', 'entities', 'resolvers', 'rest-bridge', 'test', 'tools'], {
+  ...options,
+  ruleSet: { forbidden },
+  validate: true,
+});
 const { violations } = output.summary;
 
 // Without @swc/core the cruiser cannot read TypeScript 7 sources, finds nothing and is content.
-const followed = output.modules.filter(({ source, dependencies }) => /^(src|entities)\/.*\.ts$/.test(source) && dependencies.length > 0);
+const followed = output.modules.filter(
+  ({ source, dependencies }) => /^(src|entities)\/.*\.ts$/.test(source) && dependencies.length > 0,
+);
 if (followed.length === 0) {
   console.error('No import of any source file was found: is @swc/core installed?');
   process.exit(1);

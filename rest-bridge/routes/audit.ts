@@ -2,10 +2,15 @@ import { EXPORTED, exportStream } from '../export-stream.ts';
 import { collection, resource, value } from '../present.ts';
 import { get } from '../route.ts';
 
-const event = resource<{ userId: string | null }>('id createdAt userId username action kind resourceId outcome tongue address tokenId sessionId requestId',
-  ({ userId }) => ({ 'svc:user': userId ? `/users/${userId}` : undefined }));
+const event = resource<{ userId: string | null }>(
+  'id createdAt userId username action kind resourceId outcome tongue address tokenId sessionId requestId',
+  ({ userId }) => ({ 'svc:user': userId ? `/users/${userId}` : undefined }),
+);
 
 export default [
   get('/audit', 'auditEvents', collection('audit-event', event)),
-  get('/audit/export', 'Subscription.auditExport', value('text encoding filename contentType'), { handler: exportStream, produces: EXPORTED }),
+  get('/audit/export', 'Subscription.auditExport', value('text encoding filename contentType'), {
+    handler: exportStream,
+    produces: EXPORTED,
+  }),
 ];

@@ -1,25 +1,52 @@
 import { collection, resource, value, type Presenter } from '../present.ts';
 import { create, del, get, put, type Json } from '../route.ts';
 
-interface Reference { alias: string; reportId: string; datasetId: string }
+interface Reference {
+  alias: string;
+  reportId: string;
+  datasetId: string;
+}
 
-const links = ({ alias, reportId, datasetId }: Reference) => ({ self: `/reports/${reportId}/dataset-refs/${alias}`, 'svc:report': `/reports/${reportId}`, 'svc:dataset': `/datasets/${datasetId}` });
+const links = ({ alias, reportId, datasetId }: Reference) => ({
+  self: `/reports/${reportId}/dataset-refs/${alias}`,
+  'svc:report': `/reports/${reportId}`,
+  'svc:dataset': `/datasets/${datasetId}`,
+});
 
 const reference = resource<Reference>(
   `id alias reportId datasetId label filter chips { field label } snapshots { includeLatest type n snapshotDatasets { datasetId } }
   count countWithoutSnapshots overallCount problem dataset { id name fields { name label type } } createdAt updatedAt`,
-  links, { identity: ['reportId', 'datasetId'] });
+  links,
+  { identity: ['reportId', 'datasetId'] },
+);
 
 /** What is answered of a new one is short and, as the specification has it, without links; `Location` says where the rest is. */
 const made: Presenter = {
-  on: (...field) => ({ ...value('id reportId datasetId alias label').on(...field), self: (answer) => `/api${links(answer as unknown as Reference).self}` }),
+  on: (...field) => ({
+    ...value('id reportId datasetId alias label').on(...field),
+    self: (answer) => `/api${links(answer as unknown as Reference).self}`,
+  }),
 };
 
 /** Answers name snapshots as objects, requests by their ids: an answer can be sent back. */
 const snapshotIds = (body: Json): Json => {
   const { snapshots } = body;
-  if (typeof snapshots !== 'object' || snapshots === null || !('snapshotDatasets' in snapshots) || !Array.isArray(snapshots.snapshotDatasets)) return body;
-  return { ...body, snapshots: { ...snapshots, snapshotDatasets: snapshots.snapshotDatasets.map((item: unknown) => (typeof item === 'object' && item !== null && 'datasetId' in item ? item.datasetId : item)) } };
+  if (
+    typeof snapshots !== 'object' ||
+    snapshots === null ||
+    !('snapshotDatasets' in snapshots) ||
+    !Array.isArray(snapshots.snapshotDatasets)
+  )
+    return body;
+  return {
+    ...body,
+    snapshots: {
+      ...snapshots,
+      snapshotDatasets: snapshots.snapshotDatasets.map((item: unknown) =>
+        typeof item === 'object' && item !== null && 'datasetId' in item ? item.datasetId : item,
+      ),
+    },
+  };
 };
 
 const path = '/reports/:id/dataset-refs';

@@ -4,9 +4,15 @@ import { collection, resource, value } from '../present.ts';
 import { create, get, kind, post, type Json } from '../route.ts';
 
 /** What a dataset's permissions are printed by. */
-export const PERMISSIONS = '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
+export const PERMISSIONS =
+  '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
 
-interface Dataset { id: string; parentId: string | null; isDraft: boolean; datasourceId: string | null }
+interface Dataset {
+  id: string;
+  parentId: string | null;
+  isDraft: boolean;
+  datasourceId: string | null;
+}
 
 export const dataset = resource<Dataset>(
   `id tenant slug naturalId name description datasourceId queryId query params { name label dataType defaultValue required description } flow settings fieldSecurityEnabled
@@ -14,31 +20,49 @@ export const dataset = resource<Dataset>(
   parentId isDraft stale isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions ${PERMISSIONS}`,
   ({ id, parentId, isDraft, datasourceId }) => ({
-    self: `/datasets/${id}`, 'svc:data': `/datasets/${id}/data`, 'svc:permissions': `/datasets/${id}/permissions`,
-    'svc:datasource': datasourceId ? `/datasources/${datasourceId}` : undefined, 'svc:parent': parentId ? `/datasets/${parentId}` : undefined,
+    self: `/datasets/${id}`,
+    'svc:data': `/datasets/${id}/data`,
+    'svc:permissions': `/datasets/${id}/permissions`,
+    'svc:datasource': datasourceId ? `/datasources/${datasourceId}` : undefined,
+    'svc:parent': parentId ? `/datasets/${parentId}` : undefined,
     'svc:commit-draft': isDraft ? `/datasets/${parentId}/draft/_commit` : undefined,
-  }));
+  }),
+);
 
 const FIELDS = 'fields { name label type format }';
 const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
-const refreshed = operation(value('id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success'));
-const previewed = operation(value(`previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type } fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`));
+const refreshed = operation(
+  value('id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success'),
+);
+const previewed = operation(
+  value(
+    `previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type } fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`,
+  ),
+);
 
-const benchmarked = operation(value(`iterations warmup results { iteration duration records } statistics { min max avg median stdDev records avgRecordsPerSecond }
-  config { iterations warmup includeDataTransfer includeIndexing }`));
+const benchmarked = operation(
+  value(`iterations warmup results { iteration duration records } statistics { min max avg median stdDev records avgRecordsPerSecond }
+  config { iterations warmup includeDataTransfer includeIndexing }`),
+);
 
 /** An answer's fields can be sent back: of each only what people say about it is read. */
-export const labelsOnly = (body: Json): Json => (Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(labelOf) } : body);
+export const labelsOnly = (body: Json): Json =>
+  Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(labelOf) } : body;
 const labelOf = (field: unknown): unknown => {
   if (typeof field !== 'object' || field === null) return field;
   const { type: _type, format: _format, ...label } = field as Json;
   return label;
 };
 
-
 export default [
   ...kind('datasets', 'dataset', dataset, { rows: { create: { map: labelsOnly }, update: { map: labelsOnly } } }),
-  get('/datasets/:id/access', 'dataset.access', value(`principal { id name type } level partial permissions ${PERMISSIONS} because { via level role principal { id name type } datasetFilterId filter visibleFields message } rowFilter allRows visibleFields hiddenFields`)),
+  get(
+    '/datasets/:id/access',
+    'dataset.access',
+    value(
+      `principal { id name type } level partial permissions ${PERMISSIONS} because { via level role principal { id name type } datasetFilterId filter visibleFields message } rowFilter allRows visibleFields hiddenFields`,
+    ),
+  ),
   create('/datasets/_upload', 'uploadDataset', operation(dataset), { consumes: 'multipart' }),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
   post('/datasets/:id/_refresh', 'refreshDataset', refreshed),
@@ -50,7 +74,16 @@ export default [
   post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
   get('/datasets/:id/data', 'dataset.data', rows),
   post('/datasets/:id/_search', 'dataset.data', rows),
-  get('/datasets/:id/discover', 'dataset.discover', value('total fields { name type count missing distinct approximate min max avg stdDev top { value count } histogram { from to count } }')),
+  get(
+    '/datasets/:id/discover',
+    'dataset.discover',
+    value(
+      'total fields { name type count missing distinct approximate min max avg stdDev top { value count } histogram { from to count } }',
+    ),
+  ),
   post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
-  get('/datasets/:id/export', 'Subscription.datasetExport', value('text encoding filename contentType'), { handler: exportStream, produces: EXPORTED }),
+  get('/datasets/:id/export', 'Subscription.datasetExport', value('text encoding filename contentType'), {
+    handler: exportStream,
+    produces: EXPORTED,
+  }),
 ];

@@ -1,11 +1,20 @@
 import { collection, confirmation, resource, value } from '../present.ts';
 import { del, get, post } from '../route.ts';
 
-interface Link { id: string; sourceDatasourceId: string; targetDatasourceId: string }
+interface Link {
+  id: string;
+  sourceDatasourceId: string;
+  targetDatasourceId: string;
+}
 
-const link = resource<Link>('id sourceDatasourceId targetDatasourceId type mappings createdAt updatedAt', ({ id, sourceDatasourceId, targetDatasourceId }) => ({
-  self: `/datasources/${sourceDatasourceId}/links/${id}`, 'svc:datasource': `/datasources/${sourceDatasourceId}`, 'svc:target': `/datasources/${targetDatasourceId}`,
-}));
+const link = resource<Link>(
+  'id sourceDatasourceId targetDatasourceId type mappings createdAt updatedAt',
+  ({ id, sourceDatasourceId, targetDatasourceId }) => ({
+    self: `/datasources/${sourceDatasourceId}/links/${id}`,
+    'svc:datasource': `/datasources/${sourceDatasourceId}`,
+    'svc:target': `/datasources/${targetDatasourceId}`,
+  }),
+);
 
 export default [
   get('/datasources/:id/links', 'datasource.links', collection('link', link)),

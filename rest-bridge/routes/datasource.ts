@@ -1,18 +1,35 @@
 import { collection, resource, value } from '../present.ts';
 import { create, get, kind, plain, post } from '../route.ts';
 
-interface Datasource { id: string }
+interface Datasource {
+  id: string;
+}
 
 const driver = value('id name defaultPort features configSchema secretsSchema');
 export const datasource = resource<Datasource>(
   'id tenant slug naturalId name description type config file { filename size contentType } embedded ownerId owner { id name type } folderId tags createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }',
-  ({ id }) => ({ self: `/datasources/${id}`, 'svc:permissions': `/datasources/${id}/permissions`, 'svc:schema': `/datasources/${id}/schema` }), { identity: ['type'] });
+  ({ id }) => ({
+    self: `/datasources/${id}`,
+    'svc:permissions': `/datasources/${id}/permissions`,
+    'svc:schema': `/datasources/${id}/schema`,
+  }),
+  { identity: ['type'] },
+);
 
 export default [
   ...kind('datasources', 'datasource', datasource),
   create('/datasources/_upload', 'uploadDatasource', datasource, { consumes: 'multipart' }),
   get('/datasource-drivers', 'datasourceDrivers', collection('datasource-driver', driver)),
   plain('POST', '/datasources/:id/_test', 'testDatasource'),
-  plain('GET', '/datasources/:id/schema', 'datasource.schema', 'tables { schema name type columns { name type nullable primaryKey } }'),
-  post('/datasources/:id/_query', 'queryDatasource', value('fields { name label type format } rows truncated duration')),
+  plain(
+    'GET',
+    '/datasources/:id/schema',
+    'datasource.schema',
+    'tables { schema name type columns { name type nullable primaryKey } }',
+  ),
+  post(
+    '/datasources/:id/_query',
+    'queryDatasource',
+    value('fields { name label type format } rows truncated duration'),
+  ),
 ];

@@ -1,10 +1,19 @@
 import { collection, resource } from '../present.ts';
 import { get, kind, permissions, post } from '../route.ts';
 
-interface Folder { id: string; parentId: string | null }
+interface Folder {
+  id: string;
+  parentId: string | null;
+}
 
-const folder = resource<Folder>('id name parentId createdAt updatedAt permissions { read write delete create }',
-  ({ id, parentId }) => ({ self: `/folders/${id}`, 'svc:permissions': `/folders/${id}/permissions`, 'svc:parent-folder': parentId === null ? undefined : `/folders/${parentId}` }));
+const folder = resource<Folder>(
+  'id name parentId createdAt updatedAt permissions { read write delete create }',
+  ({ id, parentId }) => ({
+    self: `/folders/${id}`,
+    'svc:permissions': `/folders/${id}/permissions`,
+    'svc:parent-folder': parentId === null ? undefined : `/folders/${parentId}`,
+  }),
+);
 
 export default [
   ...kind('folders', 'folder', folder, { aspects: [permissions] }),

@@ -1,7 +1,10 @@
 import { collection, resource } from '../present.ts';
 import { get, put } from '../route.ts';
 
-const notification = resource<{ id: string }>('id type message resource { kind id } read readAt createdAt updatedAt', ({ id }) => ({ self: `/notifications/${id}` }));
+const notification = resource<{ id: string }>(
+  'id type message resource { kind id } read readAt createdAt updatedAt',
+  ({ id }) => ({ self: `/notifications/${id}` }),
+);
 
 export default [
   get('/notifications', 'notifications', collection('notification', notification)),

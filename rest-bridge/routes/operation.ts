@@ -3,13 +3,21 @@ import { OPERATION_FIELDS, operationRecord } from '../operation.ts';
 import { collection, value } from '../present.ts';
 import { del, get } from '../route.ts';
 
-interface Told { sequence: number }
+interface Told {
+  sequence: number;
+}
 
-const event = value<Told>(`${OPERATION_FIELDS} sequence`, ({ sequence, ...data }): StreamedEvent => ({ id: sequence, data }));
+const event = value<Told>(`${OPERATION_FIELDS} sequence`, ({ sequence, ...data }): StreamedEvent => ({
+  id: sequence,
+  data,
+}));
 
 export default [
   get('/progress', 'operations', collection('operation', operationRecord)),
   get('/progress/:id', 'operation', operationRecord),
   del('/progress/:id', 'cancelOperation', operationRecord, { status: 202 }),
-  get('/progress/:id/events', 'Subscription.progress', event, { handler: eventStream('progress'), produces: 'text/event-stream' }),
+  get('/progress/:id/events', 'Subscription.progress', event, {
+    handler: eventStream('progress'),
+    produces: 'text/event-stream',
+  }),
 ];

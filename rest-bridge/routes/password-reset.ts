@@ -1,6 +1,3 @@
 import { post } from '../route.ts';
 
-export default [
-  post('/password-reset', 'requestPasswordReset'),
-  post('/password-reset/:token', 'resetPassword'),
-];
+export default [post('/password-reset', 'requestPasswordReset'), post('/password-reset/:token', 'resetPassword')];

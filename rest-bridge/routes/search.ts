@@ -2,8 +2,14 @@ import { collection, resource } from '../present.ts';
 import { resourcePath } from '../resource-path.ts';
 import { get } from '../route.ts';
 
-interface Hit { kind: string; id: string; slug: string | null }
+interface Hit {
+  kind: string;
+  id: string;
+  slug: string | null;
+}
 
-const hit = resource<Hit>('kind id name slug description ownerId score updatedAt', ({ kind, id, slug }) => ({ self: resourcePath({ kind, id, slug }) }));
+const hit = resource<Hit>('kind id name slug description ownerId score updatedAt', ({ kind, id, slug }) => ({
+  self: resourcePath({ kind, id, slug }),
+}));
 
 export default [get('/search', 'search', collection('hit', hit))];

@@ -3,10 +3,19 @@ import { create, del, get, post } from '../route.ts';
 import { FIELDS } from './user.ts';
 
 const login = resource(`user { ${FIELDS} } expiresAt`, () => ({ self: '/session' }));
-const current = resource(`user { ${FIELDS} } tenant permissions expiresAt authMethod`, () => ({ self: '/session', 'svc:user': '/me' }));
-const session = resource<{ id: string }>('id address userAgent lastUsedAt expiresAt createdAt', ({ id }) => ({ self: `/sessions/${id}` }));
-const token = resource<{ id: string }>('id name prefix scopes lastUsedAt expiresAt createdAt', ({ id }) => ({ self: `/tokens/${id}` }));
-const newToken = resource<{ id: string }>('id name prefix scopes lastUsedAt expiresAt createdAt token', ({ id }) => ({ self: `/tokens/${id}` }));
+const current = resource(`user { ${FIELDS} } tenant permissions expiresAt authMethod`, () => ({
+  self: '/session',
+  'svc:user': '/me',
+}));
+const session = resource<{ id: string }>('id address userAgent lastUsedAt expiresAt createdAt', ({ id }) => ({
+  self: `/sessions/${id}`,
+}));
+const token = resource<{ id: string }>('id name prefix scopes lastUsedAt expiresAt createdAt', ({ id }) => ({
+  self: `/tokens/${id}`,
+}));
+const newToken = resource<{ id: string }>('id name prefix scopes lastUsedAt expiresAt createdAt token', ({ id }) => ({
+  self: `/tokens/${id}`,
+}));
 
 export default [
   post('/login', 'login', login),

@@ -3,9 +3,16 @@ import { collection, resource, type Presenter } from '../present.ts';
 import { del, get, post, put, type Json } from '../route.ts';
 import { dataset, PERMISSIONS } from './dataset.ts';
 
-interface Snapshot { id: string; parentId: string | null }
+interface Snapshot {
+  id: string;
+  parentId: string | null;
+}
 
-const links = ({ id, parentId }: Snapshot) => ({ self: `/datasets/${parentId}/snapshots/${id}`, 'svc:parent': `/datasets/${parentId}`, 'svc:data': `/datasets/${id}/data` });
+const links = ({ id, parentId }: Snapshot) => ({
+  self: `/datasets/${parentId}/snapshots/${id}`,
+  'svc:parent': `/datasets/${parentId}`,
+  'svc:data': `/datasets/${id}/data`,
+});
 const FIELDS = `id tenant slug naturalId name description parentId isDraft isSnapshot snapshotDate datasourceId query params { name label dataType defaultValue required description } flow settings
   fields { name label type format description } records size sizeFormatted esIndex dataUpdatedAt ownerId owner { id name type } createdAt updatedAt
   permissions ${PERMISSIONS}`;
@@ -13,14 +20,17 @@ const snapshot = resource<Snapshot>(FIELDS, links, { identity: ['query', 'parent
 
 /** What a copy carries is printed where it was asked for. */
 const PARTS = {
-  visuals: 'visuals { id name description component config embedded pinned position }', filters: 'filters { id name description datasetId ownerId criteria }',
-  sharing: 'sharing: shares { datasetId: resourceId principalId principal { id name type email } accessLevel datasetFilterId restrictFields visibleFields }',
+  visuals: 'visuals { id name description component config embedded pinned position }',
+  filters: 'filters { id name description datasetId ownerId criteria }',
+  sharing:
+    'sharing: shares { datasetId: resourceId principalId principal { id name type email } accessLevel datasetFilterId restrictFields visibleFields }',
 };
 const copied: Presenter = {
   on(...field) {
     const whole = dataset.on(...field);
     return {
-      ...whole, selection: `${whole.selection} ${Object.values(PARTS).join(' ')}`,
+      ...whole,
+      selection: `${whole.selection} ${Object.values(PARTS).join(' ')}`,
       present(answer, asked) {
         const record = whole.present(answer, asked) as Json;
         for (const part in PARTS) if (asked.variables[part] !== true) record[part] = undefined;

@@ -2,7 +2,9 @@ import { confirmation, resource } from '../present.ts';
 import { del, kind, type Json } from '../route.ts';
 import { datasource } from './datasource.ts';
 
-interface Suite { id: string }
+interface Suite {
+  id: string;
+}
 
 const ABOUT = 'id name description datasources createdAt updatedAt permissions { read write delete }';
 const links = ({ id }: Suite) => ({ self: `/suites/${id}` });
@@ -14,7 +16,16 @@ const map = (body: Json): Json => {
 };
 
 export default [
-  ...kind('suites', 'suite', resource<Suite>(ABOUT, links, { embed: { 'svc:datasource': { field: 'sources', as: datasource } } }),
-    { item: resource<Suite>(ABOUT, links), without: ['delete'], rows: { create: { status: 200, map }, update: { map } }, aspects: [] }),
+  ...kind(
+    'suites',
+    'suite',
+    resource<Suite>(ABOUT, links, { embed: { 'svc:datasource': { field: 'sources', as: datasource } } }),
+    {
+      item: resource<Suite>(ABOUT, links),
+      without: ['delete'],
+      rows: { create: { status: 200, map }, update: { map } },
+      aspects: [],
+    },
+  ),
   del('/suites/:id', 'deleteSuite', confirmation),
 ];

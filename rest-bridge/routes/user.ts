@@ -2,11 +2,17 @@ import { collection, resource, value, type Presenter } from '../present.ts';
 import { create, del, get, plain, put, type Json } from '../route.ts';
 import { membership } from './team.ts';
 
-interface User { username: string; superuser: boolean }
+interface User {
+  username: string;
+  superuser: boolean;
+}
 
 export const FIELDS = `id username domain displayName givenName familyName middleName email enabled superuser timezone settings locked lockedAt loginAttempts
   passwordSetAt passwordExpiresAt createdAt updatedAt`;
-const links = ({ username }: User) => ({ self: `/users/${encodeURIComponent(username)}`, 'svc:membership': `/users/${encodeURIComponent(username)}/memberships` });
+const links = ({ username }: User) => ({
+  self: `/users/${encodeURIComponent(username)}`,
+  'svc:membership': `/users/${encodeURIComponent(username)}/memberships`,
+});
 
 const PRIVATE = ['settings', 'locked', 'lockedAt', 'loginAttempts', 'passwordSetAt', 'passwordExpiresAt'];
 
@@ -40,7 +46,9 @@ export default [
   put('/users/:username', 'updateUser', user),
   del('/users/:username', 'deleteUser', undefined, { query: ['transferTo'] }),
   get('/me', 'me', user),
-  put('/me', 'updateMe', user, { identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE.slice(1), 'enabled'] }),
+  put('/me', 'updateMe', user, {
+    identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE.slice(1), 'enabled'],
+  }),
   put('/me/password', 'changePassword'),
   put('/users/:username/theme', 'setTheme', user),
   get('/users/:username/memberships', 'user.memberships', collection('membership', membership)),

@@ -2,18 +2,45 @@ import { collection, resource, value } from '../present.ts';
 import { del, get, post, put } from '../route.ts';
 import { svgImage } from '../svg-image.ts';
 
-interface Visual { id: string; datasetId: string }
+interface Visual {
+  id: string;
+  datasetId: string;
+}
 
 const pathOf = ({ id, datasetId }: Visual) => `/datasets/${datasetId}/visuals/${id}`;
-const visual = resource<Visual>('id name description component datasetId ownerId config embedded pinned position imageUrl createdAt updatedAt permissions { edit delete }', (one) => ({
-  self: pathOf(one), 'svc:dataset': `/datasets/${one.datasetId}`, 'svc:data': `${pathOf(one)}/data`, 'svc:image': `${pathOf(one)}/image.svg`,
-}), { identity: ['component', 'datasetId', 'ownerId'] });
+const visual = resource<Visual>(
+  'id name description component datasetId ownerId config embedded pinned position imageUrl createdAt updatedAt permissions { edit delete }',
+  (one) => ({
+    self: pathOf(one),
+    'svc:dataset': `/datasets/${one.datasetId}`,
+    'svc:data': `${pathOf(one)}/data`,
+    'svc:image': `${pathOf(one)}/image.svg`,
+  }),
+  { identity: ['component', 'datasetId', 'ownerId'] },
+);
 
 const TEMPLATES = {
-  type: 'object', required: ['templates'],
-  properties: { templates: { type: 'array', items: { type: 'object', properties: Object.fromEntries(['id', 'name', 'component', 'description', 'icon', 'category'].map((name) => [name, { type: 'string' }]).concat([['config', { type: 'object' }]])) } } },
+  type: 'object',
+  required: ['templates'],
+  properties: {
+    templates: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: Object.fromEntries(
+          ['id', 'name', 'component', 'description', 'icon', 'category']
+            .map((name) => [name, { type: 'string' }])
+            .concat([['config', { type: 'object' }]]),
+        ),
+      },
+    },
+  },
 };
-const templates = value('id name component description icon category config', (found) => ({ templates: found }), TEMPLATES);
+const templates = value(
+  'id name component description icon category config',
+  (found) => ({ templates: found }),
+  TEMPLATES,
+);
 
 const single = '/datasets/:datasetId/visuals/:id';
 

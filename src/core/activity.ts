@@ -1,12 +1,30 @@
 import type { Kind } from './permissions.ts';
 
 /** What happens to everything that people own. */
-export const OWNED_EVENTS = ['created', 'updated', 'deleted', 'owner.changed', 'shared', 'unshared', 'tagged', 'untagged', 'folder.moved'] as const;
+export const OWNED_EVENTS = [
+  'created',
+  'updated',
+  'deleted',
+  'owner.changed',
+  'shared',
+  'unshared',
+  'tagged',
+  'untagged',
+  'folder.moved',
+] as const;
 export type OwnedEvent = (typeof OWNED_EVENTS)[number];
 
 /** What happens to one kind alone. */
 export const KIND_EVENTS = {
-  dataset: ['refreshed', 'refresh.failed', 'draft.committed', 'copied', 'snapshot.created', 'snapshot.promoted', 'snapshot.deleted'],
+  dataset: [
+    'refreshed',
+    'refresh.failed',
+    'draft.committed',
+    'copied',
+    'snapshot.created',
+    'snapshot.promoted',
+    'snapshot.deleted',
+  ],
   datasource: ['connection.changed'],
   team: ['created', 'updated', 'deleted', 'member.added', 'member.removed', 'member.role.changed'],
 } as const;

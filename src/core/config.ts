@@ -2,11 +2,35 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1');
-const count = (fallback: number, least = 0) => z.coerce.number('must be a number').int('must be a whole number').min(least, `must be at least ${least}`).default(fallback);
-const list = z.string().default('').transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean));
-const address = (...protocols: string[]) => z.string().refine((text) => {
-  try { return protocols.includes(new URL(text).protocol.slice(0, -1)); } catch { return false; }
-}, `must be an address that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`).optional();
+const count = (fallback: number, least = 0) =>
+  z.coerce
+    .number('must be a number')
+    .int('must be a whole number')
+    .min(least, `must be at least ${least}`)
+    .default(fallback);
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  );
+const address = (...protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => {
+        try {
+          return protocols.includes(new URL(text).protocol.slice(0, -1));
+        } catch {
+          return false;
+        }
+      },
+      `must be an address that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+    )
+    .optional();
 
 /** The variables of contract section 1, each with its default. */
 const variables = z.object({
@@ -25,7 +49,13 @@ const variables = z.object({
   TRUST_PROXY: list,
   CORS_ORIGINS: list,
   SMTP_URL: address('smtp', 'smtps'),
-  MAIL_FROM: z.string().regex(/^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be an address, like Data Workspace <workspace@example.com>').optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(
+      /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+      'must be an address, like Data Workspace <workspace@example.com>',
+    )
+    .optional(),
   QUERY_TIMEOUT_MS: count(60_000, 1),
   REFRESH_TIMEOUT_MS: count(3_600_000, 1),
   MAX_UPLOAD_BYTES: count(100_000_000),
@@ -39,7 +69,9 @@ const variables = z.object({
   METRICS_TOKEN: z.string().min(1).optional(),
   LICENSE_MANAGER_URL: address('http', 'https'),
   CREDITS_INCLUDED: count(1000),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino').default('info'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino')
+    .default('info'),
 });
 
 /** The service's configuration: sizes in bytes, times in milliseconds, `DATA_DIR` absolute. */
@@ -47,11 +79,15 @@ export type Config = z.output<typeof variables>;
 
 /** Reads the configuration from the environment, `overrides` first; a malformed value is one sentence naming the variable. An empty variable counts as unset. */
 export function readConfig(overrides: Record<string, string> = {}): Config {
-  const given = Object.fromEntries(Object.entries({ ...process.env, ...overrides }).filter(([name, value]) => name in variables.shape && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries({ ...process.env, ...overrides }).filter(([name, value]) => name in variables.shape && value !== ''),
+  );
   const parsed = variables.safeParse(given);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
-    throw new Error(`${issue.path.join('.')} ${issue.message.startsWith('must') ? issue.message : `is malformed: ${issue.message}`}`);
+    throw new Error(
+      `${issue.path.join('.')} ${issue.message.startsWith('must') ? issue.message : `is malformed: ${issue.message}`}`,
+    );
   }
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
 }
@@ -64,4 +100,5 @@ export function widenThreadPool(): void {
 }
 
 /** What a process that we start may know of our environment: nothing that holds a secret. */
-export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(env).filter(([name]) => HARMLESS.includes(name)));
+export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => HARMLESS.includes(name)));

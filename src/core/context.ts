@@ -1,7 +1,7 @@
 import type { AuditedRequest } from './audit.ts';
-import type { Platform, Transaction } from './platform.ts';
 import type { Query } from './database.ts';
 import type { Level } from './permissions.ts';
+import type { Platform, Transaction } from './platform.ts';
 import type { Reader } from './read/reader.ts';
 import type { Viewer } from './viewer.ts';
 

@@ -7,12 +7,28 @@ const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
 export function fileOfText(text: string): IncomingFile | undefined {
   const url = DATA_URL.exec(text);
   const body = url ? text.slice(url[0].length) : text;
-  const bytes = url && !/;\s*base64\s*$/i.test(url[2]!) ? ofPercents(body) : BASE64.test(body) ? Buffer.from(body, 'base64') : undefined;
-  return bytes && { filename: null, contentType: url?.[1] || 'application/octet-stream', leastSize: bytes.length, content: once(bytes) };
+  const bytes =
+    url && !/;\s*base64\s*$/i.test(url[2]!)
+      ? ofPercents(body)
+      : BASE64.test(body)
+        ? Buffer.from(body, 'base64')
+        : undefined;
+  return (
+    bytes && {
+      filename: null,
+      contentType: url?.[1] || 'application/octet-stream',
+      leastSize: bytes.length,
+      content: once(bytes),
+    }
+  );
 }
 
 function ofPercents(text: string): Buffer | undefined {
-  try { return Buffer.from(decodeURIComponent(text)); } catch { return undefined; }
+  try {
+    return Buffer.from(decodeURIComponent(text));
+  } catch {
+    return undefined;
+  }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

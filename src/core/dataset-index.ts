@@ -1,6 +1,6 @@
 import type { CriteriaNode } from './criteria/tree.ts';
-import type { FlowStep } from './flow/flow.ts';
 import type { Column, Field, FieldFormat, FieldType } from './fields.ts';
+import type { FlowStep } from './flow/flow.ts';
 import type { Segment } from './row-source.ts';
 
 /** Names one immutable set of rows. A UUID. */
@@ -80,7 +80,11 @@ export interface Page {
 
 /** A grouped question (contract 7, `_aggregate`). */
 export interface Aggregation extends Search {
-  groupBy: { field: string; interval?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'; timezone?: string }[];
+  groupBy: {
+    field: string;
+    interval?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+    timezone?: string;
+  }[];
   measures: { fn: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'countDistinct'; field?: string; as: string }[];
   /** By a column's name: a group's field or a measure's `as`. */
   sort: { column: string; descending: boolean }[];

@@ -1,8 +1,23 @@
 /** HTTP statuses and codes of every error that a client can see (contract, section 4). */
 export type ErrorCode =
-  | 'BAD_USER_INPUT' | 'GRAPHQL_LIMIT' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE'
-  | 'CONFLICT' | 'CANCELLED' | 'GONE' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'RATE_LIMITED'
-  | 'INTERNAL' | 'UPSTREAM_FAILED' | 'UNAVAILABLE' | 'TIMEOUT';
+  | 'BAD_USER_INPUT'
+  | 'GRAPHQL_LIMIT'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'NOT_ACCEPTABLE'
+  | 'CONFLICT'
+  | 'CANCELLED'
+  | 'GONE'
+  | 'PRECONDITION_FAILED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'RATE_LIMITED'
+  | 'INTERNAL'
+  | 'UPSTREAM_FAILED'
+  | 'UNAVAILABLE'
+  | 'TIMEOUT';
 
 /** One complaint about one place of the input. `path` is the argument's path, e.g. `['input', 'name']`. */
 export interface Complaint {
@@ -19,7 +34,12 @@ export class Fault extends Error {
   /** Response headers that belong to the error, e.g. `Retry-After`. */
   readonly headers?: Record<string, string>;
 
-  constructor(status: number, code: ErrorCode, message: string, more: { validation?: Complaint[]; headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    more: { validation?: Complaint[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
     super(message, { cause: more.cause });
     this.name = 'Fault';
     this.status = status;
@@ -30,23 +50,41 @@ export class Fault extends Error {
 }
 
 /** Declares an error: its status, its code and its sentence. Calling the result makes the error to throw. */
-export const fault = <D = void>(status: number, code: ErrorCode, sentence: (detail: D) => string) =>
-  (detail: D, more?: ConstructorParameters<typeof Fault>[3]) => new Fault(status, code, sentence(detail), more);
+export const fault =
+  <D = void>(status: number, code: ErrorCode, sentence: (detail: D) => string) =>
+  (detail: D, more?: ConstructorParameters<typeof Fault>[3]) =>
+    new Fault(status, code, sentence(detail), more);
 
 export const badInput = fault(400, 'BAD_USER_INPUT', (message: string) => message);
 export const graphqlLimit = fault(400, 'GRAPHQL_LIMIT', (message: string) => message);
 export const unauthenticated = fault(401, 'UNAUTHENTICATED', () => 'Missing authentication');
 export const wrongCredentials = fault(401, 'UNAUTHENTICATED', () => 'Invalid username or password');
-export const forbidden = fault(403, 'FORBIDDEN', (d: { permission: string }) => `You lack the permission ${d.permission}`);
+export const forbidden = fault(
+  403,
+  'FORBIDDEN',
+  (d: { permission: string }) => `You lack the permission ${d.permission}`,
+);
 export const refused = fault(403, 'FORBIDDEN', (message: string) => message);
 export const notFound = fault(404, 'NOT_FOUND', (d: { what: string; id: string }) => `There is no ${d.what} ${d.id}`);
-export const noRoute = fault(404, 'NOT_FOUND', (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`);
-export const methodNotAllowed = fault(405, 'METHOD_NOT_ALLOWED', (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`);
+export const noRoute = fault(
+  404,
+  'NOT_FOUND',
+  (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`,
+);
+export const methodNotAllowed = fault(
+  405,
+  'METHOD_NOT_ALLOWED',
+  (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`,
+);
 export const slugTaken = fault(409, 'CONFLICT', (d: { slug: string }) => `The slug "${d.slug}" is already in use`);
 export const conflict = fault(409, 'CONFLICT', (message: string) => message);
 export const cancelled = fault(409, 'CANCELLED', () => 'The operation was cancelled');
 export const gone = fault(410, 'GONE', (message: string) => message);
-export const preconditionFailed = fault(412, 'PRECONDITION_FAILED', (d: { what: string }) => `The ${d.what} has changed since you read it`);
+export const preconditionFailed = fault(
+  412,
+  'PRECONDITION_FAILED',
+  (d: { what: string }) => `The ${d.what} has changed since you read it`,
+);
 export const tooLarge = fault(413, 'PAYLOAD_TOO_LARGE', (message: string) => message);
 export const rateLimited = fault(429, 'RATE_LIMITED', () => 'Too many requests');
 export const upstreamFailed = fault(500, 'UPSTREAM_FAILED', (message: string) => message);

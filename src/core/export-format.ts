@@ -14,5 +14,8 @@ export interface ExportEncoder {
    * The file in pieces, texts for the formats that are text and bytes for the others, at least one. Batches are asked for only as pieces are, and what was
    * written is not kept; what Parquet must remember of a file is a few hundred bytes for each column of a group of rows.
    */
-  encode(fields: readonly Field[], batches: AsyncIterable<readonly Row[]>): AsyncIterable<string> | AsyncIterable<Uint8Array>;
+  encode(
+    fields: readonly Field[],
+    batches: AsyncIterable<readonly Row[]>,
+  ): AsyncIterable<string> | AsyncIterable<Uint8Array>;
 }

@@ -4,8 +4,18 @@ import { badInput, Fault, unavailable, type ErrorCode } from './errors.ts';
 
 /** The code that goes with a status when nothing more is known. */
 const CODES: Partial<Record<number, ErrorCode>> = {
-  400: 'BAD_USER_INPUT', 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'METHOD_NOT_ALLOWED', 406: 'NOT_ACCEPTABLE', 409: 'CONFLICT', 410: 'GONE',
-  412: 'PRECONDITION_FAILED', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE', 429: 'RATE_LIMITED',
+  400: 'BAD_USER_INPUT',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  406: 'NOT_ACCEPTABLE',
+  409: 'CONFLICT',
+  410: 'GONE',
+  412: 'PRECONDITION_FAILED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  429: 'RATE_LIMITED',
 };
 
 /** Causes are followed this far, so that a cause which names itself ends too. */
@@ -18,7 +28,7 @@ const DEEPEST = 6;
 export function faultOf(error: unknown): Fault | undefined {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < DEEPEST; depth++) {
-    const fault = cause instanceof Fault ? cause : ofDatabase(cause) ?? ofGraphql(cause) ?? ofFastify(cause);
+    const fault = cause instanceof Fault ? cause : (ofDatabase(cause) ?? ofGraphql(cause) ?? ofFastify(cause));
     if (fault) return fault;
     cause = cause instanceof GraphQLError ? cause.originalError : cause.cause;
   }
@@ -31,15 +41,22 @@ function ofDatabase(error: Error): Fault | undefined {
   const { code } = error as { code?: unknown };
   if (code === '22021' || code === '22P05') return badInput('A text must not hold the character U+0000');
   // Our JSON is always well-formed but for a lone surrogate within a text, which JSON.stringify escapes and Postgres refuses.
-  if (code === '22P02' && error.message.startsWith('invalid input syntax for type json')) return badInput('A text must be well-formed Unicode');
-  if (code === '57014' || code === '55P03' || code === '40P01') return unavailable('The database was too busy to answer in time', { cause: error, headers: { 'retry-after': '2' } });
+  if (code === '22P02' && error.message.startsWith('invalid input syntax for type json'))
+    return badInput('A text must be well-formed Unicode');
+  if (code === '57014' || code === '55P03' || code === '40P01')
+    return unavailable('The database was too busy to answer in time', {
+      cause: error,
+      headers: { 'retry-after': '2' },
+    });
   return undefined;
 }
 
 /** Values that do not fit their types: graphql-js says so before a resolver runs, by its words alone. */
 function ofGraphql(error: Error): Fault | undefined {
   if (!(error instanceof GraphQLError) || error.originalError instanceof Fault) return undefined;
-  const refused = error.extensions?.['code'] === 'BAD_USER_INPUT' || (/^(Argument|Variable) "/.test(error.message) && (!error.originalError || !error.path));
+  const refused =
+    error.extensions?.['code'] === 'BAD_USER_INPUT' ||
+    (/^(Argument|Variable) "/.test(error.message) && (!error.originalError || !error.path));
   return refused ? badInput(error.message) : undefined;
 }
 

@@ -38,7 +38,13 @@ const LONGEST_FILENAME = 255;
 
 /** A client's name of a file as it may be kept and shown: without folders and control characters, at most 255 characters. It never makes a path. */
 export function cleanFilename(given: string | null | undefined): string {
-  const base = (given ?? '').toWellFormed().normalize('NFC').split(/[/\\]/).at(-1)!.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '').trim();
+  const base = (given ?? '')
+    .toWellFormed()
+    .normalize('NFC')
+    .split(/[/\\]/)
+    .at(-1)!
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '')
+    .trim();
   return shortened(base, LONGEST_FILENAME) || 'file';
 }
 

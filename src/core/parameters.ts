@@ -39,14 +39,19 @@ export function checkParameters(sql: string, definitions: readonly ParameterDefi
   const defined = new Set<string>();
   for (const definition of definitions) {
     const name = JSON.stringify(definition.name);
-    if (!NAME.test(definition.name)) throw badInput(`${name} is no name for a parameter: it takes letters, digits, _ and -, not beginning with a digit`);
+    if (!NAME.test(definition.name))
+      throw badInput(
+        `${name} is no name for a parameter: it takes letters, digits, _ and -, not beginning with a digit`,
+      );
     if (defined.has(definition.name)) throw badInput(`The parameter ${name} is defined twice`);
-    if (!DATA_TYPES.includes(definition.dataType)) throw badInput(`The parameter ${name} has the unknown type ${JSON.stringify(definition.dataType)}`);
+    if (!DATA_TYPES.includes(definition.dataType))
+      throw badInput(`The parameter ${name} has the unknown type ${JSON.stringify(definition.dataType)}`);
     typedValue(definition, definition.defaultValue ?? null);
     defined.add(definition.name);
   }
   for (const piece of parseTemplate(sql, dialect)) {
-    if (typeof piece === 'object' && !defined.has(piece.name)) throw badInput(`The placeholder {{${piece.name}}} has no parameter definition`);
+    if (typeof piece === 'object' && !defined.has(piece.name))
+      throw badInput(`The placeholder {{${piece.name}}} has no parameter definition`);
   }
 }
 
@@ -54,13 +59,17 @@ export function checkParameters(sql: string, definitions: readonly ParameterDefi
  * The value of every parameter for one run: the override, else the default. An override of null is a known absence, not the default.
  * @throws badInput naming the required parameter that has no value, the override that is unknown, or the one of another type.
  */
-export function bindParameters(definitions: readonly ParameterDefinition[], overrides: Readonly<Record<string, unknown>> = {}): BoundParameter[] {
+export function bindParameters(
+  definitions: readonly ParameterDefinition[],
+  overrides: Readonly<Record<string, unknown>> = {},
+): BoundParameter[] {
   const unknown = Object.keys(overrides).find((name) => !definitions.some((definition) => definition.name === name));
   if (unknown !== undefined) throw badInput(`Unknown parameter ${JSON.stringify(unknown.slice(0, 100))}`);
   return definitions.map((definition) => {
     const override = Object.hasOwn(overrides, definition.name) ? overrides[definition.name] : undefined;
     const value = typedValue(definition, override === undefined ? (definition.defaultValue ?? null) : override);
-    if (value === null && definition.required) throw badInput(`The parameter ${JSON.stringify(definition.name)} is required`);
+    if (value === null && definition.required)
+      throw badInput(`The parameter ${JSON.stringify(definition.name)} is required`);
     return { name: definition.name, dataType: definition.dataType, value };
   });
 }
@@ -69,7 +78,10 @@ export function bindParameters(definitions: readonly ParameterDefinition[], over
 function typedValue({ name, dataType }: ParameterDefinition, value: unknown): ParameterValue {
   if (value === null) return null;
   const typed = readers[dataType](value);
-  if (typed === undefined) throw badInput(`The parameter ${JSON.stringify(name)} takes a ${dataType}${dataType === 'date' ? ' in ISO form' : ''}`);
+  if (typed === undefined)
+    throw badInput(
+      `The parameter ${JSON.stringify(name)} takes a ${dataType}${dataType === 'date' ? ' in ISO form' : ''}`,
+    );
   return typed;
 }
 

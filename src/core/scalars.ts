@@ -23,7 +23,9 @@ export const DateTime = new GraphQLScalarType<Date, string>({
 });
 
 const isIncoming = (value: unknown): value is IncomingFile =>
-  typeof value === 'object' && value !== null && typeof (value as { content?: AsyncIterable<Uint8Array> }).content?.[Symbol.asyncIterator] === 'function';
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as { content?: AsyncIterable<Uint8Array> }).content?.[Symbol.asyncIterator] === 'function';
 
 function takeFile(value: unknown): IncomingFile {
   const file = isIncoming(value) ? value : typeof value === 'string' ? fileOfText(value) : undefined;
@@ -34,8 +36,11 @@ function takeFile(value: unknown): IncomingFile {
 /** A file that is given to the service. In JSON it is text; REST's forms hand over a stream, which no JSON can be mistaken for. */
 export const Upload = new GraphQLScalarType<IncomingFile, never>({
   name: 'Upload',
-  description: 'A file: a `data:` URL, or its bytes in base64. JSON ends at 10 MB, so larger files travel by REST, as a part of `multipart/form-data`.',
-  serialize: () => { throw new TypeError('A file is given, never answered'); },
+  description:
+    'A file: a `data:` URL, or its bytes in base64. JSON ends at 10 MB, so larger files travel by REST, as a part of `multipart/form-data`.',
+  serialize: () => {
+    throw new TypeError('A file is given, never answered');
+  },
   parseValue: takeFile,
   parseLiteral: (node) => takeFile(node.kind === Kind.STRING ? node.value : undefined),
 });

@@ -7,6 +7,13 @@ export const isSlug = (text: string): boolean => text.length <= 100 && SLUG.test
 
 /** A slug made of a name: accents dropped, everything else a hyphen. */
 export function slugOf(name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 80).replace(/-+$/, '');
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 80)
+    .replace(/-+$/, '');
   return plain && !isUuid(plain) ? plain : 'item';
 }

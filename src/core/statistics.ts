@@ -30,7 +30,9 @@ export function benchmarkStatistics(runs: readonly BenchmarkRun[]): BenchmarkSta
   const total = sum(durations);
   const avg = total / count;
   return {
-    min: durations[0]!, max: durations[count - 1]!, avg,
+    min: durations[0]!,
+    max: durations[count - 1]!,
+    avg,
     median: (durations[Math.floor((count - 1) / 2)]! + durations[Math.floor(count / 2)]!) / 2,
     stdDev: Math.sqrt(sum(durations.map((duration) => (duration - avg) ** 2)) / count),
     records: runs.at(-1)!.records,

@@ -6,7 +6,9 @@ export type SqlDialect = 'standard' | 'mysql';
 /** A piece of a query: a text as it is, or a placeholder. */
 export type TemplatePiece = string | { name: string };
 
-type Token = { kind: 'code' | 'space' | 'end' | 'hidden'; end: number } | { kind: 'placeholder'; end: number; name: string };
+type Token =
+  | { kind: 'code' | 'space' | 'end' | 'hidden'; end: number }
+  | { kind: 'placeholder'; end: number; name: string };
 
 const MAX_LENGTH = 200_000;
 const NAME = '[A-Za-z_][A-Za-z0-9_-]{0,62}';
@@ -65,13 +67,17 @@ function nextToken(sql: string, at: number, dialect: SqlDialect): Token {
   const hidden = hiddenToken(sql, at, dialect);
   if (hidden) {
     const inside = PLACEHOLDER_ANYWHERE.exec(sql.slice(at, hidden.end));
-    if (inside) throw badInput(`The placeholder ${inside[0]} stands in ${hidden.what}; a placeholder is a value of its own and takes no quotes`);
+    if (inside)
+      throw badInput(
+        `The placeholder ${inside[0]} stands in ${hidden.what}; a placeholder is a value of its own and takes no quotes`,
+      );
     return { kind: hidden.what === 'a comment' ? 'space' : 'hidden', end: hidden.end };
   }
   if (sql[at] === ';') return { kind: 'end', end: at + 1 };
   const placeholder = stickyMatch(PLACEHOLDER, sql, at);
   if (placeholder) return { kind: 'placeholder', end: at + placeholder[0].length, name: placeholder[1]! };
-  if (sql.startsWith('{{', at)) throw badInput(`The query has a {{ that begins no placeholder: ${JSON.stringify(sql.slice(at, at + 40))}`);
+  if (sql.startsWith('{{', at))
+    throw badInput(`The query has a {{ that begins no placeholder: ${JSON.stringify(sql.slice(at, at + 40))}`);
   const space = stickyMatch(SPACE, sql, at);
   if (space) return { kind: 'space', end: at + space[0].length };
   return { kind: 'code', end: at + (stickyMatch(WORD, sql, at)?.[0].length ?? 1) };

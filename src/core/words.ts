@@ -4,7 +4,26 @@ const MAX_QUERY_WORDS = 100;
 
 /** Letters that Unicode does not decompose into a base letter and a mark, though people search for them by the base letter. */
 const FOLDED: Record<string, string> = {
-  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i', ȷ: 'j', ŋ: 'n', ŧ: 't', ĸ: 'k', ƀ: 'b', ƒ: 'f', ǥ: 'g', ɨ: 'i', ƶ: 'z', ς: 'σ',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ı: 'i',
+  ȷ: 'j',
+  ŋ: 'n',
+  ŧ: 't',
+  ĸ: 'k',
+  ƀ: 'b',
+  ƒ: 'f',
+  ǥ: 'g',
+  ɨ: 'i',
+  ƶ: 'z',
+  ς: 'σ',
 };
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gu');
 
@@ -15,7 +34,12 @@ const CJK = String.raw`[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul
 const WORD = new RegExp(String.raw`(?=[\p{L}\p{N}])${CJK}|(?:(?!${CJK})[\p{L}\p{N}])+`, 'gu');
 
 const fold = (text: string) =>
-  text.normalize('NFKD').replace(MARKS, '').normalize('NFC').toLowerCase().replace(FOLDABLE, (letter) => FOLDED[letter]!);
+  text
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(FOLDABLE, (letter) => FOLDED[letter]!);
 
 /**
  * The distinct words of a text as every index keeps them: without case and accents, split at whatever is no letter or digit; a Chinese, Japanese or Korean

@@ -8,7 +8,9 @@ const owned = `${row}, name text not null, slug text not null, description text,
 /** Tenants and callers, datasources, queries, datasets, operations. */
 export class Foundation extends Migration {
   override up(): void {
-    this.addSql(`create table dws.tenant (id uuid primary key, slug text not null unique, created_at timestamptz not null default now());`);
+    this.addSql(
+      `create table dws.tenant (id uuid primary key, slug text not null unique, created_at timestamptz not null default now());`,
+    );
     this.addSql(`create table dws.setting (name text primary key, value text not null);`);
 
     this.addSql(`create table dws.app_user (${row}, username text not null, domain text not null default 'local', password_hash text,
@@ -24,18 +26,24 @@ export class Foundation extends Migration {
     this.addSql(`create index api_token_of_user on dws.api_token (tenant_id, user_id);`);
     this.addSql(`create table dws.login_attempt (key text not null, at timestamptz not null default now());`);
     this.addSql(`create index login_attempt_key on dws.login_attempt (key, at);`);
-    this.addSql(`create unlogged table dws.rate_count (caller text primary key, at timestamptz not null, count integer not null);`);
+    this.addSql(
+      `create unlogged table dws.rate_count (caller text primary key, at timestamptz not null, count integer not null);`,
+    );
     this.addSql(`create table dws.known_address (tenant_id uuid not null references dws.tenant, user_id uuid not null references dws.app_user on delete cascade,
       address text not null, seen_at timestamptz not null, primary key (user_id, address));`);
 
-    this.addSql(`create table dws.team (${row}, name text not null, slug text not null, description text, usage_profile_id uuid);`);
+    this.addSql(
+      `create table dws.team (${row}, name text not null, slug text not null, description text, usage_profile_id uuid);`,
+    );
     this.addSql(`create unique index team_slug on dws.team (tenant_id, slug);`);
     this.addSql(`create table dws.team_member (${row}, team_id uuid not null references dws.team on delete cascade,
       user_id uuid not null references dws.app_user on delete cascade, role text not null check (role in ('member', 'memberPlus', 'admin')),
       joined_at timestamptz not null default now(), unique (team_id, user_id));`);
     this.addSql(`create index team_member_of_user on dws.team_member (tenant_id, user_id);`);
 
-    this.addSql(`create table dws.datasource (${owned}, type text not null, config jsonb not null default '{}', secrets text, embedded boolean not null default false);`);
+    this.addSql(
+      `create table dws.datasource (${owned}, type text not null, config jsonb not null default '{}', secrets text, embedded boolean not null default false);`,
+    );
     this.addSql(`create table dws.saved_query (${owned}, datasource_id uuid not null references dws.datasource, language text not null default 'sql',
       query text not null, params jsonb not null default '[]', fields jsonb not null default '[]');`);
     this.addSql(`create index saved_query_datasource on dws.saved_query (datasource_id);`);
@@ -61,7 +69,9 @@ export class Foundation extends Migration {
       resource_id uuid not null, input jsonb not null default '{}', status text not null, percent double precision, current bigint not null default 0,
       total bigint, unit text, message text, started_at timestamptz, finished_at timestamptz, result jsonb, error jsonb, sequence integer not null default 0,
       attempt integer not null default 0, heartbeat_at timestamptz, cancelled_at timestamptz, lane text, fingerprint text);`);
-    this.addSql(`create unique index operation_progress on dws.operation (tenant_id, user_id, progress) where progress is not null and finished_at is null;`);
+    this.addSql(
+      `create unique index operation_progress on dws.operation (tenant_id, user_id, progress) where progress is not null and finished_at is null;`,
+    );
     this.addSql(`create index operation_resource on dws.operation (tenant_id, resource_id, created_at);`);
     this.addSql(`create index operation_user on dws.operation (tenant_id, user_id, created_at);`);
     this.addSql(`create index operation_work on dws.operation (work_id) where finished_at is null;`);
@@ -74,7 +84,19 @@ export class Foundation extends Migration {
 
   /** Forced row-level security: `dws_app` sees the tenant its connection was set to and fails without one, `dws_system` crosses tenants. */
   private guardTenants(): void {
-    const tables = ['app_user', 'session', 'api_token', 'known_address', 'team', 'team_member', 'datasource', 'saved_query', 'dataset', 'generation', 'operation'];
+    const tables = [
+      'app_user',
+      'session',
+      'api_token',
+      'known_address',
+      'team',
+      'team_member',
+      'datasource',
+      'saved_query',
+      'dataset',
+      'generation',
+      'operation',
+    ];
     const tenant = `(select current_setting('app.tenant')::uuid)`;
     for (const table of tables) {
       this.addSql(`alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
@@ -95,13 +117,19 @@ export class Foundation extends Migration {
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         perform pg_notify(tg_argv[0], to_jsonb(r) ->> tg_argv[1]); return null;
       end $$;`);
-    const credential = (table: string, column: string, when: string) => this.addSql(
-      `create trigger tell_credential after ${when} on dws.${table} for each row execute function dws.tell('dws_credential', '${column}');`);
+    const credential = (table: string, column: string, when: string) =>
+      this.addSql(
+        `create trigger tell_credential after ${when} on dws.${table} for each row execute function dws.tell('dws_credential', '${column}');`,
+      );
     credential('app_user', 'id', 'update of username, enabled, superuser, permissions, domain or delete');
     credential('session', 'user_id', 'delete');
     credential('api_token', 'user_id', 'delete');
     credential('team_member', 'user_id', 'insert or update or delete');
-    this.addSql(`create trigger tell_dataset after update of generation_id or delete on dws.dataset for each row execute function dws.tell('dws_dataset', 'id');`);
-    this.addSql(`create trigger tell_operation after insert or update on dws.operation for each row execute function dws.tell('dws_operation', 'id');`);
+    this.addSql(
+      `create trigger tell_dataset after update of generation_id or delete on dws.dataset for each row execute function dws.tell('dws_dataset', 'id');`,
+    );
+    this.addSql(
+      `create trigger tell_operation after insert or update on dws.operation for each row execute function dws.tell('dws_operation', 'id');`,
+    );
   }
 }

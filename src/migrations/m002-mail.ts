@@ -11,7 +11,9 @@ export class MailAndPasswordReset extends Migration {
     this.addSql(`create index mail_queued on dws.mail (next_attempt_at, id) where status = 'queued';`);
     this.addSql(`create index mail_user on dws.mail (user_id);`);
     this.addSql(`create index mail_created on dws.mail (created_at);`);
-    this.addSql(`create trigger tell_mail after insert on dws.mail for each row execute function dws.tell('dws_mail', 'id');`);
+    this.addSql(
+      `create trigger tell_mail after insert on dws.mail for each row execute function dws.tell('dws_mail', 'id');`,
+    );
 
     this.addSql(`create table dws.password_reset (${ROW}, user_id uuid not null references dws.app_user on delete cascade, token_hash text not null unique,
       expires_at timestamptz not null, used_at timestamptz);`);

@@ -92,7 +92,15 @@ export class Search extends Migration {
     for (const searched of SEARCHED) this.keep(searched);
   }
 
-  private keep({ kind, table, name = 'r.name', slug = 'null', description = 'null', owner = 'null', but = 'false' }: Searched): void {
+  private keep({
+    kind,
+    table,
+    name = 'r.name',
+    slug = 'null',
+    description = 'null',
+    owner = 'null',
+    but = 'false',
+  }: Searched): void {
     const put = `dws.put_search_entry(r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at)`;
     this.addSql(`create function dws.search_${table}() returns trigger language plpgsql as $$
       declare r dws.${table}; begin
@@ -101,7 +109,9 @@ export class Search extends Migration {
         else perform ${put}; end if;
         return null;
       end $$;`);
-    this.addSql(`create trigger search_entry after insert or update or delete on dws.${table} for each row execute function dws.search_${table}();`);
+    this.addSql(
+      `create trigger search_entry after insert or update or delete on dws.${table} for each row execute function dws.search_${table}();`,
+    );
     // The migrator itself sees no tenant's rows.
     this.addSql(`set local role dws_system; select ${put} from dws.${table} r where not (${but}); reset role;`);
   }
@@ -115,13 +125,17 @@ export class Search extends Migration {
         update dws.search_entry e set document = ${document} where e.tenant_id = r.tenant_id and e.kind = r.kind and e.id = r.resource_id;
         return null;
       end $$;`);
-    this.addSql(`create trigger search_entry after insert or delete on dws.tag_assignment for each row execute function dws.search_tagged();`);
+    this.addSql(
+      `create trigger search_entry after insert or delete on dws.tag_assignment for each row execute function dws.search_tagged();`,
+    );
     this.addSql(`create function dws.search_renamed_tag() returns trigger language plpgsql as $$
       begin
         update dws.search_entry e set document = ${document} from dws.tag_assignment a where a.tenant_id = new.tenant_id and a.tag_id = new.id and e.tenant_id = a.tenant_id and e.kind = a.kind and e.id = a.resource_id;
         return null;
       end $$;`);
-    this.addSql(`create trigger search_tagged after update of name on dws.tag for each row when (old.name <> new.name) execute function dws.search_renamed_tag();`);
+    this.addSql(
+      `create trigger search_tagged after update of name on dws.tag for each row when (old.name <> new.name) execute function dws.search_renamed_tag();`,
+    );
   }
 
   /**
@@ -135,7 +149,11 @@ export class Search extends Migration {
       select e.kind, e.id, e.owner_id, e.folded, case when e.folded = (select dws.fold(btrim(q))) then 1 when starts_with(e.folded, (select dws.fold(btrim(q)))) then 0.8
         when e.document @@ (select dws.search_query(q, ':*A', false)) then 0.6 when e.document @@ (select dws.search_query(q, ':*', false)) then 0.4 else 0.2 end
       from dws.search_entry e where e.tenant_id = (select current_setting('app.tenant')::uuid) and e.document @@ (select dws.search_query(q, ':*', true)) $$;`);
-    this.addSql(`revoke all on function dws.search_matches(text) from public; grant execute on function dws.search_matches(text) to dws_app;`);
-    this.addSql(`grant create on schema dws to dws_system; alter function dws.search_matches(text) owner to dws_system; revoke create on schema dws from dws_system;`);
+    this.addSql(
+      `revoke all on function dws.search_matches(text) from public; grant execute on function dws.search_matches(text) to dws_app;`,
+    );
+    this.addSql(
+      `grant create on schema dws to dws_system; alter function dws.search_matches(text) owner to dws_system; revoke create on schema dws from dws_system;`,
+    );
   }
 }

@@ -8,7 +8,9 @@ export class Notifications extends Migration {
       resource_kind text, resource_id uuid, read_at timestamptz, check ((resource_kind is null) = (resource_id is null)));`);
     this.addSql(`create index notification_user on dws.notification (user_id, created_at desc, id desc);`);
     this.addSql(`create index notification_created on dws.notification (created_at);`);
-    this.addSql(`create trigger tell_notification after insert on dws.notification for each row execute function dws.tell('dws_notification', 'user_id');`);
+    this.addSql(
+      `create trigger tell_notification after insert on dws.notification for each row execute function dws.tell('dws_notification', 'user_id');`,
+    );
 
     this.addSql(ofTenants('notification'));
   }

@@ -5,7 +5,9 @@ export const ROW = `id uuid primary key, tenant_id uuid not null references dws.
 const TENANT = `(select current_setting('app.tenant')::uuid)`;
 
 /** SQL that closes a new table: callers reach the rows of their tenant alone, the service itself all of them. */
-export const ofTenants = (table: string): string => `alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
+export const ofTenants = (
+  table: string,
+): string => `alter table dws.${table} enable row level security; alter table dws.${table} force row level security;
   create policy tenant on dws.${table} to dws_app using (tenant_id = ${TENANT}) with check (tenant_id = ${TENANT});
   create policy system on dws.${table} to dws_system using (true) with check (true);
   grant select, insert, update, delete on dws.${table} to dws_app, dws_system;`;

@@ -30,9 +30,22 @@ export const datasetBenchmark = (place: LoaderPlace): Handler => ({
     const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
     const signal = AbortSignal.any([job.signal, late.signal]);
     try {
-      const load = await prepareLoad(place, platform, job, { ...asked, syncFields: true, updateTypeMapping: true, disableRefreshInterval: true });
-      const results = await repeat(job, config, () => (config.includeIndexing ? indexed(platform, load, signal) : asSource(platform, load, config, signal)));
-      const result: DatasetBenchmarkResult = { iterations: config.iterations, warmup: config.warmup, results, statistics: benchmarkStatistics(results), config };
+      const load = await prepareLoad(place, platform, job, {
+        ...asked,
+        syncFields: true,
+        updateTypeMapping: true,
+        disableRefreshInterval: true,
+      });
+      const results = await repeat(job, config, () =>
+        config.includeIndexing ? indexed(platform, load, signal) : asSource(platform, load, config, signal),
+      );
+      const result: DatasetBenchmarkResult = {
+        iterations: config.iterations,
+        warmup: config.warmup,
+        results,
+        statistics: benchmarkStatistics(results),
+        config,
+      };
       return { publish: async () => result };
     } catch (error) {
       throw signal.aborted ? signal.reason : runFailure(error);
@@ -43,7 +56,11 @@ export const datasetBenchmark = (place: LoaderPlace): Handler => ({
 });
 
 /** Runs one after the other, each told as progress. Those that warm up are not among the results. */
-async function repeat(job: Job, { iterations, warmup }: BenchmarkConfig, once: () => Promise<Measured>): Promise<BenchmarkRun[]> {
+async function repeat(
+  job: Job,
+  { iterations, warmup }: BenchmarkConfig,
+  once: () => Promise<Measured>,
+): Promise<BenchmarkRun[]> {
   const total = warmup + iterations;
   const results: BenchmarkRun[] = [];
   job.progress({ current: 0, total });
@@ -56,11 +73,18 @@ async function repeat(job: Job, { iterations, warmup }: BenchmarkConfig, once: (
 }
 
 /** One run of the query, whose rows the source counts itself, or which are read as a refresh reads them and dropped. */
-async function asSource(platform: Platform, { source, query }: LoadJob, { includeDataTransfer }: BenchmarkConfig, signal: AbortSignal): Promise<Measured> {
+async function asSource(
+  platform: Platform,
+  { source, query }: LoadJob,
+  { includeDataTransfer }: BenchmarkConfig,
+  signal: AbortSignal,
+): Promise<Measured> {
   const began = performance.now();
   const connection = driverOf(platform, source.type).connect(source.config, source.secrets, source.file);
   try {
-    const records = includeDataTransfer ? await countRows(connection, query, signal, () => {}) : await connection.count(query, signal);
+    const records = includeDataTransfer
+      ? await countRows(connection, query, signal, () => {})
+      : await connection.count(query, signal);
     return { duration: since(began), records };
   } finally {
     await connection.close();
@@ -78,7 +102,14 @@ async function indexed(platform: Platform, load: LoadJob, signal: AbortSignal): 
   } finally {
     await loading.release();
     // What stays is nobody's, so the janitor drops it.
-    await platform.index.drop(generationId).catch((error: unknown) => platform.log.warn({ err: error, generation: generationId }, 'The generation of a benchmark could not be dropped'));
+    await platform.index
+      .drop(generationId)
+      .catch((error: unknown) =>
+        platform.log.warn(
+          { err: error, generation: generationId },
+          'The generation of a benchmark could not be dropped',
+        ),
+      );
   }
 }
 

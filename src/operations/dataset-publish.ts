@@ -25,9 +25,16 @@ interface Published extends Record<string, unknown> {
 }
 
 /** Switches the dataset's readers to a finished generation, in the transaction that records the refresh as succeeded. The former one is kept for cursors and exports. */
-export async function publishGeneration(tx: Transaction, { tenantId, startedAt }: Claim, datasetId: string, generation: Generation, quota: number): Promise<DatasetRefreshResult> {
+export async function publishGeneration(
+  tx: Transaction,
+  { tenantId, startedAt }: Claim,
+  datasetId: string,
+  generation: Generation,
+  quota: number,
+): Promise<DatasetRefreshResult> {
   const [before] = await tx.query<Published>({
-    text: `select fields, records, generation_id as "generationId" from dws.dataset where tenant_id = $1 and id = $2 for update`, values: [tenantId, datasetId],
+    text: `select fields, records, generation_id as "generationId" from dws.dataset where tenant_id = $1 and id = $2 for update`,
+    values: [tenantId, datasetId],
   });
   if (!before) throw notFound({ what: 'dataset', id: datasetId });
   await checkQuota(tx, tenantId, quota, generation.size, datasetId);
@@ -38,17 +45,42 @@ export async function publishGeneration(tx: Transaction, { tenantId, startedAt }
   const last: LastRefresh = { at: at.toISOString(), success: true, duration, error: null };
   await tx.query({
     text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, $4, $5, $6)`,
-    values: [generation.id, tenantId, datasetId, JSON.stringify(generation.fields), generation.records, generation.size],
+    values: [
+      generation.id,
+      tenantId,
+      datasetId,
+      JSON.stringify(generation.fields),
+      generation.records,
+      generation.size,
+    ],
   });
-  await tx.query({ text: `update dws.generation set replaced_at = now() where tenant_id = $1 and id = $2`, values: [tenantId, before.generationId] });
+  await tx.query({
+    text: `update dws.generation set replaced_at = now() where tenant_id = $1 and id = $2`,
+    values: [tenantId, before.generationId],
+  });
   await tx.query({
     text: `update dws.dataset set generation_id = $3, fields = $4, records = $5, size = $6, data_updated_at = $7, last_refresh = $8, updated_at = $7, version = version + 1
       where tenant_id = $1 and id = $2`,
-    values: [tenantId, datasetId, generation.id, JSON.stringify(fields), generation.records, generation.size, at, JSON.stringify(last)],
+    values: [
+      tenantId,
+      datasetId,
+      generation.id,
+      JSON.stringify(fields),
+      generation.records,
+      generation.size,
+      at,
+      JSON.stringify(last),
+    ],
   });
   await noteBrokenFilters(tx, tenantId, datasetId, before.fields, fields);
   return {
-    id: datasetId, records: generation.records, previousRecordCount: before.records, duration, ...countedChanges(before.fields, fields), dataUpdatedAt: at.toISOString(), success: true,
+    id: datasetId,
+    records: generation.records,
+    previousRecordCount: before.records,
+    duration,
+    ...countedChanges(before.fields, fields),
+    dataUpdatedAt: at.toISOString(),
+    success: true,
   };
 }
 

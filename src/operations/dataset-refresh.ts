@@ -55,15 +55,25 @@ export const datasetRefresh = (place: LoaderPlace): Handler => ({
 });
 
 /** Loads the rows of a query into a generation that nobody sees yet. Who asks for it releases the load, whatever becomes of the generation. */
-export async function loadRows(place: LoaderPlace, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<{ generation: Generation; load: LoadProcess }> {
+export async function loadRows(
+  place: LoaderPlace,
+  platform: Platform,
+  job: Job,
+  input: DatasetRefreshInput,
+): Promise<{ generation: Generation; load: LoadProcess }> {
   const loadJob = await prepareLoad(place, platform, job, input);
   const late = new AbortController();
   const { REFRESH_TIMEOUT_MS: longest } = platform.config;
   const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
-  const load = startLoad(loadJob, AbortSignal.any([job.signal, late.signal]), (rows) => job.progress({ current: rows }));
+  const load = startLoad(loadJob, AbortSignal.any([job.signal, late.signal]), (rows) =>
+    job.progress({ current: rows }),
+  );
   try {
     const generation = await load.generation;
-    job.progress({ current: generation.records, ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }) });
+    job.progress({
+      current: generation.records,
+      ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }),
+    });
     return { generation, load };
   } catch (error) {
     await load.release();
@@ -74,30 +84,49 @@ export async function loadRows(place: LoaderPlace, platform: Platform, job: Job,
 }
 
 /** Publishes a generation as what a refresh came to, and says so where people look for it. */
-export async function publishRefresh(tx: Transaction, claim: Claim, generation: Generation, { TENANT_QUOTA_BYTES: quota }: Config): Promise<DatasetRefreshResult> {
+export async function publishRefresh(
+  tx: Transaction,
+  claim: Claim,
+  generation: Generation,
+  { TENANT_QUOTA_BYTES: quota }: Config,
+): Promise<DatasetRefreshResult> {
   const result = await publishGeneration(tx, claim, claim.resourceId, generation, quota);
   await noteRefresh(tx, claim, 'refreshed', { records: result.records, duration: result.duration });
   return result;
 }
 
 /** Gathers what the loader needs. The dataset's fields matter only once it has some. */
-export async function prepareLoad(place: LoaderPlace, platform: Platform, job: Job, input: DatasetRefreshInput): Promise<LoadJob> {
-  const [dataset] = await platform.database.query<{ fields: Field[]; flow: FlowStep[]; loaded: boolean }>(job.tenantId, {
-    text: `select fields, flow, generation_id is not null as loaded from dws.dataset where tenant_id = $1 and id = $2`, values: [job.tenantId, input.datasetId],
-  });
+export async function prepareLoad(
+  place: LoaderPlace,
+  platform: Platform,
+  job: Job,
+  input: DatasetRefreshInput,
+): Promise<LoadJob> {
+  const [dataset] = await platform.database.query<{ fields: Field[]; flow: FlowStep[]; loaded: boolean }>(
+    job.tenantId,
+    {
+      text: `select fields, flow, generation_id is not null as loaded from dws.dataset where tenant_id = $1 and id = $2`,
+      values: [job.tenantId, input.datasetId],
+    },
+  );
   if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
   const query: Query = (statement) => platform.database.query(job.tenantId, statement);
   const datasource = await readSource({ query }, job.tenantId, input.datasourceId);
   if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
-  const secrets = datasource.secrets ? JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string> : {};
+  const secrets = datasource.secrets
+    ? (JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string>)
+    : {};
   const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
   return {
-    ...place, ownDatabase: await ownDatabase(platform),
+    ...place,
+    ownDatabase: await ownDatabase(platform),
     generationId: newId(),
     source: { type: datasource.type, config: datasource.config, secrets, file: pathOf(platform, datasource) },
     query: { text: input.query, parameters: input.parameters, timeout },
     plan: {
-      flow: dataset.flow, maxRows, disableRefreshInterval: input.disableRefreshInterval,
+      flow: dataset.flow,
+      maxRows,
+      disableRefreshInterval: input.disableRefreshInterval,
       ...(dataset.loaded && !input.syncFields && { keepFields: dataset.fields }),
       ...(dataset.loaded && !input.updateTypeMapping && { keepTypes: dataset.fields }),
     },
@@ -106,7 +135,9 @@ export async function prepareLoad(place: LoaderPlace, platform: Platform, job: J
 
 /** The service's own database, which no datasource may be; null where it cannot be told. */
 async function ownDatabase(platform: Platform): Promise<DatabaseIdentity | null> {
-  const [own] = await platform.system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL }).catch(() => []);
+  const [own] = await platform.system
+    .query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL })
+    .catch(() => []);
   return own ?? null;
 }
 
@@ -114,8 +145,16 @@ async function ownDatabase(platform: Platform): Promise<DatabaseIdentity | null>
 async function noteFailure(claim: Claim, failure: OperationFailure, tx: Transaction): Promise<void> {
   await discardUploaded(claim, tx);
   const at = new Date();
-  const last: LastRefresh = { at: at.toISOString(), success: false, duration: at.getTime() - claim.startedAt.getTime(), error: failure.message };
-  await tx.query({ text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`, values: [claim.tenantId, claim.resourceId, JSON.stringify(last)] });
+  const last: LastRefresh = {
+    at: at.toISOString(),
+    success: false,
+    duration: at.getTime() - claim.startedAt.getTime(),
+    error: failure.message,
+  };
+  await tx.query({
+    text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`,
+    values: [claim.tenantId, claim.resourceId, JSON.stringify(last)],
+  });
   await noteRefresh(tx, claim, 'refresh.failed', { code: failure.code, duration: last.duration! });
 }
 

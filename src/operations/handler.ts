@@ -40,4 +40,8 @@ export class Interrupted extends Error {}
 export const MAX_ATTEMPTS = 3;
 
 /** The failure of work whose worker died and that does not start again. */
-export const DIED: OperationFailure = { statusCode: 500, code: 'INTERNAL', message: 'The process that did the work ended before it was done' };
+export const DIED: OperationFailure = {
+  statusCode: 500,
+  code: 'INTERNAL',
+  message: 'The process that did the work ended before it was done',
+};

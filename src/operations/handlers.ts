@@ -7,7 +7,11 @@ import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 
 /** Every long operation and who carries it out. The address among `loaders` is the migrator's: locks are held there. */
 export const handlers = (loaders: LoaderPlace): Handlers => ({
-  'dataset.refresh': datasetRefresh(loaders), 'dataset.benchmark': datasetBenchmark(loaders),
-  'dataset.preview': datasetPreview(loaders), 'dataset.promoteRefresh': datasetPromoteRefresh,
-  'dataset.copy': datasetCopy(loaders), 'dataset.snapshot': datasetSnapshot(loaders), 'dataset.promote': datasetPromote(loaders),
+  'dataset.refresh': datasetRefresh(loaders),
+  'dataset.benchmark': datasetBenchmark(loaders),
+  'dataset.preview': datasetPreview(loaders),
+  'dataset.promoteRefresh': datasetPromoteRefresh,
+  'dataset.copy': datasetCopy(loaders),
+  'dataset.snapshot': datasetSnapshot(loaders),
+  'dataset.promote': datasetPromote(loaders),
 });

@@ -23,7 +23,11 @@ export interface LoadJob extends LoaderPlace {
 }
 
 /** What the parent says. After `published` the loader prepares what searches need and ends by itself; after `done` it ends. */
-export type ToLoader = { kind: 'load'; job: LoadJob } | { kind: 'abort' } | { kind: 'published'; generation: Generation } | { kind: 'done' };
+export type ToLoader =
+  | { kind: 'load'; job: LoadJob }
+  | { kind: 'abort' }
+  | { kind: 'published'; generation: Generation }
+  | { kind: 'done' };
 
 /** What the loader says. `interrupted` is no fault of the work. */
 export type FromLoader =

@@ -24,19 +24,34 @@ export interface LoadProcess {
 export function startLoad(job: LoadJob, signal: AbortSignal, progress: (rows: number) => void): LoadProcess {
   const child = fork(LOADER, {
     // Of a group of its own: Ctrl-C reaches the parent, which decides.
-    detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: ['--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
     env: { ...childEnvironment(), UV_THREADPOOL_SIZE: '8' },
   });
-  const say = (message: ToLoader) => { if (child.connected) child.send(message, () => {}); };
-  const exited = new Promise<void>((resolve) => { child.once('exit', () => resolve()).once('error', () => resolve()); });
+  const say = (message: ToLoader) => {
+    if (child.connected) child.send(message, () => {});
+  };
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve()).once('error', () => resolve());
+  });
   let killer: NodeJS.Timeout | undefined;
-  const soon = () => { killer ??= setTimeout(() => child.kill('SIGKILL'), PATIENCE); };
-  const abort = () => { say({ kind: 'abort' }); soon(); };
+  const soon = () => {
+    killer ??= setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+  };
+  const abort = () => {
+    say({ kind: 'abort' });
+    soon();
+  };
   signal.addEventListener('abort', abort);
-  void exited.then(() => { clearTimeout(killer); signal.removeEventListener('abort', abort); });
+  void exited.then(() => {
+    clearTimeout(killer);
+    signal.removeEventListener('abort', abort);
+  });
 
-  const generation = answerOf(child, progress).catch((error: unknown) => { throw signal.aborted ? signal.reason : error; });
+  const generation = answerOf(child, progress).catch((error: unknown) => {
+    throw signal.aborted ? signal.reason : error;
+  });
   if (signal.aborted) abort();
   else say({ kind: 'load', job });
   return {
@@ -56,7 +71,8 @@ function answerOf(child: ChildProcess, progress: (rows: number) => void): Promis
     child.on('message', (message: FromLoader) => {
       if (message.kind === 'progress') progress(message.rows);
       if (message.kind === 'loaded') resolve(message.generation);
-      if (message.kind === 'failed') reject(new Fault(message.failure.statusCode, message.failure.code as ErrorCode, message.failure.message));
+      if (message.kind === 'failed')
+        reject(new Fault(message.failure.statusCode, message.failure.code as ErrorCode, message.failure.message));
       if (message.kind === 'broken') reject(new Error(`The loader failed: ${message.message}`));
       if (message.kind === 'interrupted') reject(new Interrupted(message.why));
     });

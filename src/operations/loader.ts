@@ -21,9 +21,13 @@ const interrupted = (why: string) => () => stop.abort(new Interruption(why));
 class Interruption extends Error {}
 
 /** At once: `process.exit` would wait for DuckDB's threads, which may wait for this one to split words. What is half made is known by its name, and swept. */
-const end = (): void => { process.kill(process.pid, 'SIGKILL'); };
+const end = (): void => {
+  process.kill(process.pid, 'SIGKILL');
+};
 
-const tell = (message: FromLoader): void => { process.send?.(message); };
+const tell = (message: FromLoader): void => {
+  process.send?.(message);
+};
 
 let place: IndexPlace;
 
@@ -32,7 +36,9 @@ async function load(job: LoadJob): Promise<Generation> {
   const lock = await lockGeneration(job);
   lock.on('error', interrupted('The connection that holds the lock was lost'));
   const index = await openIndex(place);
-  const source = createDrivers({ ownDatabase: job.ownDatabase }).driverOf(job.source.type).connect(job.source.config, job.source.secrets, job.source.file);
+  const source = createDrivers({ ownDatabase: job.ownDatabase })
+    .driverOf(job.source.type)
+    .connect(job.source.config, job.source.secrets, job.source.file);
   try {
     const columns = await source.describe(job.query, stop.signal);
     const plan = { ...job.plan, signal: stop.signal, progress: (rows: number) => tell({ kind: 'progress', rows }) };
@@ -45,7 +51,9 @@ async function load(job: LoadJob): Promise<Generation> {
 
 /** The words of `q`, before somebody asks for them and has to wait. Whatever goes wrong, the first `q` makes them. */
 async function prepareWords(generation: Generation): Promise<void> {
-  await openIndex(place, '128MB').then((index) => index.prepareWords(generation, stop.signal)).catch(() => {});
+  await openIndex(place, '128MB')
+    .then((index) => index.prepareWords(generation, stop.signal))
+    .catch(() => {});
   end();
 }
 
@@ -60,17 +68,21 @@ async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator
 async function lockGeneration(job: LoadJob): Promise<pg.Client> {
   try {
     const client = await holdGeneration(job.databaseUrl, job.generationId, 'dws loader');
-    if (job.source.file) await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
+    if (job.source.file)
+      await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
     return client;
   } catch (error) {
-    throw new Interruption(`The generation could not be locked: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Interruption(
+      `The generation could not be locked: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 function failure(error: unknown): FromLoader {
   const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
-  if (reason instanceof Fault) return { kind: 'failed', failure: { statusCode: reason.status, code: reason.code, message: reason.message } };
+  if (reason instanceof Fault)
+    return { kind: 'failed', failure: { statusCode: reason.status, code: reason.code, message: reason.message } };
   return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
 }
 
@@ -80,5 +92,9 @@ process.on('message', (message: ToLoader) => {
   if (message.kind === 'abort') interrupted('The load was stopped')();
   if (message.kind === 'done') end();
   if (message.kind === 'published') void prepareWords(message.generation);
-  if (message.kind === 'load') load(message.job).then((generation) => tell({ kind: 'loaded', generation }), (error: unknown) => tell(failure(error)));
+  if (message.kind === 'load')
+    load(message.job).then(
+      (generation) => tell({ kind: 'loaded', generation }),
+      (error: unknown) => tell(failure(error)),
+    );
 });

@@ -36,7 +36,11 @@ interface Due extends Record<string, unknown> {
 }
 
 /** Sends what is in the outbox, of all tenants; several processes share the work. */
-export function startMailDelivery(platform: Platform, mailer: Mailer, options: DeliveryOptions): { stop(): Promise<void> } {
+export function startMailDelivery(
+  platform: Platform,
+  mailer: Mailer,
+  options: DeliveryOptions,
+): { stop(): Promise<void> } {
   const { log, notifications } = platform;
   const lanes = new Set<Promise<void>>();
   const breaking = new AbortController();
@@ -56,12 +60,20 @@ export function startMailDelivery(platform: Platform, mailer: Mailer, options: D
   const wake = (): void => {
     rung = true;
     if (stopping || lanes.size >= AT_ONCE) return;
-    const running = lane().catch((error: unknown) => log.warn({ err: error }, 'The outbox could not be worked on')).finally(() => lanes.delete(running));
+    const running = lane()
+      .catch((error: unknown) => log.warn({ err: error }, 'The outbox could not be worked on'))
+      .finally(() => lanes.delete(running));
     lanes.add(running);
   };
 
   const off = [notifications.on(CHANNELS.mail, wake), notifications.onResync(wake)];
-  const timer = setInterval(() => void giveUp(platform, options.silence).then(wake, (error: unknown) => log.warn({ err: error }, 'The outbox could not be looked through')), options.interval);
+  const timer = setInterval(
+    () =>
+      void giveUp(platform, options.silence).then(wake, (error: unknown) =>
+        log.warn({ err: error }, 'The outbox could not be looked through'),
+      ),
+    options.interval,
+  );
   wake();
   return {
     async stop() {
@@ -88,11 +100,20 @@ async function claim({ system }: Platform): Promise<Due | undefined> {
 }
 
 /** One attempt, from the claim to its record. Neither the address nor the words of the mail go to the log. */
-async function attempt(platform: Platform, mailer: Mailer, mail: Due, { longest, pauses }: DeliveryOptions, breaking: AbortSignal): Promise<void> {
+async function attempt(
+  platform: Platform,
+  mailer: Mailer,
+  mail: Due,
+  { longest, pauses }: DeliveryOptions,
+  breaking: AbortSignal,
+): Promise<void> {
   const { id, to, subject, sealedText, sealedHtml, attempts } = mail;
   const { secrets, system, log } = platform;
   try {
-    await mailer.send({ id, to, subject, text: secrets.open(sealedText), html: sealedHtml && secrets.open(sealedHtml) }, AbortSignal.any([breaking, AbortSignal.timeout(longest)]));
+    await mailer.send(
+      { id, to, subject, text: secrets.open(sealedText), html: sealedHtml && secrets.open(sealedHtml) },
+      AbortSignal.any([breaking, AbortSignal.timeout(longest)]),
+    );
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const pause = error instanceof MailRefused ? undefined : pauses[attempts - 1];
@@ -106,7 +127,8 @@ async function attempt(platform: Platform, mailer: Mailer, mail: Due, { longest,
     return;
   }
   await system.query({
-    text: `update dws.mail set status = 'sent', error = null, claimed_at = null, sent_at = now(), version = version + 1, updated_at = now() where id = $1 and status = 'queued'`, values: [id],
+    text: `update dws.mail set status = 'sent', error = null, claimed_at = null, sent_at = now(), version = version + 1, updated_at = now() where id = $1 and status = 'queued'`,
+    values: [id],
   });
   log.info({ mail: id, attempts }, 'A mail was sent');
 }

@@ -1,7 +1,7 @@
 import type { Platform } from '../core/platform.ts';
+import { sweepCredentials } from '../services/credential-sweep.ts';
 import { abandoned } from '../services/operation-work.ts';
 import type { Handlers } from './handler.ts';
-import { sweepCredentials } from '../services/credential-sweep.ts';
 import { sweepFiles, sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
 import { restart } from './settle.ts';
 
@@ -36,7 +36,9 @@ export function startReconciler(platform: Platform, handlers: Handlers, options:
     busy = true;
     passing = reconcile(platform, handlers, options)
       .catch((error) => platform.log.warn({ err: error }, 'The reconciler met an error'))
-      .finally(() => { busy = false; });
+      .finally(() => {
+        busy = false;
+      });
   }, options.interval);
   return {
     async stop() {
@@ -49,10 +51,16 @@ export function startReconciler(platform: Platform, handlers: Handlers, options:
 /** One pass. What is staged lies on each worker's own machine, so each looks after generations; the rest is one process's at a time. */
 export async function reconcile(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Promise<void> {
   await platform.system.transaction(async (query) => {
-    const [lock] = await query<{ mine: boolean }>({ text: `select pg_try_advisory_xact_lock($1) as mine`, values: [RECONCILER_LOCK] });
+    const [lock] = await query<{ mine: boolean }>({
+      text: `select pg_try_advisory_xact_lock($1) as mine`,
+      values: [RECONCILER_LOCK],
+    });
     if (!lock?.mine) return;
     await revive(platform, handlers, options);
-    await query({ text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`, values: [options.retention] });
+    await query({
+      text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`,
+      values: [options.retention],
+    });
     await sweepMail(query);
     await sweepRecords(query);
     await sweepFiles(platform, options.fileAge);
@@ -64,8 +72,13 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
 async function revive(platform: Platform, handlers: Handlers, { silence }: ReconcilerOptions): Promise<void> {
   const { running, queued } = await abandoned(platform, silence);
   for (const claim of running) {
-    platform.log.warn({ operation: claim.operation, id: claim.workId, attempt: claim.attempt }, 'The worker of an operation fell silent');
-    await restart(platform, handlers, claim).catch((error) => platform.log.error({ err: error, id: claim.workId }, 'An abandoned operation could not be settled'));
+    platform.log.warn(
+      { operation: claim.operation, id: claim.workId, attempt: claim.attempt },
+      'The worker of an operation fell silent',
+    );
+    await restart(platform, handlers, claim).catch((error) =>
+      platform.log.error({ err: error, id: claim.workId }, 'An abandoned operation could not be settled'),
+    );
   }
   for (const work of queued) await platform.database.transaction(work.tenantId, (tx) => platform.queue.send(work, tx));
 }

@@ -1,12 +1,21 @@
-import type { Field } from '../core/fields.ts';
 import type { Generation, GenerationId } from '../core/dataset-index.ts';
 import { forbidden, notFound } from '../core/errors.ts';
+import type { Field } from '../core/fields.ts';
 import { LEVEL, levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { Claim } from '../services/operation-work.ts';
 import { checkQuota } from '../services/quota.ts';
 import { dependantsOf, impactOn } from '../services/refresh-impact.ts';
-import { baseOf, differences, keep, take, type PreviewBase, type PromoteRefreshInput, type RefreshPreviewInput, type RefreshPreviewResult } from '../services/refresh-preview.ts';
+import {
+  baseOf,
+  differences,
+  keep,
+  take,
+  type PreviewBase,
+  type PromoteRefreshInput,
+  type RefreshPreviewInput,
+  type RefreshPreviewResult,
+} from '../services/refresh-preview.ts';
 import { granteeOf, levelIn } from '../services/rights.ts';
 import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';
@@ -32,7 +41,9 @@ export const datasetPreview = (place: LoaderPlace): Handler => ({
         await load.release();
         // Whether a row names them is asked once more: the commit may have failed. What stays is the janitor's.
         for (const id of [generation.id, ...(former ? [former] : [])]) {
-          await dropOrphan(platform, id).catch((error: unknown) => platform.log.warn({ err: error, generation: id }, 'The generation of a preview could not be dropped'));
+          await dropOrphan(platform, id).catch((error: unknown) =>
+            platform.log.warn({ err: error, generation: id }, 'The generation of a preview could not be dropped'),
+          );
         }
       },
     };
@@ -61,9 +72,16 @@ interface Before extends Record<string, unknown> {
 }
 
 /** Keeps the generation and compares it with what the dataset is now. The caller's rights are asked for once more, since they may be others by now. */
-async function keepPreview(tx: Transaction, { tenantId, userId, resourceId }: Claim, generation: Generation, base: PreviewBase, quota: number): Promise<{ result: RefreshPreviewResult; former: GenerationId | null }> {
+async function keepPreview(
+  tx: Transaction,
+  { tenantId, userId, resourceId }: Claim,
+  generation: Generation,
+  base: PreviewBase,
+  quota: number,
+): Promise<{ result: RefreshPreviewResult; former: GenerationId | null }> {
   const [before] = await tx.query<Before>({
-    text: `select id, owner_id as "ownerId", parent_id as "parentId", fields, records from dws.dataset where tenant_id = $1 and id = $2 for update`, values: [tenantId, resourceId],
+    text: `select id, owner_id as "ownerId", parent_id as "parentId", fields, records from dws.dataset where tenant_id = $1 and id = $2 for update`,
+    values: [tenantId, resourceId],
   });
   const viewer = await granteeOf(tx, tenantId, `user:${userId}`);
   const level = before && viewer ? await levelIn({ viewer }, tx, before) : LEVEL.none;
@@ -76,6 +94,13 @@ async function keepPreview(tx: Transaction, { tenantId, userId, resourceId }: Cl
   const { expiresAt, former } = await keep(tx, tenantId, resourceId, generation, base);
   return {
     former,
-    result: { previewId: generation.id, records: generation.records, previousRecordCount: before.records, ...differences(before.fields, after), ...impact, expiresAt: expiresAt.toISOString() },
+    result: {
+      previewId: generation.id,
+      records: generation.records,
+      previousRecordCount: before.records,
+      ...differences(before.fields, after),
+      ...impact,
+      expiresAt: expiresAt.toISOString(),
+    },
   };
 }

@@ -1,11 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
-import { isConnectionLoss } from '../core/connection-loss.ts';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
+import { isConnectionLoss } from '../core/connection-loss.ts';
 import { cancelled, Fault } from '../core/errors.ts';
 import type { QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { hold, type Hold } from '../services/operation-hold.ts';
-import { claim as claimWork, failureOf, finish, holdStill, Superseded, type Claim } from '../services/operation-work.ts';
+import {
+  claim as claimWork,
+  failureOf,
+  finish,
+  holdStill,
+  Superseded,
+  type Claim,
+} from '../services/operation-work.ts';
 import { Interrupted, type Handlers, type Prepared } from './handler.ts';
 import { record, restart } from './settle.ts';
 
@@ -27,7 +34,12 @@ export interface Runner {
 }
 
 /** Takes work from the queue: at most `WORKER_CONCURRENCY` at once, at most half of it for one tenant. */
-export async function startRunner(platform: Platform, queue: PgBossQueue, handlers: Handlers, options: RunnerOptions): Promise<Runner> {
+export async function startRunner(
+  platform: Platform,
+  queue: PgBossQueue,
+  handlers: Handlers,
+  options: RunnerOptions,
+): Promise<Runner> {
   const running = new Map<Promise<void>, Hold>();
   let stopping = false;
 
@@ -43,7 +55,10 @@ export async function startRunner(platform: Platform, queue: PgBossQueue, handle
 
   const concurrency = platform.config.WORKER_CONCURRENCY;
   // Work that could not even be begun waits on; the reconciler queues it again.
-  const attend = (queued: QueuedWork) => work(queued).catch((error: unknown) => platform.log.warn({ err: error, id: queued.workId }, 'An operation could not be begun'));
+  const attend = (queued: QueuedWork) =>
+    work(queued).catch((error: unknown) =>
+      platform.log.warn({ err: error, id: queued.workId }, 'An operation could not be begun'),
+    );
   await queue.work(attend, { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) });
 
   return {
@@ -58,7 +73,13 @@ export async function startRunner(platform: Platform, queue: PgBossQueue, handle
 }
 
 /** One attempt, from its claim to its record. It never throws: what cannot be recorded now is found by the reconciler. */
-async function carryOut(platform: Platform, handlers: Handlers, claim: Claim, held: Hold, isStopping: () => boolean): Promise<void> {
+async function carryOut(
+  platform: Platform,
+  handlers: Handlers,
+  claim: Claim,
+  held: Hold,
+  isStopping: () => boolean,
+): Promise<void> {
   const log = platform.log.child({ operation: claim.operation, id: claim.workId, attempt: claim.attempt });
   let prepared: Prepared | undefined;
   try {
@@ -71,7 +92,9 @@ async function carryOut(platform: Platform, handlers: Handlers, claim: Claim, he
   } catch (error) {
     await held.release();
     const reason = held.signal.aborted ? held.signal.reason : error;
-    await whenBack(endOf(platform, handlers, claim, reason, log), isStopping).catch((failure) => log.error({ err: failure }, 'The end of an operation could not be recorded'));
+    await whenBack(endOf(platform, handlers, claim, reason, log), isStopping).catch((failure) =>
+      log.error({ err: failure }, 'The end of an operation could not be recorded'),
+    );
   } finally {
     await prepared?.release?.();
   }
@@ -88,12 +111,19 @@ async function publish(platform: Platform, claim: Claim, prepared: Prepared): Pr
 }
 
 /** How an attempt that did not succeed is recorded. The log is told at once. */
-function endOf(platform: Platform, handlers: Handlers, claim: Claim, reason: unknown, log: Platform['log']): () => Promise<void> {
+function endOf(
+  platform: Platform,
+  handlers: Handlers,
+  claim: Claim,
+  reason: unknown,
+  log: Platform['log'],
+): () => Promise<void> {
   if (reason instanceof Superseded) {
     log.warn('An operation was taken over by another attempt');
     return async () => {};
   }
-  if (reason instanceof Fault && reason.code === 'CANCELLED') return () => record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
+  if (reason instanceof Fault && reason.code === 'CANCELLED')
+    return () => record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
   if (reason instanceof Interrupted || isOurDatabaseAway(reason)) {
     log.warn({ err: reason }, 'An operation was interrupted');
     return () => restart(platform, handlers, claim);
@@ -115,4 +145,5 @@ async function whenBack(recordEnd: () => Promise<void>, isStopping: () => boolea
   }
 }
 
-const isOurDatabaseAway = (error: unknown): boolean => isConnectionLoss(error) || (error instanceof Fault && error.status === 503 && isConnectionLoss(error.cause));
+const isOurDatabaseAway = (error: unknown): boolean =>
+  isConnectionLoss(error) || (error instanceof Fault && error.status === 503 && isConnectionLoss(error.cause));

@@ -6,7 +6,12 @@ import { DIED, MAX_ATTEMPTS, type Handlers } from './handler.ts';
 const CANCELLED = { status: 'cancelled', error: failureOf(cancelled()) } as const;
 
 /** Records a failure or a cancellation of this attempt; does nothing when the work is another's. What its caller cancelled is cancelled, whatever else went wrong. */
-export async function record(platform: Platform, handlers: Handlers, claim: Claim, outcome: Exclude<Outcome, { status: 'succeeded' }>): Promise<void> {
+export async function record(
+  platform: Platform,
+  handlers: Handlers,
+  claim: Claim,
+  outcome: Exclude<Outcome, { status: 'succeeded' }>,
+): Promise<void> {
   await platform.database.transaction(claim.tenantId, async (tx) => {
     const standing = await holdStill(tx, claim);
     if (standing === 'lost') return;
@@ -20,6 +25,6 @@ export async function record(platform: Platform, handlers: Handlers, claim: Clai
 /** What becomes of work that nobody does any more: begun again where that is allowed, otherwise recorded failed. */
 export async function restart(platform: Platform, handlers: Handlers, claim: Claim): Promise<void> {
   const again = handlers[claim.operation]?.takeover && claim.attempt < MAX_ATTEMPTS;
-  if (again && await handBack(platform, claim) !== 'cancelled') return;
+  if (again && (await handBack(platform, claim)) !== 'cancelled') return;
   await record(platform, handlers, claim, { status: 'failed', error: DIED });
 }

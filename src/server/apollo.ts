@@ -1,5 +1,15 @@
-import { ApolloServer, HeaderMap, type ApolloServerPlugin, type GraphQLResponse, type HTTPGraphQLHead } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginInlineTraceDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import {
+  ApolloServer,
+  HeaderMap,
+  type ApolloServerPlugin,
+  type GraphQLResponse,
+  type HTTPGraphQLHead,
+} from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
 import { BREAK, GraphQLError, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { PublicContext } from '../core/context.ts';
 import { badInput, unauthenticated } from '../core/errors.ts';
@@ -16,13 +26,18 @@ const STATUS_OF_ALL = new Set([401, 429]);
  * What is ours of every request, in one plugin because each costs a promise a hook: the origin of changes and limits before anything runs, with the cost echoed; without
  * `PUBLIC_SCHEMA`, who asks for the schema must be somebody; compiled documents run; errors logged; HTTP statuses.
  */
-const rules = (schema: GraphQLSchema, publicSchema: boolean, compiled = compiledDocuments(schema)): ApolloServerPlugin<PublicContext> => ({
+const rules = (
+  schema: GraphQLSchema,
+  publicSchema: boolean,
+  compiled = compiledDocuments(schema),
+): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
     let cost = 0;
     return {
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
-        if (operation?.operation === 'subscription') throw badInput('Subscriptions travel by WebSocket, on this same address');
+        if (operation?.operation === 'subscription')
+          throw badInput('Subscriptions travel by WebSocket, on this same address');
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && asksForSchema(document)) throw unauthenticated();
       },
@@ -36,7 +51,8 @@ const rules = (schema: GraphQLSchema, publicSchema: boolean, compiled = compiled
       async willSendResponse({ response, errors }) {
         const ran = response.body.kind !== 'single' || response.body.singleResult.data !== undefined;
         if (errors?.length) setStatus(response.http, errors, ran);
-        if (response.body.kind === 'single' && cost > 0) response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
+        if (response.body.kind === 'single' && cost > 0)
+          response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
       },
     };
   },
@@ -47,7 +63,13 @@ function answerOf({ data, errors }: ExecutionResult, context: PublicContext): Gr
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   for (const error of errors ?? []) logUnexpected(error, context);
   if (errors) setStatus(http, errors, true);
-  return { http, body: { kind: 'single', singleResult: { ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }), data } } };
+  return {
+    http,
+    body: {
+      kind: 'single',
+      singleResult: { ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }), data },
+    },
+  };
 }
 
 /** HTTP statuses of GraphQL: 401 without valid credentials, 429, that of its fault for what never ran (400 for limits), otherwise 200 with errors (contract 4). */
@@ -56,7 +78,8 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: 
   const decisive = faults.find((fault) => fault && (!ran || STATUS_OF_ALL.has(fault.status)));
   if (decisive) http.status = decisive.status;
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
-  for (const fault of faults) for (const [name, value] of Object.entries(fault?.headers ?? {})) http.headers.set(name, value);
+  for (const fault of faults)
+    for (const [name, value] of Object.entries(fault?.headers ?? {})) http.headers.set(name, value);
 }
 
 /** Whether a document names `__schema` or `__type` anywhere, fragments included. */
@@ -82,7 +105,10 @@ function logUnexpected(error: GraphQLError, { platform, request }: PublicContext
  * Apollo, for Fastify's port. Introspection is for everybody with `PUBLIC_SCHEMA`, otherwise for callers with credentials. The pages are ours:
  * Apollo's own would load another site.
  */
-export function makeApollo(schema: GraphQLSchema, { config, log }: Pick<Platform, 'config' | 'log'>): ApolloServer<PublicContext> {
+export function makeApollo(
+  schema: GraphQLSchema,
+  { config, log }: Pick<Platform, 'config' | 'log'>,
+): ApolloServer<PublicContext> {
   return new ApolloServer<PublicContext>({
     schema,
     introspection: true,
@@ -91,6 +117,11 @@ export function makeApollo(schema: GraphQLSchema, { config, log }: Pick<Platform
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
     logger: log,
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginLandingPageDisabled(), rules(schema, config.PUBLIC_SCHEMA)],
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      rules(schema, config.PUBLIC_SCHEMA),
+    ],
   });
 }

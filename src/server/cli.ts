@@ -10,8 +10,11 @@ const PATIENCE = 30_000;
 /** The command line `dws` (contract 1). A failure is one sentence and exit code 1. */
 export async function runCommand(argv: string[]): Promise<void> {
   const program = new Command('dws').description('Data Workspace Service').showHelpAfterError();
-  program.command('serve', { isDefault: true }).description('start the service')
-    .option('--port <port>', 'port to listen on, instead of PORT').option('--host <host>', 'address to listen on, instead of HOST')
+  program
+    .command('serve', { isDefault: true })
+    .description('start the service')
+    .option('--port <port>', 'port to listen on, instead of PORT')
+    .option('--host <host>', 'address to listen on, instead of HOST')
     .action(async ({ port, host }: { port?: string; host?: string }) => {
       await run(readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) }));
     });
@@ -37,7 +40,8 @@ async function run(config: ReturnType<typeof readConfig>): Promise<void> {
     await (await starting).stop();
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(() => process.exit(1)));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void stop().catch(() => process.exit(1)));
   // Whoever started us with a channel was killed: nobody is left to tell us anything, and the next start needs the folder.
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();

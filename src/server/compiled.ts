@@ -1,4 +1,14 @@
-import { BREAK, GraphQLError, Kind, OperationTypeNode, visit, type ASTNode, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import {
+  BREAK,
+  GraphQLError,
+  Kind,
+  OperationTypeNode,
+  visit,
+  type ASTNode,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 
 /** Runs a compiled document; null when its variables do not fit and nothing was run: graphql-js says why in its own words. */
@@ -22,20 +32,28 @@ export function compiledDocuments(schema: GraphQLSchema): (document: DocumentNod
 
   return (document) => {
     let use = known.get(document);
-    if (!use) known.set(document, use = { uses: 0 });
+    if (!use) known.set(document, (use = { uses: 0 }));
     if (++use.uses === COMPILED_AT_USE) use.run = compile(document);
     return use.run;
   };
 }
 
-const runnerOf = ({ query }: CompiledQuery): Run => async (context, variables) => {
-  const { data, errors } = await (query(undefined, context, variables) as Promise<ExecutionResult> | ExecutionResult);
-  if (data === undefined) return null;
-  return errors ? { data, errors: errors.map(inGraphqlForm) } : { data };
-};
+const runnerOf =
+  ({ query }: CompiledQuery): Run =>
+  async (context, variables) => {
+    const { data, errors } = await (query(undefined, context, variables) as Promise<ExecutionResult> | ExecutionResult);
+    if (data === undefined) return null;
+    return errors ? { data, errors: errors.map(inGraphqlForm) } : { data };
+  };
 
 /** graphql-jit's errors cannot be changed, and those it finds itself lack the original that graphql-js gives them. */
-function inGraphqlForm({ message, path, originalError = new Error(message), extensions, locations }: GraphQLError): GraphQLError {
+function inGraphqlForm({
+  message,
+  path,
+  originalError = new Error(message),
+  extensions,
+  locations,
+}: GraphQLError): GraphQLError {
   return Object.assign(new GraphQLError(message, { path, originalError, extensions }), { locations });
 }
 
@@ -47,14 +65,23 @@ function inGraphqlForm({ message, path, originalError = new Error(message), exte
 function isCompilable(document: DocumentNode): boolean {
   const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const [only] = operations;
-  if (operations.length !== 1 || only!.operation === OperationTypeNode.SUBSCRIPTION || hasNestedVariable(document)) return false;
-  return only!.operation === OperationTypeNode.QUERY || (only!.selectionSet.selections.length === 1 && only!.selectionSet.selections[0]!.kind === Kind.FIELD);
+  if (operations.length !== 1 || only!.operation === OperationTypeNode.SUBSCRIPTION || hasNestedVariable(document))
+    return false;
+  return (
+    only!.operation === OperationTypeNode.QUERY ||
+    (only!.selectionSet.selections.length === 1 && only!.selectionSet.selections[0]!.kind === Kind.FIELD)
+  );
 }
 
 function hasNestedVariable(document: DocumentNode): boolean {
   let found = false;
   const look = (literal: ASTNode) => {
-    visit(literal, { Variable: () => { found = true; return BREAK; } });
+    visit(literal, {
+      Variable: () => {
+        found = true;
+        return BREAK;
+      },
+    });
     return found ? BREAK : false;
   };
   visit(document, { ListValue: look, ObjectValue: look });

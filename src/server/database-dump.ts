@@ -55,8 +55,13 @@ const OTHERS = new Set(['migration']);
 export async function dumpDatabase(client: pg.Client): Promise<string> {
   await client.query(`set search_path = pg_catalog`);
   const pieces: Piece[] = [];
-  for (const statement of [TABLES, CONSTRAINTS, INDEXES, POLICIES, TRIGGERS, GRANTS, FUNCTIONS]) pieces.push(...(await client.query<Piece>(statement)).rows);
-  const sorted = pieces.filter(({ about }) => !OTHERS.has(about)).toSorted((one, other) => compare(one.about, other.about) || one.rank - other.rank || compare(one.text, other.text));
+  for (const statement of [TABLES, CONSTRAINTS, INDEXES, POLICIES, TRIGGERS, GRANTS, FUNCTIONS])
+    pieces.push(...(await client.query<Piece>(statement)).rows);
+  const sorted = pieces
+    .filter(({ about }) => !OTHERS.has(about))
+    .toSorted(
+      (one, other) => compare(one.about, other.about) || one.rank - other.rank || compare(one.text, other.text),
+    );
   const paragraphs = Map.groupBy(sorted, ({ about }) => about);
   return `${[...paragraphs.values()].map((lines) => lines.map(({ text }) => text).join('\n')).join('\n\n')}\n`;
 }

@@ -29,10 +29,12 @@ export async function doctor(say: (line: string) => void): Promise<boolean> {
     }
   };
   await check('node', checkNode);
-  if (!await check('config', () => `read, ROLE=${readConfig().ROLE}`)) return well;
+  if (!(await check('config', () => `read, ROLE=${readConfig().ROLE}`))) return well;
   const config = readConfig();
   const folder = config.DATA_DIR;
-  await check('data folder', () => (existsSync(folder) ? checkFolder(folder) : `${folder} does not exist yet; the first start makes it`));
+  await check('data folder', () =>
+    existsSync(folder) ? checkFolder(folder) : `${folder} does not exist yet; the first start makes it`,
+  );
   if (existsSync(folder)) await check('disk', () => checkDisk(folder));
   if (config.DATABASE_URL || existsSync(join(folder, 'postgres.json'))) await checkDatabase(config, check);
   else await check('postgres', () => 'none yet; the first start makes an embedded one');
@@ -45,7 +47,10 @@ async function checkDatabase(config: Config, check: Check): Promise<void> {
       const client = new pg.Client({ connectionString: url, application_name: 'dws doctor' });
       await client.connect();
       try {
-        await check('postgres', async () => `${await postgresVersion(client)}${ownStart ? ', started for this check' : ''}`);
+        await check(
+          'postgres',
+          async () => `${await postgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
+        );
         await check('migrations', () => migrations(client));
         await check('roles', () => rowSecurity(client));
         await check('queue', () => queue(client));
@@ -56,7 +61,9 @@ async function checkDatabase(config: Config, check: Check): Promise<void> {
       }
     });
   } catch (error) {
-    await check('postgres', () => { throw error; });
+    await check('postgres', () => {
+      throw error;
+    });
   }
 }
 
@@ -67,26 +74,31 @@ const reasonOf = (error: unknown): string => {
 };
 
 function checkNode(): string {
-  if (Number(process.versions.node.split('.')[0]) < 24) throw new Error(`${process.version} is too old; Node 24 or newer is needed`);
+  if (Number(process.versions.node.split('.')[0]) < 24)
+    throw new Error(`${process.version} is too old; Node 24 or newer is needed`);
   return process.version;
 }
 
 /** Others must neither list the folder nor read what is secret in it. */
 async function checkFolder(folder: string): Promise<string> {
-  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => { throw new Error(`${folder} is not writable for this user`); });
+  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
+    throw new Error(`${folder} is not writable for this user`);
+  });
   const mode = (path: string) => stat(path).then((found) => found.mode & 0o777);
   const own = await mode(folder);
-  if (own & 0o066) throw new Error(`${folder} has mode ${own.toString(8)}, so others can look into it; chmod 700 it (711 for root)`);
+  if (own & 0o066)
+    throw new Error(`${folder} has mode ${own.toString(8)}, so others can look into it; chmod 700 it (711 for root)`);
   for (const name of ['secret', 'postgres.json']) {
     const file = join(folder, name);
-    if (existsSync(file) && (await mode(file)) & 0o077) throw new Error(`${file} has mode ${(await mode(file)).toString(8)} and holds a secret; chmod 600 it`);
+    if (existsSync(file) && (await mode(file)) & 0o077)
+      throw new Error(`${file} has mode ${(await mode(file)).toString(8)} and holds a secret; chmod 600 it`);
   }
   return `${folder}, mode ${own.toString(8)}`;
 }
 
 async function checkDisk(folder: string): Promise<string> {
   const { bavail, bsize } = await statfs(folder);
-  const free = `${(bavail * bsize / 1e9).toFixed(1)} GB free`;
+  const free = `${((bavail * bsize) / 1e9).toFixed(1)} GB free`;
   if (bavail * bsize < LEAST_FREE) throw new Error(`only ${free} in ${folder}`);
   return free;
 }

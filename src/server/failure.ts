@@ -7,14 +7,33 @@ import { MAX_TOKENS } from '../core/limits/limits.ts';
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const { message, locations, path } = formatted;
   const fault = faultOf(error) ?? tooLong(message);
-  if (fault) return { message: fault.message, locations, path, extensions: { code: fault.code, status: fault.status, ...(fault.validation && { validation: fault.validation }) } };
+  if (fault)
+    return {
+      message: fault.message,
+      locations,
+      path,
+      extensions: { code: fault.code, status: fault.status, ...(fault.validation && { validation: fault.validation }) },
+    };
   // Clients of persisted queries know these by their code.
-  if (String(formatted.extensions?.code).startsWith('PERSISTED_QUERY')) return { message, extensions: { code: formatted.extensions!.code, status: 400 } };
-  if (isClientError(formatted, error)) return { message, locations, path, extensions: { code: 'BAD_USER_INPUT', status: 400 } };
-  return { message: 'Something went wrong on our side', locations, path, extensions: { code: 'INTERNAL', status: 500 } };
+  if (String(formatted.extensions?.code).startsWith('PERSISTED_QUERY'))
+    return { message, extensions: { code: formatted.extensions!.code, status: 400 } };
+  if (isClientError(formatted, error))
+    return { message, locations, path, extensions: { code: 'BAD_USER_INPUT', status: 400 } };
+  return {
+    message: 'Something went wrong on our side',
+    locations,
+    path,
+    extensions: { code: 'INTERNAL', status: 500 },
+  };
 }
 
-const CLIENT_CODES = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT', 'BAD_REQUEST', 'OPERATION_RESOLUTION_FAILURE']);
+const CLIENT_CODES = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+  'BAD_REQUEST',
+  'OPERATION_RESOLUTION_FAILURE',
+]);
 
 /** graphql-js' own complaints about a document or its variables have no original error; ours have. */
 const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolean =>

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GraphQLSchema } from 'graphql';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { routesList } from '../../rest-bridge/routes-list.ts';
+import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { CHECKOUT } from './checkout.ts';
 import { contractOf, endpointsOf, openapiOf, subgraphOf } from './contract.ts';
 import { dumpDatabase } from './database-dump.ts';
@@ -35,18 +35,20 @@ export async function writeFiles(files: ReadonlyMap<string, string>, folder = SC
 
 /** One sentence for each committed file that is not what would be generated, naming the first line that differs. */
 export async function outdatedFiles(files: ReadonlyMap<string, string>, folder = SCHEMA_FOLDER): Promise<string[]> {
-  const sentences = await Promise.all([...files].map(async ([name, wanted]) => {
-    const present = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (present === wanted) return undefined;
-    if (present === undefined) return `schema/${name} is missing; write it with \`dws schema print --write\``;
-    const [was, is] = [present.split('\n'), wanted.split('\n')];
-    const line = is.findIndex((text, index) => text !== was[index]);
-    const at = line < 0 ? is.length : line;
-    return `schema/${name} is out of date from line ${at + 1}; write it with \`dws schema print --write\`\n  - ${was[at] ?? '(end)'}\n  + ${is[at] ?? '(end)'}`;
-  }));
+  const sentences = await Promise.all(
+    [...files].map(async ([name, wanted]) => {
+      const present = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (present === wanted) return undefined;
+      if (present === undefined) return `schema/${name} is missing; write it with \`dws schema print --write\``;
+      const [was, is] = [present.split('\n'), wanted.split('\n')];
+      const line = is.findIndex((text, index) => text !== was[index]);
+      const at = line < 0 ? is.length : line;
+      return `schema/${name} is out of date from line ${at + 1}; write it with \`dws schema print --write\`\n  - ${was[at] ?? '(end)'}\n  + ${is[at] ?? '(end)'}`;
+    }),
+  );
   return sentences.filter((sentence) => sentence !== undefined);
 }
 

@@ -22,10 +22,11 @@ export interface GraphqlOptions {
 
 /** `/graphql`: POST, GET and WebSocket on one address. */
 export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
-  const context = (request: FastifyRequest, reply: FastifyReply) => options.makeContext(request, reply, 'graphql').catch((error: unknown) => {
-    if (!faultOf(error)) request.log.error({ err: error }, 'request failed');
-    throw refusal(error);
-  });
+  const context = (request: FastifyRequest, reply: FastifyReply) =>
+    options.makeContext(request, reply, 'graphql').catch((error: unknown) => {
+      if (!faultOf(error)) request.log.error({ err: error }, 'request failed');
+      throw refusal(error);
+    });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;
   app.route({ method: 'GET', url: '/graphql', handler, wsHandler: socketHandler(options) as never });
   app.route({ method: 'POST', url: '/graphql', handler });

@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
@@ -7,7 +7,10 @@ import type { Platform } from '../core/platform.ts';
 /** A part that takes longer to answer is down. Milliseconds. */
 const PATIENCE = 5000;
 
-const late = () => new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} s`)), PATIENCE).unref());
+const late = () =>
+  new Promise<never>((_, reject) =>
+    setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} s`)), PATIENCE).unref(),
+  );
 
 /** What the process answers of its own state. */
 export interface HealthOptions {
@@ -16,22 +19,31 @@ export interface HealthOptions {
 
 /** Parts of the service that do not answer, by name with the reason; empty when it is ready. */
 export async function whatIsDown({ system, index, notifications }: Platform): Promise<Record<string, string>> {
-  const found = async (text: string) => { if (!(await system.query({ text })).length) throw new Error('its tables are missing'); };
+  const found = async (text: string) => {
+    if (!(await system.query({ text })).length) throw new Error('its tables are missing');
+  };
   const checks: Record<string, () => Promise<unknown>> = {
     postgres: () => system.query({ text: 'select 1' }),
     migrations: () => system.query({ text: 'select 1 from dws.setting limit 1' }),
-    queue: () => found(`select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = 'dws_jobs' and c.relname = 'job'`),
-    notifications: async () => { if (!notifications.connected) throw new Error('not connected'); },
+    queue: () =>
+      found(
+        `select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = 'dws_jobs' and c.relname = 'job'`,
+      ),
+    notifications: async () => {
+      if (!notifications.connected) throw new Error('not connected');
+    },
     index: () => index.ping(),
   };
-  const results = await Promise.all(Object.entries(checks).map(async ([name, check]) => {
-    try {
-      await Promise.race([check(), late()]);
-      return [];
-    } catch (error) {
-      return [[name, (error as Error).message]];
-    }
-  }));
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        await Promise.race([check(), late()]);
+        return [];
+      } catch (error) {
+        return [[name, (error as Error).message]];
+      }
+    }),
+  );
   return Object.fromEntries(results.flat()) as Record<string, string>;
 }
 
@@ -39,12 +51,28 @@ export async function whatIsDown({ system, index, notifications }: Platform): Pr
 export async function healthRoutes(app: FastifyInstance, { platform }: HealthOptions): Promise<void> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({ name: 'dws_http_request_seconds', help: 'Time to answer', labelNames: ['method', 'route', 'status'], buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60], registers: [registry] });
-  const failures = new Counter({ name: 'dws_http_errors_total', help: 'Answers with a status of 500 or more', labelNames: ['route'], registers: [registry] });
+  const requests = new Histogram({
+    name: 'dws_http_request_seconds',
+    help: 'Time to answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'dws_http_errors_total',
+    help: 'Answers with a status of 500 or more',
+    labelNames: ['route'],
+    registers: [registry],
+  });
   new Gauge({
-    name: 'dws_operations_open', help: 'Long operations that have not ended', labelNames: ['status'], registers: [registry],
+    name: 'dws_operations_open',
+    help: 'Long operations that have not ended',
+    labelNames: ['status'],
+    registers: [registry],
     async collect() {
-      const rows = await platform.system.query<{ status: string; count: number }>({ text: `select status, count(*) as count from dws.operation where finished_at is null group by status` });
+      const rows = await platform.system.query<{ status: string; count: number }>({
+        text: `select status, count(*) as count from dws.operation where finished_at is null group by status`,
+      });
       this.reset();
       for (const { status, count } of rows) this.set({ status }, Number(count));
     },
@@ -60,7 +88,13 @@ export async function healthRoutes(app: FastifyInstance, { platform }: HealthOpt
   app.get('/readyz', async (_request, reply) => {
     const down = await whatIsDown(platform);
     const ready = Object.keys(down).length === 0;
-    return reply.code(ready ? 200 : 503).send(ready ? { status: 'ok' } : { status: 'unavailable', down: Object.entries(down).map(([name, reason]) => ({ name, reason })) });
+    return reply
+      .code(ready ? 200 : 503)
+      .send(
+        ready
+          ? { status: 'ok' }
+          : { status: 'unavailable', down: Object.entries(down).map(([name, reason]) => ({ name, reason })) },
+      );
   });
   app.get('/metrics', async (request, reply) => {
     const token = platform.config.METRICS_TOKEN;
@@ -70,7 +104,10 @@ export async function healthRoutes(app: FastifyInstance, { platform }: HealthOpt
   });
 }
 
-const sameText = (given: string, wanted: string): boolean => given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
+const sameText = (given: string, wanted: string): boolean =>
+  given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
 /** Asked from this very machine, and not through a proxy on it. */
-const isLocal = ({ ip, socket, headers }: FastifyRequest): boolean => isLoopback(socket.remoteAddress) && isLoopback(ip) && !headers['x-forwarded-for'] && !headers.forwarded;
-const isLoopback = (address: string | undefined): boolean => address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
+const isLocal = ({ ip, socket, headers }: FastifyRequest): boolean =>
+  isLoopback(socket.remoteAddress) && isLoopback(ip) && !headers['x-forwarded-for'] && !headers.forwarded;
+const isLoopback = (address: string | undefined): boolean =>
+  address === '::1' || /^(::ffff:)?127\./.test(address ?? '');

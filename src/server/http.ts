@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
@@ -5,10 +6,9 @@ import multipart from '@fastify/multipart';
 import websocket from '@fastify/websocket';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { randomUUID } from 'node:crypto';
+import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
 import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
-import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
 import { Authenticator } from '../services/authenticator.ts';
 import { makeApollo } from './apollo.ts';
 import { permissionNames } from './contract.ts';
@@ -45,7 +45,8 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
   app.addHook('onClose', () => apollo.stop());
   await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, makeContext });
   const endpoints = registerRest(app, {
-    schema, rows: ROWS,
+    schema,
+    rows: ROWS,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
       // How much a form may hold each reader says; how large a file may be, whoever takes it.
@@ -84,7 +85,8 @@ async function bareServer({ config, log, publicUrl }: Platform): Promise<Fastify
     logController: new RequestLog(),
     // A logger of its own costs a request 4 % of a read; our lines name the request instead.
     childLoggerFactory: (logger) => logger,
-    genReqId: ({ headers }) => (/^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID()),
+    genReqId: ({ headers }) =>
+      /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
     trustProxy: config.TRUST_PROXY.length ? config.TRUST_PROXY : false,
     frameworkErrors: sendError,
     routerOptions: { maxParamLength: 500 },
@@ -96,14 +98,22 @@ async function bareServer({ config, log, publicUrl }: Platform): Promise<Fastify
 
   await app.register(cookie);
   // Without other origins there is nothing to say about them.
-  if (config.CORS_ORIGINS.length > 0) await app.register(cors, {
-    origin: config.CORS_ORIGINS, credentials: true, strictPreflight: false, maxAge: 600, methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
-  });
+  if (config.CORS_ORIGINS.length > 0)
+    await app.register(cors, {
+      origin: config.CORS_ORIGINS,
+      credentials: true,
+      strictPreflight: false,
+      maxAge: 600,
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+    });
   sendSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
   // What a client sends wrongly, e.g. a frame that is too large, ends its socket and is no error of ours.
-  await app.register(websocket, { options: { maxPayload: 1024 * 1024 }, errorHandler: (_error, socket) => socket.terminate() });
+  await app.register(websocket, {
+    options: { maxPayload: 1024 * 1024 },
+    errorHandler: (_error, socket) => socket.terminate(),
+  });
   app.setErrorHandler(sendError);
   return app;
 }

@@ -1,8 +1,29 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 /** What never stands in the log, wherever it comes up. */
-const SECRET = ['password', 'currentPassword', 'token', 'secret', 'secrets', 'authorization', 'cookie', 'set-cookie', 'connectionString', 'databaseUrl'];
+const SECRET = [
+  'password',
+  'currentPassword',
+  'token',
+  'secret',
+  'secrets',
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'connectionString',
+  'databaseUrl',
+];
 
 /** The log: JSON lines on standard output or `destination`, secrets removed. */
 export const makeLogger = (level: string, destination?: DestinationStream): Logger =>
-  pino({ level, redact: { paths: SECRET.flatMap((name) => (name.includes('-') ? [`*["${name}"]`] : [name, `*.${name}`, `*.*.${name}`])), censor: '••••' }, serializers: { err: pino.stdSerializers.err } }, destination);
+  pino(
+    {
+      level,
+      redact: {
+        paths: SECRET.flatMap((name) => (name.includes('-') ? [`*["${name}"]`] : [name, `*.${name}`, `*.*.${name}`])),
+        censor: '••••',
+      },
+      serializers: { err: pino.stdSerializers.err },
+    },
+    destination,
+  );

@@ -14,9 +14,19 @@ import { RefreshPreviews } from '../migrations/m011-refresh-preview.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 /** Every migration, in order. */
-export const MIGRATIONS = [{ name: 'm001-foundation', class: Foundation }, { name: 'm002-mail', class: MailAndPasswordReset },
-  { name: 'm003-stored-file', class: StoredFiles }, { name: 'm004-resource', class: Resources }, { name: 'm005-search', class: Search },
-  { name: 'm006-saved-filter', class: SavedFilters }, { name: 'm007-notification', class: Notifications }, { name: 'm008-visual', class: Visuals }, { name: 'm009-dataset-reference', class: DatasetReferences }, { name: 'm010-draft', class: Drafts }, { name: 'm011-refresh-preview', class: RefreshPreviews }];
+export const MIGRATIONS = [
+  { name: 'm001-foundation', class: Foundation },
+  { name: 'm002-mail', class: MailAndPasswordReset },
+  { name: 'm003-stored-file', class: StoredFiles },
+  { name: 'm004-resource', class: Resources },
+  { name: 'm005-search', class: Search },
+  { name: 'm006-saved-filter', class: SavedFilters },
+  { name: 'm007-notification', class: Notifications },
+  { name: 'm008-visual', class: Visuals },
+  { name: 'm009-dataset-reference', class: DatasetReferences },
+  { name: 'm010-draft', class: Drafts },
+  { name: 'm011-refresh-preview', class: RefreshPreviews },
+];
 
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_711_001;
@@ -26,18 +36,31 @@ const MIGRATION_LOCK = 4_711_001;
  * Answers the names of the migrations that ran.
  */
 export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'dws migrate', connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'dws migrate',
+    connectionTimeoutMillis: 10_000,
+  });
   await client.connect();
   try {
     await client.query(`set lock_timeout = '10min'`);
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query('create schema if not exists dws');
     await ensureRoles(client);
-    const orm = await MikroORM.init(ormOptions({
-      clientUrl: url,
-      pool: { min: 0, max: 1 },
-      migrations: { migrationsList: MIGRATIONS, tableName: 'dws.migration', transactional: true, allOrNothing: false, snapshot: false, silent: true },
-    }));
+    const orm = await MikroORM.init(
+      ormOptions({
+        clientUrl: url,
+        pool: { min: 0, max: 1 },
+        migrations: {
+          migrationsList: MIGRATIONS,
+          tableName: 'dws.migration',
+          transactional: true,
+          allOrNothing: false,
+          snapshot: false,
+          silent: true,
+        },
+      }),
+    );
     try {
       const ran = await orm.migrator.up();
       await checkRoles(client);

@@ -4,11 +4,13 @@ import { methodNotAllowed, noRoute } from '../core/errors.ts';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
 /** What no route took: 204 with `Allow` for OPTIONS and 405 with `Allow` on an address that knows other methods, else 404. */
-export const otherwise = (app: FastifyInstance) => (request: FastifyRequest, reply: FastifyReply): void => {
-  const path = request.url.split('?')[0]!;
-  const methods = METHODS.filter((method) => app.hasRoute({ method, url: path }));
-  if (!methods.length) throw noRoute({ method: request.method, path });
-  void reply.header('allow', [...methods, 'OPTIONS'].join(', '));
-  if (request.method !== 'OPTIONS') throw methodNotAllowed({ method: request.method, path });
-  void reply.code(204).send();
-};
+export const otherwise =
+  (app: FastifyInstance) =>
+  (request: FastifyRequest, reply: FastifyReply): void => {
+    const path = request.url.split('?')[0]!;
+    const methods = METHODS.filter((method) => app.hasRoute({ method, url: path }));
+    if (!methods.length) throw noRoute({ method: request.method, path });
+    void reply.header('allow', [...methods, 'OPTIONS'].join(', '));
+    if (request.method !== 'OPTIONS') throw methodNotAllowed({ method: request.method, path });
+    void reply.code(204).send();
+  };

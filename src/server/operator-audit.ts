@@ -13,18 +13,29 @@ export interface OperatorAct {
 }
 
 /** Runs an operator's change and writes its event, both in one transaction. */
-export function auditedWithSystem<T>({ action, tenant, kind, name }: OperatorAct, work: (system: SystemDatabase) => Promise<T>): Promise<T> {
-  return withSystem((system) => system.transaction(async (query) => {
-    const result = await work({ query, transaction: (within) => within(query) });
-    const [found] = await query<{ id: string }>({
-      text: kind === 'tenant' ? `select id from dws.tenant where slug = $1 and $2::text is not null`
-        : `select u.id from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
-      values: [tenant, name],
-    });
-    const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
-    await recordWithin(query, { id: newId(), address: null, tongue: 'cli', mutation }, { tenant: { slug: tenant }, userId: null, username: account() });
-    return result;
-  }));
+export function auditedWithSystem<T>(
+  { action, tenant, kind, name }: OperatorAct,
+  work: (system: SystemDatabase) => Promise<T>,
+): Promise<T> {
+  return withSystem((system) =>
+    system.transaction(async (query) => {
+      const result = await work({ query, transaction: (within) => within(query) });
+      const [found] = await query<{ id: string }>({
+        text:
+          kind === 'tenant'
+            ? `select id from dws.tenant where slug = $1 and $2::text is not null`
+            : `select u.id from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
+        values: [tenant, name],
+      });
+      const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
+      await recordWithin(
+        query,
+        { id: newId(), address: null, tongue: 'cli', mutation },
+        { tenant: { slug: tenant }, userId: null, username: account() },
+      );
+      return result;
+    }),
+  );
 }
 
 /** The operator's account on the machine, which need not have a name there. */

@@ -1,5 +1,5 @@
-import { startEmbeddedPostgres, runningEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { SystemPool } from '../adapters/database/system.ts';
+import { startEmbeddedPostgres, runningEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { readConfig, type Config } from '../core/config.ts';
 import { migrate } from './migrate.ts';
 
@@ -33,7 +33,9 @@ export function withSystem<T>(work: (system: SystemPool) => Promise<T>): Promise
     try {
       return await work(system);
     } catch (error) {
-      throw isUnmigrated(error) ? new Error('The database has no tables of this version yet: run `dws migrate`, or start the service once') : error;
+      throw isUnmigrated(error)
+        ? new Error('The database has no tables of this version yet: run `dws migrate`, or start the service once')
+        : error;
     } finally {
       await system.close();
     }
@@ -41,4 +43,5 @@ export function withSystem<T>(work: (system: SystemPool) => Promise<T>): Promise
 }
 
 /** Postgres' codes for a missing role, schema, table or column. */
-const isUnmigrated = (error: unknown): boolean => ['22023', '3F000', '42P01', '42703'].includes((error as { code?: string }).code ?? '');
+const isUnmigrated = (error: unknown): boolean =>
+  ['22023', '3F000', '42P01', '42703'].includes((error as { code?: string }).code ?? '');

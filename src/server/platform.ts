@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { Listener } from '../adapters/database/listener.ts';
 import { SystemPool } from '../adapters/database/system.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
+import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
@@ -29,7 +29,10 @@ export interface OpenPlatform {
 /** Opens everything a process needs on a migrated database at `url`. What was opened is closed again when something fails. */
 export async function openPlatform(config: Config, url: string, log: Logger, publicUrl: string): Promise<OpenPlatform> {
   const closers: (() => Promise<void>)[] = [];
-  const close = async () => { for (const closer of closers.reverse().splice(0)) await closer().catch((error: unknown) => log.warn({ err: error }, 'Something did not close')); };
+  const close = async () => {
+    for (const closer of closers.reverse().splice(0))
+      await closer().catch((error: unknown) => log.warn({ err: error }, 'Something did not close'));
+  };
   try {
     const system = new SystemPool(url);
     closers.push(() => system.close());
@@ -50,7 +53,24 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
 
     const own = await ownIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
-    return { platform: { config, log, database, system, notifications, queue, index, drivers, files: openFileStore(join(config.DATA_DIR, 'files')), secrets, publicUrl }, queue, loaders: { databaseUrl: url, index: place }, close };
+    return {
+      platform: {
+        config,
+        log,
+        database,
+        system,
+        notifications,
+        queue,
+        index,
+        drivers,
+        files: openFileStore(join(config.DATA_DIR, 'files')),
+        secrets,
+        publicUrl,
+      },
+      queue,
+      loaders: { databaseUrl: url, index: place },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -63,7 +83,10 @@ async function ownIdentity(system: SystemDatabase, log: Logger): Promise<Databas
     const [own] = await system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL });
     return own ?? null;
   } catch (error) {
-    log.warn({ err: error }, 'Postgres does not tell its system identifier: datasources that name the service\'s own database will not be recognised');
+    log.warn(
+      { err: error },
+      "Postgres does not tell its system identifier: datasources that name the service's own database will not be recognised",
+    );
     return null;
   }
 }

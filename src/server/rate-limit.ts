@@ -42,12 +42,20 @@ export class RateLimiter {
     const calls = this.#calls.get(caller);
     if (!calls || calls.seen + calls.ours < this.#limit) return;
     const seconds = Math.max(1, Math.ceil((window + WINDOW - now) / 1000));
-    throw rateLimited(undefined, { headers: { 'retry-after': String(seconds), 'ratelimit-policy': `"api";q=${this.#limit};w=60`, ratelimit: `"api";r=0;t=${seconds}` } });
+    throw rateLimited(undefined, {
+      headers: {
+        'retry-after': String(seconds),
+        'ratelimit-policy': `"api";q=${this.#limit};w=60`,
+        ratelimit: `"api";r=0;t=${seconds}`,
+      },
+    });
   }
 
   async #reconcile(): Promise<void> {
     const window = this.#window;
-    const told = [...this.#calls].filter(([, { ours }]) => ours > 0).map(([caller, calls]) => ({ caller, calls, ours: calls.ours }));
+    const told = [...this.#calls]
+      .filter(([, { ours }]) => ours > 0)
+      .map(([caller, calls]) => ({ caller, calls, ours: calls.ours }));
     if (!told.length) return;
     try {
       const rows = await this.#platform.system.query<{ caller: string; count: number }>({

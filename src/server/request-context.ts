@@ -25,27 +25,41 @@ export function contextMaker({ platform, authenticator, limiter, closing }: Cont
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
-  const watchOf = (credential: Credential | null, viewer: Viewer | null): Watch => (end) => {
-    const close = () => end(unavailable('The service is shutting down'));
-    closing.addEventListener('abort', close);
-    const stop = credential && viewer ? authenticator.watch(credential, viewer, { ended: () => end(unauthenticated()) }) : undefined;
-    return () => {
-      stop?.();
-      closing.removeEventListener('abort', close);
+  const watchOf =
+    (credential: Credential | null, viewer: Viewer | null): Watch =>
+    (end) => {
+      const close = () => end(unavailable('The service is shutting down'));
+      closing.addEventListener('abort', close);
+      const stop =
+        credential && viewer
+          ? authenticator.watch(credential, viewer, { ended: () => end(unauthenticated()) })
+          : undefined;
+      return () => {
+        stop?.();
+        closing.removeEventListener('abort', close);
+      };
     };
-  };
 
   return async (request, reply, tongue) => {
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
-    const viewer = credential && await identify(credential, request.ip, authenticator, limiter);
+    const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
     const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
-    return contextFor(platform, new HttpFacts(request, reply, { secure, foreign, tongue, watch: watchOf(credential, viewer) }), viewer);
+    return contextFor(
+      platform,
+      new HttpFacts(request, reply, { secure, foreign, tongue, watch: watchOf(credential, viewer) }),
+      viewer,
+    );
   };
 }
 
 /** Who holds the credential. An address that keeps inventing credentials is refused before the database is asked. */
-export async function identify(credential: Credential, address: string, authenticator: Authenticator, limiter: RateLimiter): Promise<Viewer | null> {
+export async function identify(
+  credential: Credential,
+  address: string,
+  authenticator: Authenticator,
+  limiter: RateLimiter,
+): Promise<Viewer | null> {
   const guesses = `guesses ${address}`;
   const viewer = await authenticator.viewer(credential, () => limiter.check(guesses));
   if (!viewer) limiter.count(guesses);

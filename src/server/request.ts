@@ -33,7 +33,11 @@ export class HttpFacts implements RequestFacts {
   readonly #watch: Watch;
   #over: AbortController | null = null;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, more: { secure: boolean; foreign: boolean; tongue: Tongue; watch: Watch }) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    more: { secure: boolean; foreign: boolean; tongue: Tongue; watch: Watch },
+  ) {
     this.id = request.id;
     this.address = request.ip;
     this.userAgent = request.headers['user-agent'] ?? null;
@@ -47,7 +51,7 @@ export class HttpFacts implements RequestFacts {
 
   get signal(): AbortSignal {
     if (!this.#over) {
-      const controller = this.#over = new AbortController();
+      const controller = (this.#over = new AbortController());
       const { raw } = this.#reply;
       const stop = this.#watch((reason) => controller.abort(reason));
       raw.once('close', () => {
@@ -59,7 +63,12 @@ export class HttpFacts implements RequestFacts {
   }
 
   setSession(value: string | null): void {
-    const common = { path: '/', httpOnly: true, sameSite: 'lax', secure: this.#secure || this.#request.protocol === 'https' } as const;
+    const common = {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: this.#secure || this.#request.protocol === 'https',
+    } as const;
     // The session itself ends sooner when it is not used; the browser need not know.
     if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE / 1000 });
     else void this.#reply.clearCookie(SESSION_COOKIE, common);
@@ -67,7 +76,10 @@ export class HttpFacts implements RequestFacts {
 }
 
 /** Whether a request fails to show that it comes from our own pages or from `CORS_ORIGINS`. Browsers say so by `Sec-Fetch-Site` or `Origin`. */
-export function isForeign({ headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest, allowed: readonly string[]): boolean {
+export function isForeign(
+  { headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest,
+  allowed: readonly string[],
+): boolean {
   if (origin && allowed.includes(origin)) return false;
   return site !== undefined ? site !== 'same-origin' : origin === undefined || !sameHost(origin, host);
 }

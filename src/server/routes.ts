@@ -1,8 +1,8 @@
 import type { Row } from '../../rest-bridge/route.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
-import dataset from '../../rest-bridge/routes/dataset.ts';
 import datasetReference from '../../rest-bridge/routes/dataset-reference.ts';
+import dataset from '../../rest-bridge/routes/dataset.ts';
 import datasourceLink from '../../rest-bridge/routes/datasource-link.ts';
 import datasource from '../../rest-bridge/routes/datasource.ts';
 import draft from '../../rest-bridge/routes/draft.ts';
@@ -13,11 +13,11 @@ import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
 import passwordReset from '../../rest-bridge/routes/password-reset.ts';
 import report from '../../rest-bridge/routes/report.ts';
-import savedQuery from '../../rest-bridge/routes/saved-query.ts';
 import savedFilter from '../../rest-bridge/routes/saved-filter.ts';
+import savedQuery from '../../rest-bridge/routes/saved-query.ts';
 import search from '../../rest-bridge/routes/search.ts';
-import snapshot from '../../rest-bridge/routes/snapshot.ts';
 import session from '../../rest-bridge/routes/session.ts';
+import snapshot from '../../rest-bridge/routes/snapshot.ts';
 import suite from '../../rest-bridge/routes/suite.ts';
 import tag from '../../rest-bridge/routes/tag.ts';
 import team from '../../rest-bridge/routes/team.ts';
@@ -26,4 +26,30 @@ import user from '../../rest-bridge/routes/user.ts';
 import visual from '../../rest-bridge/routes/visual.ts';
 
 /** Every route below `/api`. */
-export const ROWS: Row[] = [...session, ...passwordReset, ...user, ...team, ...operation, ...mail, ...notification, ...audit, ...tag, ...favorite, ...search, ...folder, ...datasource, ...datasourceLink, ...suite, ...savedQuery, ...dataset, ...snapshot, ...draft, ...userSetting, ...visual, ...savedFilter, ...report, ...datasetReference, ...app];
+export const ROWS: Row[] = [
+  ...session,
+  ...passwordReset,
+  ...user,
+  ...team,
+  ...operation,
+  ...mail,
+  ...notification,
+  ...audit,
+  ...tag,
+  ...favorite,
+  ...search,
+  ...folder,
+  ...datasource,
+  ...datasourceLink,
+  ...suite,
+  ...savedQuery,
+  ...dataset,
+  ...snapshot,
+  ...draft,
+  ...userSetting,
+  ...visual,
+  ...savedFilter,
+  ...report,
+  ...datasetReference,
+  ...app,
+];

@@ -1,6 +1,16 @@
 import {
-  buildSchema, findBreakingChanges, findDangerousChanges, isEnumType, isInputObjectType, isInterfaceType, isIntrospectionType, isObjectType, isSpecifiedScalarType, parse,
-  type DocumentNode, type GraphQLSchema,
+  buildSchema,
+  findBreakingChanges,
+  findDangerousChanges,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  parse,
+  type DocumentNode,
+  type GraphQLSchema,
 } from 'graphql';
 import { permissionOf, rootTypes } from '../../resolvers/guard.ts';
 
@@ -16,13 +26,26 @@ function* elements(schema: GraphQLSchema): Generator<Element> {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
     yield { at: type.name, description: type.description };
-    if (isEnumType(type)) for (const value of type.getValues()) yield { at: `${type.name}.${value.name}`, description: value.description, deprecationReason: value.deprecationReason };
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) yield { at: `${type.name}.${field.name}`, description: field.description, deprecationReason: field.deprecationReason };
+    if (isEnumType(type))
+      for (const value of type.getValues())
+        yield {
+          at: `${type.name}.${value.name}`,
+          description: value.description,
+          deprecationReason: value.deprecationReason,
+        };
+    if (isInputObjectType(type))
+      for (const field of Object.values(type.getFields()))
+        yield {
+          at: `${type.name}.${field.name}`,
+          description: field.description,
+          deprecationReason: field.deprecationReason,
+        };
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const at = `${type.name}.${field.name}`;
       yield { at, description: field.description, deprecationReason: field.deprecationReason };
-      for (const arg of field.args) yield { at: `${at}(${arg.name})`, description: arg.description, deprecationReason: arg.deprecationReason };
+      for (const arg of field.args)
+        yield { at: `${at}(${arg.name})`, description: arg.description, deprecationReason: arg.deprecationReason };
     }
   }
 }
@@ -32,8 +55,17 @@ export function untidyElements(schema: GraphQLSchema): string[] {
   const roots = new Set(rootTypes(schema).map(([, type]) => type!.name));
   const all = [...elements(schema)].filter(({ at }) => !roots.has(at));
   const undescribed = all.filter(({ description }) => !description?.trim()).map(({ at }) => `${at} has no description`);
-  const unexplained = all.filter(({ deprecationReason }) => deprecationReason != null && (!deprecationReason.trim() || deprecationReason === 'No longer supported')).map(({ at }) => `${at} is deprecated without a reason`);
-  const open = rootTypes(schema).flatMap(([, type]) => Object.values(type!.getFields()).filter((field) => !permissionOf(field)).map((field) => `${type!.name}.${field.name} names no permission`));
+  const unexplained = all
+    .filter(
+      ({ deprecationReason }) =>
+        deprecationReason != null && (!deprecationReason.trim() || deprecationReason === 'No longer supported'),
+    )
+    .map(({ at }) => `${at} is deprecated without a reason`);
+  const open = rootTypes(schema).flatMap(([, type]) =>
+    Object.values(type!.getFields())
+      .filter((field) => !permissionOf(field))
+      .map((field) => `${type!.name}.${field.name} names no permission`),
+  );
   return [...undescribed, ...unexplained, ...open];
 }
 
@@ -45,13 +77,18 @@ export function unannouncedBreaks(released: string, current: string, announced: 
 }
 
 /** What differs between two contracts, as a registry sorts it. `other` are additions that no client notices. */
-export function compareContracts(from: string, to: string): { breaking: string[]; dangerous: string[]; other: string[] } {
+export function compareContracts(
+  from: string,
+  to: string,
+): { breaking: string[]; dangerous: string[]; other: string[] } {
   const [before, after] = [buildSchema(from), buildSchema(to)];
   const known = new Set([...elements(before)].map(({ at }) => at));
   return {
     breaking: findBreakingChanges(before, after).map(({ description }) => description),
     dangerous: findDangerousChanges(before, after).map(({ description }) => description),
-    other: [...elements(after)].filter(({ at }) => !known.has(at) && !isWithinNew(at, known)).map(({ at }) => `${at} was added.`),
+    other: [...elements(after)]
+      .filter(({ at }) => !known.has(at) && !isWithinNew(at, known))
+      .map(({ at }) => `${at} was added.`),
   };
 }
 
@@ -62,7 +99,9 @@ const isWithinNew = (at: string, known: ReadonlySet<string>): boolean => {
 };
 
 interface Composition {
-  composeServices(services: { name: string; typeDefs: DocumentNode; url: string }[]): { errors?: { message: string }[] };
+  composeServices(services: { name: string; typeDefs: DocumentNode; url: string }[]): {
+    errors?: { message: string }[];
+  };
 }
 
 /** A development package, so that its name must not be seen by those who look for what the service needs. */
@@ -70,10 +109,12 @@ const COMPOSITION: string = '@apollo/composition';
 
 /** One sentence for each reason why the subgraph does not compose into a federation 2 supergraph; undefined where the composer is not installed. */
 export async function compositionErrors(subgraph: string): Promise<string[] | undefined> {
-  const composition = await import(COMPOSITION).catch((error: NodeJS.ErrnoException) => {
+  const composition = (await import(COMPOSITION).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
-  }) as Composition | undefined;
-  const result = composition?.composeServices([{ name: 'workspace', typeDefs: parse(subgraph), url: 'http://localhost/graphql' }]);
+  })) as Composition | undefined;
+  const result = composition?.composeServices([
+    { name: 'workspace', typeDefs: parse(subgraph), url: 'http://localhost/graphql' },
+  ]);
   return result && (result.errors ?? []).map(({ message }) => `The subgraph does not compose: ${message}`);
 }

@@ -9,7 +9,11 @@ export function keyRing(given: string | undefined, dataDir: string): string {
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true });
     // `wx` so that of two processes that start at once one writes and the other reads.
-    try { writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' }); } catch (error) { if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; }
+    try {
+      writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
   chmodSync(file, 0o600);
   return readFileSync(file, 'utf8').trim();

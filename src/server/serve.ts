@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { type Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
@@ -10,8 +10,8 @@ import { makeLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { makeSchema } from './schema.ts';
-import { startWorker } from './worker.ts';
 import { workerServer } from './worker-server.ts';
+import { startWorker } from './worker.ts';
 
 /** A running process of the service. */
 export interface Running {
@@ -24,7 +24,9 @@ export interface Running {
 /** Everything that `npm start` promises: Postgres, migrations, first superuser, demo, HTTP and workers as `ROLE` says. */
 export async function serve(config: Config): Promise<Running> {
   const closers: (() => Promise<unknown>)[] = [];
-  const stop = async () => { for (const close of closers.reverse().splice(0)) await close(); };
+  const stop = async () => {
+    for (const close of closers.reverse().splice(0)) await close();
+  };
   const log = makeLogger(config.LOG_LEVEL);
   try {
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
@@ -37,9 +39,13 @@ export async function serve(config: Config): Promise<Running> {
     const opened = await openPlatform(config, databaseUrl, log, publicUrl);
     const { platform } = opened;
     closers.push(opened.close);
-    const password = await bootstrap(platform.system, { username: config.ADMIN_USERNAME, password: config.ADMIN_PASSWORD });
+    const password = await bootstrap(platform.system, {
+      username: config.ADMIN_USERNAME,
+      password: config.ADMIN_PASSWORD,
+    });
 
-    const app: FastifyInstance = config.ROLE === 'worker' ? await workerServer(platform) : await makeHttpServer(platform, await makeSchema());
+    const app: FastifyInstance =
+      config.ROLE === 'worker' ? await workerServer(platform) : await makeHttpServer(platform, await makeSchema());
     await app.listen({ host: config.HOST, port: config.PORT });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {
@@ -49,7 +55,8 @@ export async function serve(config: Config): Promise<Running> {
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;
     announce(config, url, password);
-    if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all') closers.push(seedUntilStopped(platform, embedded.url));
+    if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all')
+      closers.push(seedUntilStopped(platform, embedded.url));
     else if (config.SEED_DEMO) console.log('SEED_DEMO needs the embedded Postgres and ROLE=all; no demo was made.');
     return { url, stop };
   } catch (error) {

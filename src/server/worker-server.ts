@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { Platform } from '../core/platform.ts';
 import { sendError } from '../../rest-bridge/fastify.ts';
+import type { Platform } from '../core/platform.ts';
 import { healthRoutes } from './health.ts';
 import { RequestLog } from './request-log.ts';
 

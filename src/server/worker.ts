@@ -10,10 +10,21 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
 /** Takes operations from the queue, looks after those whose worker died and, where there is a mail server, sends what is in the outbox. */
-export async function startWorker({ platform, queue, loaders }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
+export async function startWorker({
+  platform,
+  queue,
+  loaders,
+}: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
   const known = handlers(loaders);
   const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, patience: 20 * SECOND });
-  const reconciler = startReconciler(platform, known, { interval: 10 * SECOND, silence: 20 * SECOND, retention: 7 * 24 * 60 * MINUTE, replacedAge: 10 * MINUTE, orphanAge: 10 * MINUTE, fileAge: 60 * MINUTE });
+  const reconciler = startReconciler(platform, known, {
+    interval: 10 * SECOND,
+    silence: 20 * SECOND,
+    retention: 7 * 24 * 60 * MINUTE,
+    replacedAge: 10 * MINUTE,
+    orphanAge: 10 * MINUTE,
+    fileAge: 60 * MINUTE,
+  });
   const delivery = deliver(platform);
   return {
     async stop() {
@@ -29,5 +40,11 @@ function deliver(platform: Platform): { stop(): Promise<void> } | undefined {
   if (!url) return undefined;
   const host = new URL(platform.publicUrl).hostname;
   const mailer = smtpMailer({ url, from: from ?? `no-reply@${host}`, host });
-  return startMailDelivery(platform, mailer, { interval: 5 * SECOND, longest: 50 * SECOND, silence: MINUTE, patience: 15 * SECOND, pauses: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE] });
+  return startMailDelivery(platform, mailer, {
+    interval: 5 * SECOND,
+    longest: 50 * SECOND,
+    silence: MINUTE,
+    patience: 15 * SECOND,
+    pauses: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
+  });
 }

@@ -44,7 +44,8 @@ export async function remove(ctx: Context, id: string): Promise<void> {
 const SHOWN = '••••';
 
 /** An environment as answers show it: all of its names, none of its values. */
-export const shownEnv = (names: readonly string[]): Record<string, string> => Object.fromEntries(names.map((name) => [name, SHOWN]));
+export const shownEnv = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, SHOWN]));
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 const MOST_NAMES = 100;
@@ -55,7 +56,8 @@ function changedEnv(env: Map<string, string>, given: Record<string, unknown>): M
   for (const [name, value] of Object.entries(given)) {
     if (!NAME.test(name)) throw invalid('env', `has a name that does not match ${NAME.source}`);
     if (value === null) changed.delete(name);
-    else if (typeof value !== 'string' || value.length > LONGEST_VALUE) throw invalid(`env.${name}`, `must be a text of at most ${LONGEST_VALUE} characters, or null`);
+    else if (typeof value !== 'string' || value.length > LONGEST_VALUE)
+      throw invalid(`env.${name}`, `must be a text of at most ${LONGEST_VALUE} characters, or null`);
     else if (value !== SHOWN) changed.set(name, value);
     else if (!changed.has(name)) throw invalid(`env.${name}`, 'has no value to keep');
   }
@@ -64,9 +66,14 @@ function changedEnv(env: Map<string, string>, given: Record<string, unknown>): M
 }
 
 async function envOf({ platform, viewer }: Context, tx: Transaction, id: string): Promise<Map<string, string>> {
-  const [row] = await tx.query<{ env: string | null }>({ text: `select env from dws.app where tenant_id = $1 and id = $2`, values: [viewer.tenantId, id] });
-  return new Map(row?.env ? JSON.parse(platform.secrets.open(row.env)) as [string, string][] : []);
+  const [row] = await tx.query<{ env: string | null }>({
+    text: `select env from dws.app where tenant_id = $1 and id = $2`,
+    values: [viewer.tenantId, id],
+  });
+  return new Map(row?.env ? (JSON.parse(platform.secrets.open(row.env)) as [string, string][]) : []);
 }
 
-const sealed = ({ platform }: Context, env: Map<string, string>): Pick<App, 'env' | 'envNames'> =>
-  ({ env: env.size > 0 ? platform.secrets.seal(JSON.stringify([...env])) : null, envNames: [...env.keys()].toSorted() });
+const sealed = ({ platform }: Context, env: Map<string, string>): Pick<App, 'env' | 'envNames'> => ({
+  env: env.size > 0 ? platform.secrets.seal(JSON.stringify([...env])) : null,
+  envNames: [...env.keys()].toSorted(),
+});

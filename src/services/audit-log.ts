@@ -23,31 +23,70 @@ export interface AuditFilter {
   to?: Date;
 }
 
-const is = (column: string): Filter => (value) => (String(value).includes('\0') ? nothing() : { sql: `${column} = ?`, params: [value] });
+const is =
+  (column: string): Filter =>
+  (value) =>
+    String(value).includes('\0') ? nothing() : { sql: `${column} = ?`, params: [value] };
 
 /** The conditions of the filter's words. */
 export const AUDIT_FILTERS: Record<keyof AuditFilter, Filter> = {
   userId: (value) => (isUuid(String(value)) ? { sql: 'user_id = ?', params: [value] } : nothing()),
-  action: is('action'), kind: is('kind'), resourceId: is('resource_id'), outcome: is('outcome'), tongue: is('tongue'),
-  from: (value) => ({ sql: 'created_at >= ?', params: [value] }), to: (value) => ({ sql: 'created_at < ?', params: [value] }),
+  action: is('action'),
+  kind: is('kind'),
+  resourceId: is('resource_id'),
+  outcome: is('outcome'),
+  tongue: is('tongue'),
+  from: (value) => ({ sql: 'created_at >= ?', params: [value] }),
+  to: (value) => ({ sql: 'created_at < ?', params: [value] }),
 };
 
 /** The columns of an export, in their order. */
-const COLUMNS = ['createdAt', 'id', 'userId', 'username', 'action', 'kind', 'resourceId', 'outcome', 'tongue', 'address', 'tokenId', 'sessionId', 'requestId'] as const;
+const COLUMNS = [
+  'createdAt',
+  'id',
+  'userId',
+  'username',
+  'action',
+  'kind',
+  'resourceId',
+  'outcome',
+  'tongue',
+  'address',
+  'tokenId',
+  'sessionId',
+  'requestId',
+] as const;
 
-const FIELDS: Field[] = COLUMNS.map((name) => ({ name, label: name, type: name === 'createdAt' ? 'datetime' : 'string' }));
+const FIELDS: Field[] = COLUMNS.map((name) => ({
+  name,
+  label: name,
+  type: name === 'createdAt' ? 'datetime' : 'string',
+}));
 
 /** Events that an export reads at once. */
 const BATCH = 1000;
 
 /** All events that match, the latest first, as a file in pieces. Each piece is read when the consumer asks for it, so that a long log takes no memory. */
-export const exported = (ctx: Context, format: ExportFormat, filter: AuditFilter): AsyncGenerator<ExportChunk, void, undefined> =>
+export const exported = (
+  ctx: Context,
+  format: ExportFormat,
+  filter: AuditFilter,
+): AsyncGenerator<ExportChunk, void, undefined> =>
   fileOf(format, 'audit', FIELDS, (signal) => batches(ctx, filter, signal));
 
-async function* batches(ctx: Context, filter: AuditFilter, signal: AbortSignal): AsyncGenerator<Record<string, unknown>[]> {
+async function* batches(
+  ctx: Context,
+  filter: AuditFilter,
+  signal: AbortSignal,
+): AsyncGenerator<Record<string, unknown>[]> {
   for (let last: string | undefined, count = BATCH; count === BATCH && !signal.aborted;) {
     ctx.request.signal.throwIfAborted();
-    const events: Row<AuditEvent>[] = await ctx.read.list(AuditEvent, COLUMNS, last === undefined ? undefined : before(last), { ...filter, limit: BATCH } as ListArguments);
+    const events: Row<AuditEvent>[] = await ctx.read.list(
+      AuditEvent,
+      COLUMNS,
+      last === undefined ? undefined : before(last),
+      { ...filter, limit: BATCH } as ListArguments,
+    );
     yield events.map((event) => Object.fromEntries(COLUMNS.map((column) => [column, event[column] ?? null])));
     last = events.at(-1)?.id;
     count = events.length;
@@ -55,4 +94,7 @@ async function* batches(ctx: Context, filter: AuditFilter, signal: AbortSignal):
 }
 
 /** The events behind one that was read, in the order of the log. */
-const before = (id: string) => ({ sql: '(r.created_at, r.id) < (select e.created_at, e.id from dws.audit_event e where e.tenant_id = r.tenant_id and e.id = ?)', params: [id] });
+const before = (id: string) => ({
+  sql: '(r.created_at, r.id) < (select e.created_at, e.id from dws.audit_event e where e.tenant_id = r.tenant_id and e.id = ?)',
+  params: [id],
+});

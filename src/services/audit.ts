@@ -1,26 +1,49 @@
 import type { Actor, AuditedRequest, AuditOutcome, Mutation } from '../core/audit.ts';
-import type { Query, Statement } from '../core/database.ts';
 import type { PublicContext } from '../core/context.ts';
+import type { Query, Statement } from '../core/database.ts';
 import { newId } from '../core/id.ts';
 import type { RowChange } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import { KINDS } from './kinds.ts';
 
 /** A caller as the log names them. */
-export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }: Viewer): Actor =>
-  ({ tenant: { id: tenantId }, userId, username, [authMethod === 'token' ? 'tokenId' : 'sessionId']: credentialId });
+export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }: Viewer): Actor => ({
+  tenant: { id: tenantId },
+  userId,
+  username,
+  [authMethod === 'token' ? 'tokenId' : 'sessionId']: credentialId,
+});
 
 /** The longest word of a caller that the log keeps. */
 const LONGEST = 255;
 
 /** The statement that writes the event of a mutation. A tenant that there is not has no log. */
-export function auditStatement({ id, address, tongue }: Omit<AuditedRequest, 'mutation'>, mutation: Mutation, actor: Actor, outcome: AuditOutcome): Statement {
+export function auditStatement(
+  { id, address, tongue }: Omit<AuditedRequest, 'mutation'>,
+  mutation: Mutation,
+  actor: Actor,
+  outcome: AuditOutcome,
+): Statement {
   const { tenant, userId, username, tokenId = null, sessionId = null } = actor;
   const resourceId = mutation.resourceId ?? mutation.key?.slice(0, LONGEST) ?? null;
   return {
     text: `insert into dws.audit_event (id, tenant_id, user_id, username, action, kind, resource_id, outcome, tongue, address, token_id, session_id, request_id, created_at)
       select $1, t.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp() from dws.tenant t where t.${'id' in tenant ? 'id' : 'slug'} = $2`,
-    values: [newId(), 'id' in tenant ? tenant.id : tenant.slug, userId, username.slice(0, LONGEST), mutation.action, mutation.kind, resourceId, outcome, tongue, address, tokenId, sessionId, id],
+    values: [
+      newId(),
+      'id' in tenant ? tenant.id : tenant.slug,
+      userId,
+      username.slice(0, LONGEST),
+      mutation.action,
+      mutation.kind,
+      resourceId,
+      outcome,
+      tongue,
+      address,
+      tokenId,
+      sessionId,
+      id,
+    ],
   };
 }
 
@@ -55,5 +78,8 @@ export function madeBy({ kind, key }: Mutation, changes: readonly RowChange[]): 
 
 const kindOf = ({ constructor }: object): string => {
   const owned = KINDS.find(({ entity }) => entity === constructor);
-  return owned?.kind ?? (constructor.name === 'ApiToken' ? 'token' : constructor.name[0]!.toLowerCase() + constructor.name.slice(1));
+  return (
+    owned?.kind ??
+    (constructor.name === 'ApiToken' ? 'token' : constructor.name[0]!.toLowerCase() + constructor.name.slice(1))
+  );
 };

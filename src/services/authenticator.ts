@@ -2,7 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
-import { digest, findViewer, SESSION_ABSOLUTE, SESSION_SLIDING, type Credential, type Identified } from './credential.ts';
+import {
+  digest,
+  findViewer,
+  SESSION_ABSOLUTE,
+  SESSION_SLIDING,
+  type Credential,
+  type Identified,
+} from './credential.ts';
 
 const MINUTE = 60_000;
 /** Timers of Node hold no more than this many milliseconds. */
@@ -32,7 +39,8 @@ export class Authenticator {
   async viewer(credential: Credential, beforeLookup?: () => void): Promise<Viewer | null> {
     const key = `${credential.method}:${digest(credential.secret)}`;
     const known = this.#known.get(key);
-    if (known && this.#platform.notifications.connected && stillValid(known.viewer)) return this.#used(credential.method, known);
+    if (known && this.#platform.notifications.connected && stillValid(known.viewer))
+      return this.#used(credential.method, known);
     beforeLookup?.();
     const changes = this.#changes;
     const entry = await findViewer(this.#platform.system, credential);
@@ -45,16 +53,21 @@ export class Authenticator {
   watch(credential: Credential, viewer: Viewer, holder: Holder): () => void {
     let timer: NodeJS.Timeout | undefined;
     let stopped = false;
-    const look = () => void this.viewer(credential).then((now) => {
-      if (stopped) return;
-      if (!now) return holder.ended();
-      holder.changed?.(now);
-      arm(now);
-      // While Postgres is away nobody knows better; after the reconnect everybody is looked at.
-    }, () => undefined);
+    const look = () =>
+      void this.viewer(credential).then(
+        (now) => {
+          if (stopped) return;
+          if (!now) return holder.ended();
+          holder.changed?.(now);
+          arm(now);
+          // While Postgres is away nobody knows better; after the reconnect everybody is looked at.
+        },
+        () => undefined,
+      );
     const arm = ({ expiresAt }: Viewer) => {
       clearTimeout(timer);
-      if (expiresAt) timer = setTimeout(look, Math.min(Math.max(expiresAt.getTime() - Date.now(), 0) + 50, LONGEST_TIMER)).unref();
+      if (expiresAt)
+        timer = setTimeout(look, Math.min(Math.max(expiresAt.getTime() - Date.now(), 0) + 50, LONGEST_TIMER)).unref();
     };
     const listeners = this.#listeners.get(viewer.userId) ?? new Set();
     this.#listeners.set(viewer.userId, listeners.add(look));
@@ -87,10 +100,18 @@ export class Authenticator {
     entry.touchedAt = Date.now();
     const expires = new Date(Math.min(Date.now() + SESSION_SLIDING, createdAt + SESSION_ABSOLUTE));
     if (method === 'session') viewer.expiresAt = expires;
-    const statement = method === 'session'
-      ? { text: `update dws.session set last_used_at = now(), expires_at = $2 where id = $1`, values: [viewer.credentialId, expires] }
-      : { text: `update dws.api_token set last_used_at = now() where id = $1`, values: [viewer.credentialId] };
-    this.#platform.system.query(statement).catch((err: unknown) => this.#platform.log.warn({ err, userId: viewer.userId }, 'The use of a credential was not noted'));
+    const statement =
+      method === 'session'
+        ? {
+            text: `update dws.session set last_used_at = now(), expires_at = $2 where id = $1`,
+            values: [viewer.credentialId, expires],
+          }
+        : { text: `update dws.api_token set last_used_at = now() where id = $1`, values: [viewer.credentialId] };
+    this.#platform.system
+      .query(statement)
+      .catch((err: unknown) =>
+        this.#platform.log.warn({ err, userId: viewer.userId }, 'The use of a credential was not noted'),
+      );
     return viewer;
   }
 }

@@ -10,16 +10,32 @@ import { sharedLevels } from './rights.ts';
 import { unitOfWork } from './unit-of-work.ts';
 
 /** The context of a request. Without a viewer its tenant-bound parts refuse with 401; the guard lets only public fields meet that. */
-export function contextFor(platform: Platform, request: RequestFacts, viewer: Viewer | null, ifMatch?: readonly number[]): PublicContext {
+export function contextFor(
+  platform: Platform,
+  request: RequestFacts,
+  viewer: Viewer | null,
+  ifMatch?: readonly number[],
+): PublicContext {
   if (!viewer) return { platform, request, viewer, ifMatch };
   return viewerContext(platform, request, viewer, ifMatch);
 }
 
 /** The context of a known viewer. */
-export function viewerContext(platform: Platform, request: RequestFacts, viewer: Viewer, ifMatch?: readonly number[]): Context {
+export function viewerContext(
+  platform: Platform,
+  request: RequestFacts,
+  viewer: Viewer,
+  ifMatch?: readonly number[],
+): Context {
   const query: Context['query'] = (statement) => platform.database.query(viewer.tenantId, statement);
   return {
-    platform, request, viewer, ifMatch, query, sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)), restriction: batched((ids) => restrictions(query, viewer, ids)),
+    platform,
+    request,
+    viewer,
+    ifMatch,
+    query,
+    sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)),
+    restriction: batched((ids) => restrictions(query, viewer, ids)),
     read: createReader(query, viewer, modelFor),
     transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };

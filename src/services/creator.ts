@@ -24,14 +24,29 @@ export interface CreatedKind<T extends CreatedRow> {
 }
 
 /** Whether the viewer may change or delete a row of the kind. */
-export const mayChange = ({ permission }: Pick<CreatedKind<CreatedRow>, 'permission'>, viewer: Viewer, creatorId: string | null | undefined): boolean =>
+export const mayChange = (
+  { permission }: Pick<CreatedKind<CreatedRow>, 'permission'>,
+  viewer: Viewer,
+  creatorId: string | null | undefined,
+): boolean =>
   viewer.superuser || creatorId === viewer.userId || (permission !== undefined && viewer.permissions.has(permission));
 
 /** Loads a row for a change, locked until the transaction ends. 404, 403 and 412 as for every resource. */
-export async function loadCreated<T extends CreatedRow>(ctx: Context, tx: Transaction, kind: CreatedKind<T>, id: string, permission: ResourcePermission): Promise<T> {
+export async function loadCreated<T extends CreatedRow>(
+  ctx: Context,
+  tx: Transaction,
+  kind: CreatedKind<T>,
+  id: string,
+  permission: ResourcePermission,
+): Promise<T> {
   const { entity, what, table } = kind;
-  const [found] = isUuid(id) ? await tx.query<{ id: string }>({ text: `select id from dws.${table} where tenant_id = $1 and id = $2 for update`, values: [ctx.viewer.tenantId, id] }) : [];
-  const row = found && await tx.em.findOne<CreatedRow>(entity, { id: found.id });
+  const [found] = isUuid(id)
+    ? await tx.query<{ id: string }>({
+        text: `select id from dws.${table} where tenant_id = $1 and id = $2 for update`,
+        values: [ctx.viewer.tenantId, id],
+      })
+    : [];
+  const row = found && (await tx.em.findOne<CreatedRow>(entity, { id: found.id }));
   if (!row) throw notFound({ what, id });
   named(ctx.request, what, id, row.id);
   if (!mayChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });

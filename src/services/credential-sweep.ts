@@ -8,5 +8,6 @@ export async function sweepCredentials(system: SystemDatabase): Promise<void> {
     `delete from dws.login_attempt where at < now() - interval '1 minute'`,
     `delete from dws.rate_count where at < now() - interval '2 minutes'`,
     `delete from dws.known_address where seen_at < now() - interval '30 days'`,
-  ]) await system.query({ text });
+  ])
+    await system.query({ text });
 }

@@ -45,12 +45,24 @@ export interface DatasetBenchmarkInput {
 }
 
 /** Times a dataset's query, on its owner's right to the datasource; stored rows stay. Answers the operation, finished when `wait` says so. */
-export async function benchmark(ctx: Context, id: string, options: BenchmarkOptions, wait: boolean): Promise<OperationRecord> {
-  return started(ctx, wait, async (tx) => begin(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options, true));
+export async function benchmark(
+  ctx: Context,
+  id: string,
+  options: BenchmarkOptions,
+  wait: boolean,
+): Promise<OperationRecord> {
+  return started(ctx, wait, async (tx) =>
+    begin(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options, true),
+  );
 }
 
 /** The same for the service itself: superusers and workers only, whatever the owner may read. */
-export async function benchmarkInternal(ctx: Context, id: string, options: BenchmarkOptions, wait: boolean): Promise<OperationRecord> {
+export async function benchmarkInternal(
+  ctx: Context,
+  id: string,
+  options: BenchmarkOptions,
+  wait: boolean,
+): Promise<OperationRecord> {
   return started(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers benchmark a dataset this way');
@@ -59,21 +71,51 @@ export async function benchmarkInternal(ctx: Context, id: string, options: Bench
 }
 
 /** Checks all that can be checked before, and starts the benchmark. It has no lane: it changes nothing, so it neither waits for refreshes nor keeps them waiting. */
-async function begin(ctx: Context, tx: Transaction, dataset: Dataset, { progress, params, config }: BenchmarkOptions, checkOwner: boolean): Promise<string> {
-  const { datasourceId, query, params: definitions } = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
-  const input: DatasetBenchmarkInput = { datasetId: dataset.id, datasourceId, query, parameters: bindParameters(definitions, params ?? {}), config: effectiveConfig(config ?? {}) };
-  return operations.start(ctx, tx, { operation: 'dataset.benchmark', resource: { kind: 'dataset', id: dataset.id }, input: { ...input }, progress: progress ?? null, unit: 'runs' });
+async function begin(
+  ctx: Context,
+  tx: Transaction,
+  dataset: Dataset,
+  { progress, params, config }: BenchmarkOptions,
+  checkOwner: boolean,
+): Promise<string> {
+  const {
+    datasourceId,
+    query,
+    params: definitions,
+  } = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
+  const input: DatasetBenchmarkInput = {
+    datasetId: dataset.id,
+    datasourceId,
+    query,
+    parameters: bindParameters(definitions, params ?? {}),
+    config: effectiveConfig(config ?? {}),
+  };
+  return operations.start(ctx, tx, {
+    operation: 'dataset.benchmark',
+    resource: { kind: 'dataset', id: dataset.id },
+    input: { ...input },
+    progress: progress ?? null,
+    unit: 'runs',
+  });
 }
 
 /** The config with its defaults. Rows that are loaded are transferred too. */
-function effectiveConfig({ iterations, warmup, includeDataTransfer, includeIndexing }: BenchmarkConfigInput): BenchmarkConfig {
+function effectiveConfig({
+  iterations,
+  warmup,
+  includeDataTransfer,
+  includeIndexing,
+}: BenchmarkConfigInput): BenchmarkConfig {
   return {
-    iterations: within('iterations', iterations ?? 5, 1, 100), warmup: within('warmup', warmup ?? 1, 0, 20),
-    includeDataTransfer: Boolean(includeDataTransfer) || Boolean(includeIndexing), includeIndexing: Boolean(includeIndexing),
+    iterations: within('iterations', iterations ?? 5, 1, 100),
+    warmup: within('warmup', warmup ?? 1, 0, 20),
+    includeDataTransfer: Boolean(includeDataTransfer) || Boolean(includeIndexing),
+    includeIndexing: Boolean(includeIndexing),
   };
 }
 
 function within(name: keyof BenchmarkConfig, value: number, least: number, most: number): number {
-  if (!Number.isInteger(value) || value < least || value > most) throw invalid(`config.${name}`, `must be a whole number from ${least} to ${most}`);
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw invalid(`config.${name}`, `must be a whole number from ${least} to ${most}`);
   return value;
 }

@@ -39,19 +39,36 @@ export interface CopyOptions extends CopyParts {
 }
 
 /** Makes an independent dataset of the caller's with the rows as they are. Answers the operation, finished when `wait` says so. */
-export async function copy(ctx: Context, id: string, { name }: { name: string }, { progress, ...parts }: CopyOptions, wait: boolean): Promise<OperationRecord> {
+export async function copy(
+  ctx: Context,
+  id: string,
+  { name }: { name: string },
+  { progress, ...parts }: CopyOptions,
+  wait: boolean,
+): Promise<OperationRecord> {
   const checked = checkText(name, 'name');
   return started(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:copy');
     if (dataset.isDraft) throw conflict('A draft cannot be copied: commit it first');
     if (parts.data) await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
     const input: DatasetCopyInput = { datasetId: dataset.id, newId: newId(), name: checked, ...parts };
-    return operations.start(ctx, tx, { operation: 'dataset.copy', resource: { kind: 'dataset', id: dataset.id }, input: { ...input }, progress: progress ?? null, unit: 'rows' });
+    return operations.start(ctx, tx, {
+      operation: 'dataset.copy',
+      resource: { kind: 'dataset', id: dataset.id },
+      input: { ...input },
+      progress: progress ?? null,
+      unit: 'rows',
+    });
   });
 }
 
 /** 413 when a copy of the rows would be more than a dataset or its tenant may have. */
-export async function checkRoom(tx: Transaction, tenantId: string, { MAX_DATASET_ROWS: most, TENANT_QUOTA_BYTES: quota }: Config, { records, size }: { records: number; size: number }): Promise<void> {
+export async function checkRoom(
+  tx: Transaction,
+  tenantId: string,
+  { MAX_DATASET_ROWS: most, TENANT_QUOTA_BYTES: quota }: Config,
+  { records, size }: { records: number; size: number },
+): Promise<void> {
   if (most > 0 && records > most) throw tooLarge(`The dataset has more than the ${most} rows that are allowed`);
   await checkQuota(tx, tenantId, quota, size);
 }

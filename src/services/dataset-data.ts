@@ -8,8 +8,8 @@ import { badInput } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { isUuid } from '../core/id.ts';
 import { normaliseWords } from '../core/words.ts';
-import { savedFilterOf } from './saved-criteria.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
+import { savedFilterOf } from './saved-criteria.ts';
 
 /** Rows past this are reached by `after`. */
 const DEEPEST = 10_000;
@@ -55,41 +55,74 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
   if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
 
   const wanted = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  const page = await ctx.platform.index.search({ ...wanted, limit, start, ...(cursor && { after: cursor.after }), total: false }, ctx.request.signal);
+  const page = await ctx.platform.index.search(
+    { ...wanted, limit, start, ...(cursor && { after: cursor.after }), total: false },
+    ctx.request.signal,
+  );
   return {
-    items: page.rows, fields, start, count: page.rows.length, next: page.next && writeCursor(ctx, view.generation, page.next),
-    countAll: async () => (await ctx.platform.index.search({ ...wanted, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal)).total!,
+    items: page.rows,
+    fields,
+    start,
+    count: page.rows.length,
+    next: page.next && writeCursor(ctx, view.generation, page.next),
+    countAll: async () =>
+      (await ctx.platform.index.search({ ...wanted, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal))
+        .total!,
   };
 }
 
 /** Statistics of fields over the matching rows; of all visible fields unless some are named. */
-export async function discover(ctx: Context, dataset: ViewedDataset, { fields, filter }: Pick<RowQuery, 'fields' | 'filter'>): Promise<{ total: number; fields: FieldProfile[] }> {
+export async function discover(
+  ctx: Context,
+  dataset: ViewedDataset,
+  { fields, filter }: Pick<RowQuery, 'fields' | 'filter'>,
+): Promise<{ total: number; fields: FieldProfile[] }> {
   const view = await viewOf(ctx, dataset);
   const names = chosenFields(view, fields).map(({ name }) => name);
   if (names.length > MOST_PROFILES) throw invalid('fields', `must name at most ${MOST_PROFILES} fields`);
   const where = await whereOf(ctx, view, filter);
   if (!view.generation) return { total: 0, fields: [] };
-  return ctx.platform.index.profile({ generation: view.generation, where, words: [], wordFields: [] }, names, ctx.request.signal);
+  return ctx.platform.index.profile(
+    { generation: view.generation, where, words: [], wordFields: [] },
+    names,
+    ctx.request.signal,
+  );
 }
 
 /** The part of a search that says which rows, checked against what the viewer sees. */
-export const matching = async (ctx: Context, view: DatasetView, { filter, q }: Pick<RowQuery, 'filter' | 'q'>): Promise<Omit<Search, 'generation'>> => ({
+export const matching = async (
+  ctx: Context,
+  view: DatasetView,
+  { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
+): Promise<Omit<Search, 'generation'>> => ({
   where: await whereOf(ctx, view, filter),
-  words: q ? normaliseWords(q) : [], ...(view.partial && { partial: true }),
+  words: q ? normaliseWords(q) : [],
+  ...(view.partial && { partial: true }),
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
 
 /** The same with order and fields. */
-export const rowsOf = async (ctx: Context, view: DatasetView, query: RowQuery): Promise<Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] }> =>
-  ({ ...await matching(ctx, view, query), ...columnsOf(view, query) });
+export const rowsOf = async (
+  ctx: Context,
+  view: DatasetView,
+  query: RowQuery,
+): Promise<Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] }> => ({
+  ...(await matching(ctx, view, query)),
+  ...columnsOf(view, query),
+});
 
 /** Which fields of rows in which order, checked against the fields that exist. */
-export const columnsOf = (view: Pick<DatasetView, 'fields'>, { fields, sort }: Pick<RowQuery, 'fields' | 'sort'>): { fields: Field[]; sort: RowSearch['sort'] } => ({ fields: chosenFields(view, fields), sort: sortOf(view, sort) });
+export const columnsOf = (
+  view: Pick<DatasetView, 'fields'>,
+  { fields, sort }: Pick<RowQuery, 'fields' | 'sort'>,
+): { fields: Field[]; sort: RowSearch['sort'] } => ({ fields: chosenFields(view, fields), sort: sortOf(view, sort) });
 
 async function whereOf(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
   if (filter === undefined || filter === null || filter === '') return view.where;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
-  const criteria = saved ? (await savedFilterOf(ctx, view, filter)).node : parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
+  const criteria = saved
+    ? (await savedFilterOf(ctx, view, filter)).node
+    : parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
   // Before the first refresh no field exists, so that any condition names an unknown one.
   return and([view.where, criteria]);
 }
@@ -115,7 +148,11 @@ export function visibleField(view: Pick<DatasetView, 'fields'>, name: string): F
 }
 
 function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefined): RowSearch['sort'] {
-  const words = sort?.split(',').map((word) => word.trim()).filter(Boolean) ?? [];
+  const words =
+    sort
+      ?.split(',')
+      .map((word) => word.trim())
+      .filter(Boolean) ?? [];
   return words.map((word) => {
     // A field may be called `-x` itself.
     const descending = word.startsWith('-') && !view.fields.some(({ name }) => name === word);
@@ -128,7 +165,8 @@ function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefin
 function pageOf({ limit: askedLimit, start: askedStart, after }: PageQuery): { limit: number; start: number } {
   const limit = askedLimit ?? DEFAULT_LIMIT;
   const start = askedStart ?? 0;
-  if (!Number.isInteger(limit) || limit < 1 || limit > DEEPEST) throw invalid('limit', `must be a whole number from 1 to ${DEEPEST}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > DEEPEST)
+    throw invalid('limit', `must be a whole number from 1 to ${DEEPEST}`);
   if (!Number.isInteger(start) || start < 0) throw invalid('start', 'must be a whole number from 0');
   if (after && start > 0) throw invalid('start', 'cannot be used together with after');
   if (start + limit > DEEPEST) throw invalid('start', `plus limit must not pass ${DEEPEST}; use after to read on`);
@@ -139,7 +177,8 @@ function pageOf({ limit: askedLimit, start: askedStart, after }: PageQuery): { l
 const CURSOR_LENGTH = 120;
 
 /** A cursor names its generation, so that a page goes on in the rows it began in. What follows is the index's own. It is sealed: neither is for clients to read. */
-const writeCursor = ({ platform }: Context, { id }: Generation, after: string): string => platform.secrets.seal(`${id}.${after}`.padEnd(CURSOR_LENGTH));
+const writeCursor = ({ platform }: Context, { id }: Generation, after: string): string =>
+  platform.secrets.seal(`${id}.${after}`.padEnd(CURSOR_LENGTH));
 
 function readCursor({ platform }: Context, cursor: string): { generationId: string; after: string } {
   try {

@@ -19,7 +19,10 @@ const MAX_TEXT = 1000;
 
 /** The fields with the labels and descriptions that the input names; fields it does not name stay. 400 for an unknown name. */
 export function labelled(fields: readonly Field[], labels: readonly FieldLabel[]): Field[] {
-  labels.forEach(({ name }, i) => { if (!fields.some((field) => field.name === name)) throw invalid(`fields.${i}.name`, `${JSON.stringify(name)} is no field of the dataset`); });
+  labels.forEach(({ name }, i) => {
+    if (!fields.some((field) => field.name === name))
+      throw invalid(`fields.${i}.name`, `${JSON.stringify(name)} is no field of the dataset`);
+  });
   const byName = new Map(labels.map((label) => [label.name, label]));
   return fields.map((field) => withLabel(field, byName.get(field.name)));
 }
@@ -29,7 +32,8 @@ function withLabel(field: Field, given: FieldLabel | undefined): Field {
   const { description: former, ...rest } = field;
   const description = given.description === undefined ? former : given.description?.trim();
   const label = given.label === undefined ? field.label : given.label?.trim() || field.name;
-  if (label.length > MAX_TEXT || (description?.length ?? 0) > MAX_TEXT) throw invalid('fields', `holds a label or description of more than ${MAX_TEXT} characters`);
+  if (label.length > MAX_TEXT || (description?.length ?? 0) > MAX_TEXT)
+    throw invalid('fields', `holds a label or description of more than ${MAX_TEXT} characters`);
   return { ...rest, label, ...(description && { description }) };
 }
 
@@ -39,7 +43,9 @@ export function mergedFields(before: readonly Field[], now: readonly Pick<Field,
   return now.map(({ name, type }) => {
     const former = known.get(name);
     return {
-      name, type, label: former?.label ?? name,
+      name,
+      type,
+      label: former?.label ?? name,
       ...(former?.type === type && former.format && { format: former.format }),
       ...(former?.description && { description: former.description }),
     };
@@ -50,5 +56,9 @@ export function mergedFields(before: readonly Field[], now: readonly Pick<Field,
 export function countedChanges(before: readonly Field[], after: readonly Field[]): FieldChanges {
   const known = new Map(before.map((field) => [field.name, field]));
   const kept = after.filter(({ name }) => known.has(name));
-  return { fieldsAdded: after.length - kept.length, fieldsUpdated: kept.filter(({ name, type }) => known.get(name)!.type !== type).length, fieldsRemoved: before.length - kept.length };
+  return {
+    fieldsAdded: after.length - kept.length,
+    fieldsUpdated: kept.filter(({ name, type }) => known.get(name)!.type !== type).length,
+    fieldsRemoved: before.length - kept.length,
+  };
 }

@@ -24,7 +24,8 @@ export function checkedAlias(alias: string | null | undefined): string {
   return alias;
 }
 
-export const checkedLabel = (label: string | null | undefined, path = 'label'): string => checkText(label, path, LONGEST);
+export const checkedLabel = (label: string | null | undefined, path = 'label'): string =>
+  checkText(label, path, LONGEST);
 
 /** A filter over these fields, as it is kept. 400 naming what is unknown or does not fit. */
 export function checkedFilter(given: object, fields: readonly Field[]): ReferenceFilter {
@@ -47,13 +48,16 @@ function checkCondition(condition: unknown, path: string): void {
   if (typeof field !== 'string' || field === '') throw invalid(`${path}.field`, 'must be the name of a field');
   // A field so called cannot be told from an operator of criteria.
   if (field.startsWith('$')) throw badInput(`Unknown field ${show(field)}`);
-  if (typeof op !== 'string' || !OPERATORS.has(op.replace(/^\$/, ''))) throw invalid(`${path}.op`, `must be one of ${[...OPERATORS].join(', ')}`);
+  if (typeof op !== 'string' || !OPERATORS.has(op.replace(/^\$/, '')))
+    throw invalid(`${path}.op`, `must be one of ${[...OPERATORS].join(', ')}`);
   if (value === undefined) throw invalid(`${path}.value`, 'is required');
 }
 
 /** The same as criteria of the dataset; `{}` for all rows. */
 export const criteriaOf = ({ criteria = [] }: ReferenceFilter): Record<string, unknown> =>
-  (criteria.length === 0 ? {} : { $and: criteria.map(({ field, op, value }) => ({ [field]: { [`$${op.replace(/^\$/, '')}`]: value } })) });
+  criteria.length === 0
+    ? {}
+    : { $and: criteria.map(({ field, op, value }) => ({ [field]: { [`$${op.replace(/^\$/, '')}`]: value } })) };
 
 /** Chips over these fields. 400 naming the field that there is not. */
 export function checkedChips(given: readonly unknown[], fields: readonly Field[]): Chip[] {
@@ -67,10 +71,15 @@ export function checkedChips(given: readonly unknown[], fields: readonly Field[]
 }
 
 /** Snapshot settings with their defaults, and the ids of the snapshots that are wanted, each once. */
-export function checkedSnapshots({ includeLatest, type, n, snapshotDatasets }: SnapshotsInput): { settings: SnapshotSettings; ids: string[] } {
+export function checkedSnapshots({ includeLatest, type, n, snapshotDatasets }: SnapshotsInput): {
+  settings: SnapshotSettings;
+  ids: string[];
+} {
   const latest = n ?? 1;
-  if (!Number.isInteger(latest) || latest < 1 || latest > MOST_SNAPSHOTS) throw invalid('snapshots.n', `must be a whole number from 1 to ${MOST_SNAPSHOTS}`);
+  if (!Number.isInteger(latest) || latest < 1 || latest > MOST_SNAPSHOTS)
+    throw invalid('snapshots.n', `must be a whole number from 1 to ${MOST_SNAPSHOTS}`);
   const ids = [...new Set(snapshotDatasets ?? [])];
-  if (ids.length > MOST_SNAPSHOTS) throw invalid('snapshots.snapshotDatasets', `must have at most ${MOST_SNAPSHOTS} items`);
+  if (ids.length > MOST_SNAPSHOTS)
+    throw invalid('snapshots.snapshotDatasets', `must have at most ${MOST_SNAPSHOTS} items`);
   return { settings: { includeLatest: includeLatest ?? true, type: type ?? null, n: latest }, ids };
 }

@@ -41,7 +41,7 @@ export class ReferenceCounts {
   async problem(): Promise<string | null> {
     const { dataset, datasetId } = this.#reference;
     if (!dataset) return notFound({ what: 'dataset', id: datasetId }).message;
-    for (const source of [{ dataset, label: null }, ...await this.#chosen()]) {
+    for (const source of [{ dataset, label: null }, ...(await this.#chosen())]) {
       const { fields, partial } = await viewOf(this.#ctx, source.dataset);
       const problem = problemOf(this.#criteria, fields, partial);
       if (problem !== null) return source.label === null ? problem : `The snapshot ${source.label}: ${problem}`;
@@ -50,13 +50,15 @@ export class ReferenceCounts {
   }
 
   #chosen(): Promise<Source[]> {
-    return this.#snapshots ??= snapshotsOf(this.#ctx, this.#reference);
+    return (this.#snapshots ??= snapshotsOf(this.#ctx, this.#reference));
   }
 
   async #sum(current: boolean, rowsOf: (dataset: ViewedDataset) => Promise<number | null>): Promise<number | null> {
     const { dataset } = this.#reference;
     if (!dataset) return null;
-    const parts = await Promise.all([...(current ? [dataset] : []), ...(await this.#chosen()).map((source) => source.dataset)].map(rowsOf));
+    const parts = await Promise.all(
+      [...(current ? [dataset] : []), ...(await this.#chosen()).map((source) => source.dataset)].map(rowsOf),
+    );
     return parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0);
   }
 
@@ -69,10 +71,12 @@ export class ReferenceCounts {
 
   #rows(dataset: ViewedDataset, filter: Record<string, unknown>): Promise<number | null> {
     const key = `${dataset.id} ${filter === NO_FILTER}`;
-    const counted = this.#counted.get(key) ?? inTurn(this.#ctx, async () => {
-      const { rows } = await aggregate(this.#ctx, dataset, { measures: [{ fn: 'count', as: 'count' }], filter });
-      return Number(rows[0]?.[0] ?? 0);
-    });
+    const counted =
+      this.#counted.get(key) ??
+      inTurn(this.#ctx, async () => {
+        const { rows } = await aggregate(this.#ctx, dataset, { measures: [{ fn: 'count', as: 'count' }], filter });
+        return Number(rows[0]?.[0] ?? 0);
+      });
     this.#counted.set(key, counted);
     return counted;
   }

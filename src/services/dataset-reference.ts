@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Dataset } from '../../entities/dataset.ts';
 import { DatasetReference, type Chip } from '../../entities/dataset-reference.ts';
+import type { Dataset } from '../../entities/dataset.ts';
 import type { Report } from '../../entities/report.ts';
 import { invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { conflict, Fault, notFound } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
 import type { Transaction } from '../core/platform.ts';
-import { checkedAlias, checkedChips, checkedFilter, checkedLabel, checkedSnapshots, type SnapshotsInput } from './dataset-reference-checks.ts';
+import {
+  checkedAlias,
+  checkedChips,
+  checkedFilter,
+  checkedLabel,
+  checkedSnapshots,
+  type SnapshotsInput,
+} from './dataset-reference-checks.ts';
 import { shownParts } from './dataset-reference-view.ts';
 import { visibleFields } from './dataset-view.ts';
 import { DATASET, REPORT } from './kinds.ts';
@@ -28,13 +35,19 @@ export interface DatasetReferenceInput {
 const MOST_REFERENCES = 100;
 
 /** Attaches a dataset that the caller may read to a report that they may write. Answers the reference's id. */
-export function create(ctx: Context, reportId: string, { reportId: named, datasetId, ...input }: DatasetReferenceInput & { reportId: string; datasetId: string }): Promise<string> {
+export function create(
+  ctx: Context,
+  reportId: string,
+  { reportId: named, datasetId, ...input }: DatasetReferenceInput & { reportId: string; datasetId: string },
+): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const report = await loadReport(ctx, tx, reportId);
-    if (await idOf(ctx, tx, REPORT.table, named) !== report.id) throw invalid('reportId', 'is not the report of the path');
+    if ((await idOf(ctx, tx, REPORT.table, named)) !== report.id)
+      throw invalid('reportId', 'is not the report of the path');
     const [alias, label] = [checkedAlias(input.alias), checkedLabel(input.label)];
-    if (await tx.em.count(DatasetReference, { reportId: report.id }) >= MOST_REFERENCES) throw conflict(`A report has at most ${MOST_REFERENCES} dataset references`);
+    if ((await tx.em.count(DatasetReference, { reportId: report.id })) >= MOST_REFERENCES)
+      throw conflict(`A report has at most ${MOST_REFERENCES} dataset references`);
     await checkFree(tx, report, alias);
     const dataset = await usableDataset(ctx, tx, datasetId);
     const fields = await visibleFields(ctx, dataset);
@@ -42,8 +55,16 @@ export function create(ctx: Context, reportId: string, { reportId: named, datase
     const chosen = await snapshotsAmong(tx, dataset.id, snapshots?.ids ?? []);
     const unknown = snapshots?.ids.find((id) => !chosen.includes(id.toLowerCase()));
     if (unknown !== undefined) throw notFound({ what: 'snapshot', id: unknown });
-    const parts = { filter: checkedFilter(input.filter ?? {}, fields), chips: checkedChips(input.chips ?? [], fields), snapshots: snapshots?.settings ?? null };
-    const reference = tx.em.create(DatasetReference, { tenantId, reportId: report.id, datasetId: dataset.id, alias, label, ...parts }, { partial: true });
+    const parts = {
+      filter: checkedFilter(input.filter ?? {}, fields),
+      chips: checkedChips(input.chips ?? [], fields),
+      snapshots: snapshots?.settings ?? null,
+    };
+    const reference = tx.em.create(
+      DatasetReference,
+      { tenantId, reportId: report.id, datasetId: dataset.id, alias, label, ...parts },
+      { partial: true },
+    );
     tx.em.persist(reference);
     touch(report);
     await choose(tx, reference, chosen);
@@ -83,14 +104,17 @@ export async function remove(ctx: Context, reportId: string, alias: string): Pro
 }
 
 /** The report for a change; `If-Match` speaks of the reference. */
-const loadReport = (ctx: Context, tx: Transaction, id: string): Promise<Report> => load({ ...ctx, ifMatch: undefined }, tx, REPORT, id, 'report:write');
+const loadReport = (ctx: Context, tx: Transaction, id: string): Promise<Report> =>
+  load({ ...ctx, ifMatch: undefined }, tx, REPORT, id, 'report:write');
 
-const loadDataset = (ctx: Context, tx: Transaction, id: string): Promise<Dataset> => load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, 'dataset:read');
+const loadDataset = (ctx: Context, tx: Transaction, id: string): Promise<Dataset> =>
+  load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, 'dataset:read');
 
 async function usableDataset(ctx: Context, tx: Transaction, id: string): Promise<Dataset> {
   const dataset = await loadDataset(ctx, tx, id);
   // It would go with its dataset, which nobody would expect of something that a report shows.
-  if (dataset.parentId) throw invalid('datasetId', 'is that of a draft or snapshot: name its dataset, and the snapshot in `snapshots`');
+  if (dataset.parentId)
+    throw invalid('datasetId', 'is that of a draft or snapshot: name its dataset, and the snapshot in `snapshots`');
   return dataset;
 }
 
@@ -108,7 +132,8 @@ function touch(row: Report | DatasetReference): void {
 
 /** The report is locked, so that nobody takes the alias meanwhile. */
 async function checkFree(tx: Transaction, report: Report, alias: string): Promise<void> {
-  if (await tx.em.count(DatasetReference, { reportId: report.id, alias }) > 0) throw conflict(`The report has another dataset reference called "${alias}"`);
+  if ((await tx.em.count(DatasetReference, { reportId: report.id, alias })) > 0)
+    throw conflict(`The report has another dataset reference called "${alias}"`);
 }
 
 async function rename(tx: Transaction, report: Report, reference: DatasetReference, alias: string): Promise<void> {
@@ -120,14 +145,22 @@ async function rename(tx: Transaction, report: Report, reference: DatasetReferen
 }
 
 /** Filter and chips are checked against the fields that the caller sees. What is sent back as the caller was shown it stays, though there may be more to it. */
-async function changeParts(ctx: Context, tx: Transaction, reference: DatasetReference, { filter, chips }: DatasetReferenceInput): Promise<void> {
+async function changeParts(
+  ctx: Context,
+  tx: Transaction,
+  reference: DatasetReference,
+  { filter, chips }: DatasetReferenceInput,
+): Promise<void> {
   if (filter === undefined && chips === undefined) return;
   const dataset = await loadDataset(ctx, tx, reference.datasetId).catch((error: unknown) => {
     if (error instanceof Fault && error.code === 'NOT_FOUND') return null;
     throw error;
   });
   const shown = await shownParts(ctx, { ...reference, dataset });
-  const changes = { filter: filter !== undefined && !isDeepStrictEqual(filter ?? {}, shown.filter), chips: chips !== undefined && !isDeepStrictEqual(plain(chips), shown.chips) };
+  const changes = {
+    filter: filter !== undefined && !isDeepStrictEqual(filter ?? {}, shown.filter),
+    chips: chips !== undefined && !isDeepStrictEqual(plain(chips), shown.chips),
+  };
   if (!changes.filter && !changes.chips) return;
   if (!dataset) throw notFound({ what: 'dataset', id: reference.datasetId });
   const fields = await visibleFields(ctx, dataset);
@@ -141,16 +174,23 @@ const plain = (chips: Chip[] | null): Chip[] => (chips ?? []).map(({ field, labe
 async function snapshotsAmong(tx: Transaction, datasetId: string, ids: readonly string[]): Promise<string[]> {
   const wanted = ids.filter(isUuid).map((id) => id.toLowerCase());
   if (wanted.length === 0) return [];
-  const found = await tx.query<{ id: string }>({ text: `select id from dws.dataset where parent_id = $1 and is_snapshot and id = any($2) order by id for key share`, values: [datasetId, wanted] });
+  const found = await tx.query<{ id: string }>({
+    text: `select id from dws.dataset where parent_id = $1 and is_snapshot and id = any($2) order by id for key share`,
+    values: [datasetId, wanted],
+  });
   return [...new Set(wanted)].filter((id) => found.some((one) => one.id === id));
 }
 
 /** Replaces the snapshots that a reference shows. */
 async function choose(tx: Transaction, { id, tenantId }: DatasetReference, ids: readonly string[]): Promise<void> {
   await tx.em.flush();
-  await tx.query({ text: `delete from dws.dataset_reference_snapshot where tenant_id = $1 and reference_id = $2`, values: [tenantId, id] });
+  await tx.query({
+    text: `delete from dws.dataset_reference_snapshot where tenant_id = $1 and reference_id = $2`,
+    values: [tenantId, id],
+  });
   if (ids.length === 0) return;
   await tx.query({
-    text: `insert into dws.dataset_reference_snapshot (tenant_id, reference_id, dataset_id, position) select $1, $2, dataset_id, position from unnest($3::uuid[]) with ordinality as s(dataset_id, position)`, values: [tenantId, id, ids],
+    text: `insert into dws.dataset_reference_snapshot (tenant_id, reference_id, dataset_id, position) select $1, $2, dataset_id, position from unnest($3::uuid[]) with ordinality as s(dataset_id, position)`,
+    values: [tenantId, id, ids],
   });
 }

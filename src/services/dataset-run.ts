@@ -25,14 +25,34 @@ export interface RunResult {
 }
 
 /** Runs the dataset's query at the source, on its owner's right, and counts its rows. Nothing is stored. With `progress` the run can be followed and cancelled. */
-export async function run(ctx: Context, id: string, params?: Record<string, unknown> | null, progress?: string | number | null): Promise<RunResult> {
+export async function run(
+  ctx: Context,
+  id: string,
+  params?: Record<string, unknown> | null,
+  progress?: string | number | null,
+): Promise<RunResult> {
   const { datasetId, source, query } = await prepared(ctx, id, params ?? {});
-  return here(ctx, { operation: 'dataset.run', resource: { kind: 'dataset', id: datasetId }, progress, unit: 'rows' }, async (errand) => {
-    const began = performance.now();
-    const records = await withSource(ctx, source, (connection, signal) => countRows(connection, query, signal, (current) => errand.progress({ current })), { signal: errand.signal })
-      .catch((error: unknown) => { throw runFailure(error); });
-    return { records, duration: Math.round(performance.now() - began), success: true, params: Object.fromEntries(query.parameters.map(({ name, value }) => [name, value])) };
-  });
+  return here(
+    ctx,
+    { operation: 'dataset.run', resource: { kind: 'dataset', id: datasetId }, progress, unit: 'rows' },
+    async (errand) => {
+      const began = performance.now();
+      const records = await withSource(
+        ctx,
+        source,
+        (connection, signal) => countRows(connection, query, signal, (current) => errand.progress({ current })),
+        { signal: errand.signal },
+      ).catch((error: unknown) => {
+        throw runFailure(error);
+      });
+      return {
+        records,
+        duration: Math.round(performance.now() - began),
+        success: true,
+        params: Object.fromEntries(query.parameters.map(({ name, value }) => [name, value])),
+      };
+    },
+  );
 }
 
 /** Asks the source what the query answers with now and brings the dataset's fields up to date; its rows follow with the next refresh. */
@@ -40,7 +60,10 @@ export async function syncFields(ctx: Context, id: string): Promise<FieldChanges
   const { source, query, flow } = await prepared(ctx, id, null);
   const columns = await withSource(ctx, source, (connection, signal) => connection.describe(query, signal));
   const names = distinctNames(columns.map(({ name }) => name));
-  const described = checkFlow(flow, columns.map(({ type }, i) => ({ name: names[i]!, type })));
+  const described = checkFlow(
+    flow,
+    columns.map(({ type }, i) => ({ name: names[i]!, type })),
+  );
   return ctx.transaction(async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
     const before = dataset.fields;
@@ -63,13 +86,25 @@ function prepared(ctx: Context, id: string, params: Record<string, unknown> | nu
   return ctx.transaction(async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
     const { datasourceId, query: text, params: definitions } = await runnableQuery(tx, tenantId, dataset);
-    const parameters = params ? bindParameters(definitions, params) : bindParameters(definitions.map((one) => ({ ...one, required: false })));
-    return { datasetId: dataset.id, source: await readSource(tx, tenantId, datasourceId), query: { text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS }, flow: dataset.flow };
+    const parameters = params
+      ? bindParameters(definitions, params)
+      : bindParameters(definitions.map((one) => ({ ...one, required: false })));
+    return {
+      datasetId: dataset.id,
+      source: await readSource(tx, tenantId, datasourceId),
+      query: { text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS },
+      flow: dataset.flow,
+    };
   });
 }
 
 /** Reads all rows as a refresh would, and drops them. */
-export async function countRows(connection: SourceConnection, query: BoundQuery, signal: AbortSignal, tell: (records: number) => void): Promise<number> {
+export async function countRows(
+  connection: SourceConnection,
+  query: BoundQuery,
+  signal: AbortSignal,
+  tell: (records: number) => void,
+): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'dws-run-'));
   try {
     let records = 0;

@@ -30,7 +30,13 @@ export const set = (ctx: Context, id: string, principalId: string, input: Datase
   });
 
 /** The filter must be one that the caller may read: a share shows what it chooses to others. */
-async function restrictRows(ctx: Context, tx: Transaction, dataset: Dataset, share: Share, { datasetFilterId: id }: DatasetShareInput): Promise<void> {
+async function restrictRows(
+  ctx: Context,
+  tx: Transaction,
+  dataset: Dataset,
+  share: Share,
+  { datasetFilterId: id }: DatasetShareInput,
+): Promise<void> {
   if (id === undefined || id === (share.datasetFilterId ?? null)) return;
   if (id === null) {
     share.datasetFilterId = null;
@@ -38,31 +44,53 @@ async function restrictRows(ctx: Context, tx: Transaction, dataset: Dataset, sha
   }
   // The dataset is locked, as for every change of its filters: none is deleted or rewritten while a share begins to use it.
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
-  const used = filter !== null && await isUsed(tx, filter);
+  const used = filter !== null && (await isUsed(tx, filter));
   if (!filter || !(used || levelOf(ctx.viewer, filter.ownerId) > LEVEL.none)) throw notFound({ what: 'filter', id });
   share.datasetFilterId = filter.id;
 }
 
-function restrictFields(dataset: Dataset, share: Share, { restrictFields: restrict, visibleFields }: DatasetShareInput): void {
-  if (restrict && !share.restrictFields && !dataset.fieldSecurityEnabled) throw badInput('The dataset does not secure its fields: set fieldSecurityEnabled first');
+function restrictFields(
+  dataset: Dataset,
+  share: Share,
+  { restrictFields: restrict, visibleFields }: DatasetShareInput,
+): void {
+  if (restrict && !share.restrictFields && !dataset.fieldSecurityEnabled)
+    throw badInput('The dataset does not secure its fields: set fieldSecurityEnabled first');
   if (restrict != null) share.restrictFields = restrict;
   if (visibleFields !== undefined) share.visibleFields = visibleFields && [...new Set(visibleFields)];
   const unknown = visibleFields?.find((name) => !dataset.fields.some((field) => field.name === name));
-  if (unknown !== undefined) throw invalid('visibleFields', `names ${JSON.stringify(unknown.slice(0, 100))}, which is no field of the dataset`);
-  if (share.restrictFields && !share.visibleFields) throw invalid('visibleFields', 'must name the fields to show when restrictFields is true');
+  if (unknown !== undefined)
+    throw invalid('visibleFields', `names ${JSON.stringify(unknown.slice(0, 100))}, which is no field of the dataset`);
+  if (share.restrictFields && !share.visibleFields)
+    throw invalid('visibleFields', 'must name the fields to show when restrictFields is true');
 }
 
 /** Whether a share shows the rows of a filter. */
-export async function isUsed(tx: Pick<Transaction, 'query'>, { id, tenantId }: Pick<SavedFilter, 'id' | 'tenantId'>): Promise<boolean> {
-  return (await tx.query({ text: `select 1 from dws.share where tenant_id = $1 and dataset_filter_id = $2 limit 1`, values: [tenantId, id] })).length > 0;
+export async function isUsed(
+  tx: Pick<Transaction, 'query'>,
+  { id, tenantId }: Pick<SavedFilter, 'id' | 'tenantId'>,
+): Promise<boolean> {
+  return (
+    (
+      await tx.query({
+        text: `select 1 from dws.share where tenant_id = $1 and dataset_filter_id = $2 limit 1`,
+        values: [tenantId, id],
+      })
+    ).length > 0
+  );
 }
 
 /** Of a resource's shares those that the viewer may know of: who sees a part of it their own, and of the fields that these name the visible ones. `read` answers them, `own` alone or all. */
-export async function knownShares(ctx: Context, resource: Owned, read: (own: FieldValues | undefined) => Promise<Row<Share>[]>): Promise<Row<Share>[]> {
+export async function knownShares(
+  ctx: Context,
+  resource: Owned,
+  read: (own: FieldValues | undefined) => Promise<Row<Share>[]>,
+): Promise<Row<Share>[]> {
   const restriction = await restrictionOn(ctx, resource);
   if (!restriction) return read(undefined);
   const found = await read({ principal: ctx.viewer.principals });
-  const shown = (names: string[] | null | undefined) => names?.filter((name) => restriction.fields?.has(name) ?? true) ?? null;
+  const shown = (names: string[] | null | undefined) =>
+    names?.filter((name) => restriction.fields?.has(name) ?? true) ?? null;
   return found.map((share) => ({ ...share, visibleFields: shown(share.visibleFields) }));
 }
 
@@ -86,4 +114,5 @@ export async function secureFields(ctx: Context, switches: Record<string, unknow
 const MOST_DATASETS = 1000;
 
 /** Whether the viewer may share the dataset, within a transaction. */
-export const mayShare = async (ctx: Context, tx: Transaction, dataset: Dataset): Promise<boolean> => levelAllows(await levelIn(ctx, tx, dataset), 'dataset:share');
+export const mayShare = async (ctx: Context, tx: Transaction, dataset: Dataset): Promise<boolean> =>
+  levelAllows(await levelIn(ctx, tx, dataset), 'dataset:share');

@@ -40,27 +40,46 @@ export interface DatasetUpload {
  * belongs to the dataset's owner and goes with the dataset.
  */
 export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): Promise<DatasetUpload> =>
-  received(ctx, input, async (file, { table, query, params, flow, settings, fieldSecurityEnabled, progress, ...common }) => {
-    const definitions = storedDefinitions(params ?? []);
-    const text = await queryOf(ctx, file, { table, query });
-    checkParameters(text, definitions, dialectOf(file.driver.id));
-    const rest: Partial<Dataset> = { query: text, params: definitions, flow: parseFlow(flow ?? []), settings: settings ?? {}, fieldSecurityEnabled: fieldSecurityEnabled ?? false };
-    const made = await ctx.transaction(async (tx) => {
-      const owned = { ...common, name: common.name ?? titleOf(file.filename) };
-      const datasource = await createUploaded(ctx, tx, file, { name: owned.name, ownerId: owned.ownerId }, true);
-      const dataset = await createOwned(ctx, tx, DATASET, owned, { ...rest, datasourceId: datasource.id });
-      return { datasetId: dataset.id, operationId: await begin(ctx, tx, dataset, { progress }, { upload: true }) };
-    });
-    return { datasetId: made.datasetId, operation: wait ? await waitFor(ctx, made.operationId) : await operations.get(ctx, made.operationId) };
-  });
+  received(
+    ctx,
+    input,
+    async (file, { table, query, params, flow, settings, fieldSecurityEnabled, progress, ...common }) => {
+      const definitions = storedDefinitions(params ?? []);
+      const text = await queryOf(ctx, file, { table, query });
+      checkParameters(text, definitions, dialectOf(file.driver.id));
+      const rest: Partial<Dataset> = {
+        query: text,
+        params: definitions,
+        flow: parseFlow(flow ?? []),
+        settings: settings ?? {},
+        fieldSecurityEnabled: fieldSecurityEnabled ?? false,
+      };
+      const made = await ctx.transaction(async (tx) => {
+        const owned = { ...common, name: common.name ?? titleOf(file.filename) };
+        const datasource = await createUploaded(ctx, tx, file, { name: owned.name, ownerId: owned.ownerId }, true);
+        const dataset = await createOwned(ctx, tx, DATASET, owned, { ...rest, datasourceId: datasource.id });
+        return { datasetId: dataset.id, operationId: await begin(ctx, tx, dataset, { progress }, { upload: true }) };
+      });
+      return {
+        datasetId: made.datasetId,
+        operation: wait ? await waitFor(ctx, made.operationId) : await operations.get(ctx, made.operationId),
+      };
+    },
+  );
 
 /** What to ask of the file: all of it where it is one table, otherwise the table or the query that was named. 400 listing the tables when neither was. */
-async function queryOf(ctx: Context, { driver, config, id }: ReceivedFile, { table, query }: Pick<DatasetUploadInput, 'table' | 'query'>): Promise<string> {
+async function queryOf(
+  ctx: Context,
+  { driver, config, id }: ReceivedFile,
+  { table, query }: Pick<DatasetUploadInput, 'table' | 'query'>,
+): Promise<string> {
   if (table && query) throw badInput('An upload takes either table or query, not both');
   if (query) return query;
   const whole = driver.upload.wholeQuery(config);
   if (whole && !table) return whole;
-  const tables = await withSource(ctx, { type: driver.id, config, secrets: null, fileId: id }, (connection, signal) => connection.schema(signal));
+  const tables = await withSource(ctx, { type: driver.id, config, secrets: null, fileId: id }, (connection, signal) =>
+    connection.schema(signal),
+  );
   const names = tables.map(({ name }) => name);
   const chosen = table ?? (names.length === 1 ? names[0]! : undefined);
   if (chosen === undefined || !names.includes(chosen)) throw invalid('table', `must be one of ${listed(names)}`);
@@ -68,4 +87,5 @@ async function queryOf(ctx: Context, { driver, config, id }: ReceivedFile, { tab
 }
 
 const NAMED = 50;
-const listed = (names: string[]): string => `${names.slice(0, NAMED).join(', ') || 'none: the file has no tables'}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`;
+const listed = (names: string[]): string =>
+  `${names.slice(0, NAMED).join(', ') || 'none: the file has no tables'}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`;

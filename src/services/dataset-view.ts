@@ -42,15 +42,21 @@ export async function restrictionOn(ctx: Context, dataset: Owned): Promise<Restr
 }
 
 /** The fields that a restriction leaves. */
-export const shown = <T extends { name: string }>(fields: T[], restriction: Restriction | null): T[] => (restriction?.fields ? fields.filter(({ name }) => restriction.fields!.has(name)) : fields);
+export const shown = <T extends { name: string }>(fields: T[], restriction: Restriction | null): T[] =>
+  restriction?.fields ? fields.filter(({ name }) => restriction.fields!.has(name)) : fields;
 
 /** The fields of a dataset that exist for the viewer. */
-export const visibleFields = async (ctx: Context, dataset: Owned & Pick<ViewedDataset, 'fields'>): Promise<Field[]> => shown(dataset.fields, await restrictionOn(ctx, dataset));
+export const visibleFields = async (ctx: Context, dataset: Owned & Pick<ViewedDataset, 'fields'>): Promise<Field[]> =>
+  shown(dataset.fields, await restrictionOn(ctx, dataset));
 
 /**
  * The one place that says what a viewer sees: which rows, which fields. `generationId` is that of a cursor; 410 when it is not kept any more.
  */
-export async function viewOf(ctx: Context, dataset: ViewedDataset, generationId: GenerationId | null = dataset.generationId ?? null): Promise<DatasetView> {
+export async function viewOf(
+  ctx: Context,
+  dataset: ViewedDataset,
+  generationId: GenerationId | null = dataset.generationId ?? null,
+): Promise<DatasetView> {
   const restriction = await restrictionOn(ctx, dataset);
   const generation = generationId === null ? null : await readGeneration(ctx, dataset, generationId);
   const held = new Map(generation?.fields.map((field) => [field.name, field]));
@@ -59,11 +65,18 @@ export async function viewOf(ctx: Context, dataset: ViewedDataset, generationId:
     const { type, format, vanished } = held.get(field.name) ?? {};
     return type ? [{ ...field, type, ...(format && { format }), ...(vanished && { vanished }) }] : [];
   });
-  return { datasetId: keeperOf(dataset), generation, fields: shown(fields, restriction), where: rowsOf(restriction, fields), partial: restriction !== null };
+  return {
+    datasetId: keeperOf(dataset),
+    generation,
+    fields: shown(fields, restriction),
+    where: rowsOf(restriction, fields),
+    partial: restriction !== null,
+  };
 }
 
 /** The rows that a restriction shows. Its criteria may name fields that it hides. */
-const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode => (restriction?.rows ? or(restriction.rows.map((criteria) => shownBy(criteria, fields))) : ALL);
+const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode =>
+  restriction?.rows ? or(restriction.rows.map((criteria) => shownBy(criteria, fields))) : ALL;
 
 /** Criteria of fields that are gone, or of another type now, show nothing (contract 3). */
 function shownBy(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
@@ -74,14 +87,21 @@ function shownBy(criteria: Record<string, unknown>, fields: readonly Field[]): C
 /** Criteria that somebody keeps, over those of the fields that the source still has; why not, when they do not fit these (any more). */
 export function fittedCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode | Fault {
   try {
-    return parseCriteria(criteria, fields.filter(({ vanished }) => !vanished));
+    return parseCriteria(
+      criteria,
+      fields.filter(({ vanished }) => !vanished),
+    );
   } catch (error) {
     if (error instanceof Fault) return error;
     throw error;
   }
 }
 
-async function readGeneration({ query, viewer }: Context, { id, generationId: current }: ViewedDataset, generationId: GenerationId): Promise<Generation> {
+async function readGeneration(
+  { query, viewer }: Context,
+  { id, generationId: current }: ViewedDataset,
+  generationId: GenerationId,
+): Promise<Generation> {
   const [generation] = await query<Omit<Generation, 'warnings'> & Record<string, unknown>>({
     name: 'generation',
     text: `select id, fields, records, size from dws.generation where tenant_id = $1 and dataset_id = $2 and id = $3

@@ -7,8 +7,8 @@ import { parseFlow } from '../core/flow/parse.ts';
 import type { Transaction } from '../core/platform.ts';
 import { labelled, type FieldLabel } from './dataset-fields.ts';
 import { changedSource, keepsRows, newSource, type QueryInput } from './dataset-query.ts';
-import { mayShare } from './dataset-share.ts';
 import { begin, loadInLane, stopRefresh } from './dataset-refresh.ts';
+import { mayShare } from './dataset-share.ts';
 import { dropEmbeddedUpload } from './embedded-upload.ts';
 import { createOwned, updateOwned, type OwnedInput } from './kind.ts';
 import { DATASET } from './kinds.ts';
@@ -32,16 +32,28 @@ export interface DatasetInput extends OwnedInput, Definition {
  * Makes a dataset; with `refresh` its rows are loaded before the answer. A refresh that cannot begin makes no dataset, one that fails leaves it without
  * rows and its `lastRefresh` says why. Answers the id.
  */
-export async function create(ctx: Context, { refresh, fields, ...input }: DatasetInput & { refresh?: boolean | null }): Promise<string> {
-  if (fields?.length && !refresh) throw invalid('fields', 'can be labelled once the dataset has rows: refresh it first');
+export async function create(
+  ctx: Context,
+  { refresh, fields, ...input }: DatasetInput & { refresh?: boolean | null },
+): Promise<string> {
+  if (fields?.length && !refresh)
+    throw invalid('fields', 'can be labelled once the dataset has rows: refresh it first');
   const { queryId, datasourceId, query, params, flow, settings, fieldSecurityEnabled, ...common } = input;
   const made = await ctx.transaction(async (tx) => {
     const source = await newSource(ctx, tx, { queryId, datasourceId, query, params });
-    const rest: Partial<Dataset> = { ...source, flow: parseFlow(flow ?? []), settings: settings ?? {}, fieldSecurityEnabled: fieldSecurityEnabled ?? false };
+    const rest: Partial<Dataset> = {
+      ...source,
+      flow: parseFlow(flow ?? []),
+      settings: settings ?? {},
+      fieldSecurityEnabled: fieldSecurityEnabled ?? false,
+    };
     const dataset = await createOwned(ctx, tx, DATASET, common, rest);
     return { id: dataset.id, operationId: refresh ? await begin(ctx, tx, dataset, {}) : null };
   });
-  if (made.operationId) await wait(ctx, made.operationId).catch((error) => { if (!(error instanceof Fault)) throw error; });
+  if (made.operationId)
+    await wait(ctx, made.operationId).catch((error) => {
+      if (!(error instanceof Fault)) throw error;
+    });
   if (fields?.length) await update(ctx, made.id, { fields });
   return made.id;
 }
@@ -52,14 +64,20 @@ export async function update(ctx: Context, id: string, input: DatasetInput): Pro
   return ctx.transaction(async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
     await redefine(ctx, tx, dataset, { queryId, datasourceId, query, params, flow, settings, fields });
-    if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled) await secureFields(ctx, tx, dataset, fieldSecurityEnabled);
+    if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled)
+      await secureFields(ctx, tx, dataset, fieldSecurityEnabled);
     await updateOwned(ctx, tx, DATASET, dataset, common);
     return dataset.id;
   });
 }
 
 /** Changes what a dataset is by definition; what the input does not name stays. */
-export async function redefine(ctx: Context, tx: Transaction, dataset: Dataset, { flow, settings, fields, ...query }: Definition): Promise<void> {
+export async function redefine(
+  ctx: Context,
+  tx: Transaction,
+  dataset: Dataset,
+  { flow, settings, fields, ...query }: Definition,
+): Promise<void> {
   const source = await changedSource(ctx, tx, dataset, query);
   const steps = flow === undefined ? dataset.flow : parseFlow(flow ?? []);
   if (dataset.isSnapshot && (source || !isDeepStrictEqual(steps, dataset.flow))) throw keepsRows();
@@ -71,7 +89,7 @@ export async function redefine(ctx: Context, tx: Transaction, dataset: Dataset, 
 
 /** Lifting field security shows fields to those they were hidden from, so it takes who may share. */
 async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, enabled: boolean): Promise<void> {
-  if (!await mayShare(ctx, tx, dataset)) throw forbidden({ permission: 'dataset:share' });
+  if (!(await mayShare(ctx, tx, dataset))) throw forbidden({ permission: 'dataset:share' });
   dataset.fieldSecurityEnabled = enabled;
 }
 

@@ -1,9 +1,9 @@
 import type { Datasource } from '../../entities/datasource.ts';
 import type { Context } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
+import type { SqlDialect } from '../core/parameters.ts';
 import { LEVEL, levelAllows, type Level } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
-import type { SqlDialect } from '../core/parameters.ts';
 import { DATASOURCE } from './kinds.ts';
 import { granteeOf, levelIn, load, sharedLevels, type Owned } from './rights.ts';
 
@@ -19,9 +19,20 @@ export const usable = (ctx: Context, tx: Transaction, id: string, use: Datasourc
 export const dialectOf = (type: string): SqlDialect => (type === 'mysql' ? 'mysql' : 'standard');
 
 /** 403 unless the owner of a dataset or query may use its datasource: what runs without its owner watching runs on the owner's right (contract 3). */
-export async function checkOwnerMayUse(tx: Transaction, tenantId: string, ownerId: string, datasourceId: string, use: DatasourceUse): Promise<void> {
-  const [datasource] = await tx.query<{ ownerId: string }>({ text: `select owner_id as "ownerId" from dws.datasource where tenant_id = $1 and id = $2`, values: [tenantId, datasourceId] });
-  const level = datasource ? await levelOfPrincipal(tx, tenantId, ownerId, { id: datasourceId, ...datasource }) : LEVEL.none;
+export async function checkOwnerMayUse(
+  tx: Transaction,
+  tenantId: string,
+  ownerId: string,
+  datasourceId: string,
+  use: DatasourceUse,
+): Promise<void> {
+  const [datasource] = await tx.query<{ ownerId: string }>({
+    text: `select owner_id as "ownerId" from dws.datasource where tenant_id = $1 and id = $2`,
+    values: [tenantId, datasourceId],
+  });
+  const level = datasource
+    ? await levelOfPrincipal(tx, tenantId, ownerId, { id: datasourceId, ...datasource })
+    : LEVEL.none;
   if (!levelAllows(level, use)) throw refused(`The owner lacks the permission ${use} on the datasource`);
 }
 

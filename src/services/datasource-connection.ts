@@ -1,8 +1,8 @@
 import type { Context } from '../core/context.ts';
 import { cancelled, Fault, upstreamFailed } from '../core/errors.ts';
+import { Gate } from '../core/gate.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { SourceConnection } from '../core/row-source.ts';
-import { Gate } from '../core/gate.ts';
 import { driverOf } from './datasource-config.ts';
 
 /** Where a datasource is and how it is opened; its secrets still sealed. */
@@ -16,7 +16,10 @@ export interface SealedSource extends Record<string, unknown> {
 
 /** Reads what opens a datasource. Rights are checked before. */
 export async function readSource(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<SealedSource> {
-  const [source] = await tx.query<SealedSource>({ text: `select type, config, secrets, file_id as "fileId" from dws.datasource where tenant_id = $1 and id = $2`, values: [tenantId, id] });
+  const [source] = await tx.query<SealedSource>({
+    text: `select type, config, secrets, file_id as "fileId" from dws.datasource where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
   return source!;
 }
 
@@ -36,10 +39,19 @@ interface Limits {
  * Opens a source for one interactive piece of work. It is given up when it takes too long and when the client hangs up, down to the statement in the
  * source. An unreachable source is `upstreamFailed`.
  */
-export async function withSource<T>({ platform, request }: Context, source: SealedSource, work: (connection: SourceConnection, signal: AbortSignal) => Promise<T>, limits: Limits = {}): Promise<T> {
+export async function withSource<T>(
+  { platform, request }: Context,
+  source: SealedSource,
+  work: (connection: SourceConnection, signal: AbortSignal) => Promise<T>,
+  limits: Limits = {},
+): Promise<T> {
   const { longest = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
   const late = AbortSignal.timeout(longest);
-  const connection = driverOf(platform, source.type).connect(source.config, openedSecrets(platform, source.secrets), pathOf(platform, source));
+  const connection = driverOf(platform, source.type).connect(
+    source.config,
+    openedSecrets(platform, source.secrets),
+    pathOf(platform, source),
+  );
   const stop = AbortSignal.any([request.signal, late, ...(signal ? [signal] : [])]);
   try {
     return await (limits.longest === undefined ? BRIEF : LONG).run(stop, () => work(connection, stop));
@@ -56,9 +68,12 @@ export async function withSource<T>({ platform, request }: Context, source: Seal
  * What a source, or a dataset's flow on its columns, refuses while the dataset runs is a failure of the run and not of the request: 500 with its words
  * (specification, "Errors"; contract 4, `UPSTREAM_FAILED`). What is wrong with a request is found before.
  */
-export const runFailure = (error: unknown): unknown => (error instanceof Fault && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error);
+export const runFailure = (error: unknown): unknown =>
+  error instanceof Fault && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error;
 
 /** Where the file of a source lies; null for servers. */
-export const pathOf = ({ files }: Context['platform'], { fileId }: Pick<SealedSource, 'fileId'>): string | null => (fileId ? files.path(fileId) : null);
+export const pathOf = ({ files }: Context['platform'], { fileId }: Pick<SealedSource, 'fileId'>): string | null =>
+  fileId ? files.path(fileId) : null;
 
-const openedSecrets = ({ secrets }: Context['platform'], sealed: string | null): Record<string, string> => (sealed ? JSON.parse(secrets.open(sealed)) as Record<string, string> : {});
+const openedSecrets = ({ secrets }: Context['platform'], sealed: string | null): Record<string, string> =>
+  sealed ? (JSON.parse(secrets.open(sealed)) as Record<string, string>) : {};

@@ -21,7 +21,13 @@ export async function test(ctx: Context, id: string): Promise<ConnectionTest> {
     return await withSource(ctx, source, (connection, signal) => connection.test(signal));
   } catch (error) {
     if (!(error instanceof Fault) || ctx.request.signal.aborted) throw error;
-    return { ok: false, latency: Math.round(performance.now() - began), version: null, warnings: [], message: error.message };
+    return {
+      ok: false,
+      latency: Math.round(performance.now() - began),
+      version: null,
+      warnings: [],
+      message: error.message,
+    };
   }
 }
 
@@ -38,27 +44,50 @@ export interface AdHocQuery {
 }
 
 /** Runs a query of the caller's own, read-only, for at most 1,000 rows. The source's complaint about it is 400, an unreachable source 500. */
-export async function query(ctx: Context, id: string, { query: text, params, limit }: AdHocQuery): Promise<QueryResult> {
+export async function query(
+  ctx: Context,
+  id: string,
+  { query: text, params, limit }: AdHocQuery,
+): Promise<QueryResult> {
   const source = await open(ctx, id, 'datasource:write');
   const parameters = valuesOf(checkText(text, 'query', Infinity), params ?? {}, source.type);
   return runQuery(ctx, source, text, parameters, limit);
 }
 
 /** Runs a query whose parameters are bound, for at most `limit` rows (100 unless said, 1,000 at most). */
-export function runQuery(ctx: Context, source: SealedSource, text: string, parameters: BoundParameter[], limit?: number | null): Promise<QueryResult> {
+export function runQuery(
+  ctx: Context,
+  source: SealedSource,
+  text: string,
+  parameters: BoundParameter[],
+  limit?: number | null,
+): Promise<QueryResult> {
   const rows = limit ?? DEFAULT_ROWS;
-  if (!Number.isInteger(rows) || rows < 1 || rows > MOST_ROWS) throw invalid('limit', `must be a whole number from 1 to ${MOST_ROWS}`);
-  return withSource(ctx, source, (connection, signal) => connection.query({ text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS }, rows, signal));
+  if (!Number.isInteger(rows) || rows < 1 || rows > MOST_ROWS)
+    throw invalid('limit', `must be a whole number from 1 to ${MOST_ROWS}`);
+  return withSource(ctx, source, (connection, signal) =>
+    connection.query({ text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS }, rows, signal),
+  );
 }
 
 /** Without definitions every placeholder needs a value, and the value says its type. */
 function valuesOf(text: string, params: Record<string, unknown>, type: string): BoundParameter[] {
-  const names = [...new Set(parseTemplate(text, dialectOf(type)).flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name])))];
+  const names = [
+    ...new Set(
+      parseTemplate(text, dialectOf(type)).flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name])),
+    ),
+  ];
   const missing = names.find((name) => !Object.hasOwn(params, name));
   if (missing !== undefined) throw invalid(`params.${missing}`, 'is required');
-  const dataType = (value: unknown): ParameterDefinition['dataType'] => (typeof value === 'number' || typeof value === 'boolean' ? typeof value as 'number' | 'boolean' : 'string');
-  return bindParameters(names.map((name) => ({ name, dataType: dataType(params[name]) })), params);
+  const dataType = (value: unknown): ParameterDefinition['dataType'] =>
+    typeof value === 'number' || typeof value === 'boolean' ? (typeof value as 'number' | 'boolean') : 'string';
+  return bindParameters(
+    names.map((name) => ({ name, dataType: dataType(params[name]) })),
+    params,
+  );
 }
 
 const open = (ctx: Context, id: string, permission: ResourcePermission): Promise<SealedSource> =>
-  ctx.transaction(async (tx) => readSource(tx, ctx.viewer.tenantId, (await load(ctx, tx, DATASOURCE, id, permission)).id));
+  ctx.transaction(async (tx) =>
+    readSource(tx, ctx.viewer.tenantId, (await load(ctx, tx, DATASOURCE, id, permission)).id),
+  );

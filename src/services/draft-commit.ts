@@ -9,22 +9,48 @@ import { changedSource, type QuerySource } from './dataset-query.ts';
 type Committed = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;
 
 /** What a commit of the draft changes of its dataset. A new source must be one that the caller may use, as in any other change of the dataset. */
-export async function committed(ctx: Context, tx: Transaction, parent: Dataset, draft: Dataset): Promise<Partial<Committed>> {
+export async function committed(
+  ctx: Context,
+  tx: Transaction,
+  parent: Dataset,
+  draft: Dataset,
+): Promise<Partial<Committed>> {
   const { flow, settings } = draft;
-  const all: Partial<Committed> = { ...ownNames(draft), ...await committedSource(ctx, tx, parent, draft), flow, settings, fields: committedFields(parent, draft) };
-  const keys = (Object.keys(all) as (keyof Committed)[]).filter((key) => !isDeepStrictEqual(all[key] ?? null, parent[key] ?? null));
+  const all: Partial<Committed> = {
+    ...ownNames(draft),
+    ...(await committedSource(ctx, tx, parent, draft)),
+    flow,
+    settings,
+    fields: committedFields(parent, draft),
+  };
+  const keys = (Object.keys(all) as (keyof Committed)[]).filter(
+    (key) => !isDeepStrictEqual(all[key] ?? null, parent[key] ?? null),
+  );
   return Object.fromEntries(keys.map((key) => [key, all[key] ?? null]));
 }
 
 /** Name and description, where they were changed in the draft: so that what a dataset was called meanwhile stays. */
 function ownNames({ name, description, draftBase }: Dataset): Partial<Committed> {
-  return { ...(name !== draftBase!.name && { name }), ...((description ?? null) !== (draftBase!.description ?? null) && { description }) };
+  return {
+    ...(name !== draftBase!.name && { name }),
+    ...((description ?? null) !== (draftBase!.description ?? null) && { description }),
+  };
 }
 
-const sourceOf = ({ queryId, datasourceId, query, params }: Dataset): QuerySource => ({ queryId: queryId ?? null, datasourceId: datasourceId ?? null, query: query ?? null, params });
+const sourceOf = ({ queryId, datasourceId, query, params }: Dataset): QuerySource => ({
+  queryId: queryId ?? null,
+  datasourceId: datasourceId ?? null,
+  query: query ?? null,
+  params,
+});
 
 /** Null when the draft asks what its dataset asks, or nothing. */
-async function committedSource(ctx: Context, tx: Transaction, parent: Dataset, draft: Dataset): Promise<QuerySource | null> {
+async function committedSource(
+  ctx: Context,
+  tx: Transaction,
+  parent: Dataset,
+  draft: Dataset,
+): Promise<QuerySource | null> {
   const { queryId, params, ...own } = sourceOf(draft);
   if (isDeepStrictEqual(sourceOf(draft), sourceOf(parent)) || !(queryId || own.query)) return null;
   return changedSource(ctx, tx, parent, queryId ? { queryId, params } : { queryId, params, ...own });

@@ -29,7 +29,7 @@ export interface DraftInput extends Definition {
 export function edit(ctx: Context, id: string): Promise<string> {
   return ctx.transaction(async (tx) => {
     const parent = await loadParent(ctx, tx, id, 'dataset:write');
-    return (await draftOf(ctx, tx, parent) ?? await make(ctx, tx, parent)).id;
+    return ((await draftOf(ctx, tx, parent)) ?? (await make(ctx, tx, parent))).id;
   });
 }
 
@@ -66,11 +66,23 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
     const draft = await ownDraft(ctx, tx, parent);
     const changes = await committed(ctx, tx, parent, draft);
     // Past the unit of work: the activity of a commit says what changed.
-    await tx.em.nativeUpdate(Dataset, { id: parent.id }, { ...changes, version: parent.version + 1, updatedAt: new Date() });
+    await tx.em.nativeUpdate(
+      Dataset,
+      { id: parent.id },
+      { ...changes, version: parent.version + 1, updatedAt: new Date() },
+    );
     await noteBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
     if (clearAllUserSettings) await tx.em.nativeDelete(UserSetting, { datasetId: parent.id });
     const { id: datasetId, ownerId } = parent;
-    await noteEach(ctx.viewer, tx, DATASET, 'draft.committed', [{ id: datasetId, name: changes.name ?? parent.name, ownerId }], (name) => `${ctx.viewer.username} committed a draft of ${name}`, { fields: Object.keys(changes) });
+    await noteEach(
+      ctx.viewer,
+      tx,
+      DATASET,
+      'draft.committed',
+      [{ id: datasetId, name: changes.name ?? parent.name, ownerId }],
+      (name) => `${ctx.viewer.username} committed a draft of ${name}`,
+      { fields: Object.keys(changes) },
+    );
     await discard(tx, draft);
     return parent.id;
   });
@@ -86,7 +98,10 @@ async function loadParent(ctx: Context, tx: Transaction, id: string, permission:
 
 /** The caller's draft, locked like its dataset. */
 async function draftOf(ctx: Context, tx: Transaction, { id, tenantId }: Dataset): Promise<Dataset | null> {
-  const [found] = await tx.query<{ id: string }>({ text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`, values: [tenantId, id, `user:${ctx.viewer.userId}`] });
+  const [found] = await tx.query<{ id: string }>({
+    text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`,
+    values: [tenantId, id, `user:${ctx.viewer.userId}`],
+  });
   return found ? loadInLane({ ...ctx, ifMatch: undefined }, tx, found.id, 'dataset:read') : null;
 }
 
@@ -106,17 +121,61 @@ async function discard(tx: Transaction, draft: Dataset): Promise<void> {
 async function make(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {
   const { tenantId } = parent;
   const rows = await cloned(ctx, tx, parent);
-  const { name, description, queryId, datasourceId, query, params, flow, fields, settings, fieldSecurityEnabled, lastRefresh, dataUpdatedAt } = parent;
-  const draft = await createOwned(ctx, tx, DATASET, { name, description }, {
-    queryId, datasourceId, query, params, flow, fields, settings, fieldSecurityEnabled, lastRefresh, dataUpdatedAt,
-    parentId: parent.id, isDraft: true, draftBase: await baseOf(tx, tenantId, parent.id), generationId: rows?.id ?? null, records: rows?.records ?? 0, size: rows?.size ?? 0,
-  });
-  if (rows) tx.em.persist(tx.em.create(Generation, { id: rows.id, tenantId, datasetId: draft.id, fields: rows.fields, records: rows.records, size: rows.size }, { partial: true }));
+  const {
+    name,
+    description,
+    queryId,
+    datasourceId,
+    query,
+    params,
+    flow,
+    fields,
+    settings,
+    fieldSecurityEnabled,
+    lastRefresh,
+    dataUpdatedAt,
+  } = parent;
+  const draft = await createOwned(
+    ctx,
+    tx,
+    DATASET,
+    { name, description },
+    {
+      queryId,
+      datasourceId,
+      query,
+      params,
+      flow,
+      fields,
+      settings,
+      fieldSecurityEnabled,
+      lastRefresh,
+      dataUpdatedAt,
+      parentId: parent.id,
+      isDraft: true,
+      draftBase: await baseOf(tx, tenantId, parent.id),
+      generationId: rows?.id ?? null,
+      records: rows?.records ?? 0,
+      size: rows?.size ?? 0,
+    },
+  );
+  if (rows)
+    tx.em.persist(
+      tx.em.create(
+        Generation,
+        { id: rows.id, tenantId, datasetId: draft.id, fields: rows.fields, records: rows.records, size: rows.size },
+        { partial: true },
+      ),
+    );
   return draft;
 }
 
 /** The rows that readers see now, under an id of their own, at a cost independent of them; null before the first refresh. */
-async function cloned({ platform: { index, config } }: Context, tx: Transaction, { tenantId, generationId }: Dataset): Promise<IndexedRows | null> {
+async function cloned(
+  { platform: { index, config } }: Context,
+  tx: Transaction,
+  { tenantId, generationId }: Dataset,
+): Promise<IndexedRows | null> {
   const rows = generationId ? await tx.em.findOneOrFail(Generation, { id: generationId }) : null;
   if (!rows) return null;
   await checkQuota(tx, tenantId, config.TENANT_QUOTA_BYTES, rows.size);

@@ -23,16 +23,30 @@ const HIGH_SURROGATE = 0xd800 >>> 10;
  * The rows of `scan` as a file in pieces. Fields that the format cannot hold are refused before the first, and what fails before the first row is thrown
  * instead of it. Nothing is read ahead of the consumer; leaving early aborts the scan's signal.
  */
-export function fileOf(format: ExportFormat, name: string, fields: readonly Field[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<ExportChunk, void, undefined> {
+export function fileOf(
+  format: ExportFormat,
+  name: string,
+  fields: readonly Field[],
+  scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
+): AsyncGenerator<ExportChunk, void, undefined> {
   const encoder = EXPORT_ENCODERS[format];
   encoder.check?.(fields);
   return chunks(encoded(encoder, fields, scan), { filename: `${name}.${format}`, contentType: encoder.contentType });
 }
 
-async function* chunks(pieces: AsyncIterable<string | Uint8Array>, file: Pick<ExportChunk, 'filename' | 'contentType'>): AsyncGenerator<ExportChunk, void, undefined> {
+async function* chunks(
+  pieces: AsyncIterable<string | Uint8Array>,
+  file: Pick<ExportChunk, 'filename' | 'contentType'>,
+): AsyncGenerator<ExportChunk, void, undefined> {
   for await (const piece of evenPieces(pieces)) {
     if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', ...file };
-    else for (let at = 0; at < piece.length; at += PIECE_BYTES) yield { text: Buffer.from(piece.subarray(at, at + PIECE_BYTES)).toString('base64'), encoding: 'base64', ...file };
+    else
+      for (let at = 0; at < piece.length; at += PIECE_BYTES)
+        yield {
+          text: Buffer.from(piece.subarray(at, at + PIECE_BYTES)).toString('base64'),
+          encoding: 'base64',
+          ...file,
+        };
   }
 }
 
@@ -40,7 +54,9 @@ async function* chunks(pieces: AsyncIterable<string | Uint8Array>, file: Pick<Ex
  * Texts are cut to one length, whatever the batches they come in: the index reads hidden rows too, so that where its batches end would tell of them. Bytes are
  * cut by their encoders, after so many rows.
  */
-async function* evenPieces(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array, void, undefined> {
+async function* evenPieces(
+  pieces: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array, void, undefined> {
   let text: string | undefined;
   for await (const piece of pieces) {
     if (typeof piece !== 'string') {
@@ -64,7 +80,11 @@ function cutOf(text: string, from: number): number {
   return text.charCodeAt(end - 1) >>> 10 === HIGH_SURROGATE ? end + 1 : end;
 }
 
-async function* encoded(encoder: ExportEncoder, fields: readonly Field[], scan: (signal: AbortSignal) => AsyncIterable<Row[]>): AsyncGenerator<string | Uint8Array, void, undefined> {
+async function* encoded(
+  encoder: ExportEncoder,
+  fields: readonly Field[],
+  scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
+): AsyncGenerator<string | Uint8Array, void, undefined> {
   const left = new AbortController();
   const batches = scan(left.signal)[Symbol.asyncIterator]();
   try {

@@ -7,7 +7,10 @@ import { readable } from './rights.ts';
 const MINE = 'r.id = any(array(select f.resource_id from dws.favorite f where f.tenant_id = ? and f.user_id = ?))';
 
 /** The viewer's favourites (true), or what is none (false). */
-export const favorite: Filter = (value, { tenantId, userId }) => ({ sql: value ? MINE : `not ${MINE}`, params: [tenantId, userId] });
+export const favorite: Filter = (value, { tenantId, userId }) => ({
+  sql: value ? MINE : `not ${MINE}`,
+  params: [tenantId, userId],
+});
 
 /** Nobody sees another's favourites, superusers neither. */
 export const ownFavorites: RowRule = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
@@ -21,13 +24,28 @@ const ownReadable: RowRule = (viewer) => {
 const column = (name: string, type: Column['type']): Column => ({ column: name, type, nullable: false });
 
 /** The resource of a favourite `f`: one probe of the table of its kind. */
-const resource = KINDS.map(({ kind, table }) => `select id, tenant_id, owner_id, name from dws.${table} where f.kind = '${kind}' and id = f.resource_id and tenant_id = f.tenant_id`).join(' union all ');
+const resource = KINDS.map(
+  ({ kind, table }) =>
+    `select id, tenant_id, owner_id, name from dws.${table} where f.kind = '${kind}' and id = f.resource_id and tenant_id = f.tenant_id`,
+).join(' union all ');
 
 /** The favourites of every kind as one list, the newest first. */
 export const favoriteResources: Model = {
-  name: 'FavoriteResource', what: 'favorite', tenant: 'tenant_id',
+  name: 'FavoriteResource',
+  what: 'favorite',
+  tenant: 'tenant_id',
   table: `(select x.*, f.kind, f.user_id, f.created_at from dws.favorite f cross join lateral (${resource}) x)`,
-  columns: { id: column('id', 'uuid'), kind: column('kind', 'text'), name: column('name', 'text'), createdAt: column('created_at', 'timestamp') },
-  relations: {}, needs: {}, filters: {}, text: ['name'], rights: ownReadable,
-  sortable: { name: 'lower(r."name")', kind: 'r."kind"', createdAt: 'r."created_at"' }, order: '-createdAt',
+  columns: {
+    id: column('id', 'uuid'),
+    kind: column('kind', 'text'),
+    name: column('name', 'text'),
+    createdAt: column('created_at', 'timestamp'),
+  },
+  relations: {},
+  needs: {},
+  filters: {},
+  text: ['name'],
+  rights: ownReadable,
+  sortable: { name: 'lower(r."name")', kind: 'r."kind"', createdAt: 'r."created_at"' },
+  order: '-createdAt',
 };

@@ -39,4 +39,5 @@ async function readable<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: s
   return resource;
 }
 
-const mine = (ctx: Context, tx: Transaction, resourceId: string): Promise<Favorite | null> => tx.em.findOne(Favorite, { resourceId, userId: ctx.viewer.userId });
+const mine = (ctx: Context, tx: Transaction, resourceId: string): Promise<Favorite | null> =>
+  tx.em.findOne(Favorite, { resourceId, userId: ctx.viewer.userId });

@@ -4,9 +4,9 @@ import { conflict } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
 import type { Transaction } from '../core/platform.ts';
 import { numbered } from '../core/read/condition.ts';
-import type { FolderInput } from './folder.ts';
 import { namesOf, noteEach } from './activity.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
+import type { FolderInput } from './folder.ts';
 import { KINDS } from './kinds.ts';
 import { knownIds, writable } from './rights.ts';
 
@@ -17,7 +17,11 @@ const MOST = 1000;
  * Puts resources of any kind into a folder, or out of all with null. Ids that nothing has, or nothing that the caller may write, are passed over in silence
  * (specification, "Folders").
  */
-export async function assign(ctx: Context, entities: readonly string[], folderId: string | null | undefined): Promise<void> {
+export async function assign(
+  ctx: Context,
+  entities: readonly string[],
+  folderId: string | null | undefined,
+): Promise<void> {
   const { tenantId } = ctx.viewer;
   if (folderId === undefined) throw invalid('folderId', 'is required; null takes things out of their folders');
   if (entities.length > MOST) throw invalid('entities', `must name at most ${MOST} resources`);
@@ -25,7 +29,10 @@ export async function assign(ctx: Context, entities: readonly string[], folderId
   const ids = entities.filter(isUuid);
   await ctx.transaction(async (tx) => {
     if (folderId !== null) await knownIds(tx, tenantId, 'folder', [folderId]);
-    const where = folderId === null ? null : (await namesOf(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
+    const where =
+      folderId === null
+        ? null
+        : (await namesOf(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
     for (const kind of KINDS) {
       const { table } = kind;
       // Rows are locked in the order of their ids, so that two who move the same ones wait for each other.
@@ -36,7 +43,16 @@ export async function assign(ctx: Context, entities: readonly string[], folderId
           returning t.id, t.name, t.owner_id as "ownerId"`,
         values: [tenantId, ids, folderId, ...(rights?.params ?? [])],
       });
-      await noteEach(ctx.viewer, tx, kind, 'folder.moved', moved, (name) => `${ctx.viewer.username} ${where === null ? `took ${name} out of its folder` : `moved ${name} to the folder ${where}`}`, { folderId });
+      await noteEach(
+        ctx.viewer,
+        tx,
+        kind,
+        'folder.moved',
+        moved,
+        (name) =>
+          `${ctx.viewer.username} ${where === null ? `took ${name} out of its folder` : `moved ${name} to the folder ${where}`}`,
+        { folderId },
+      );
     }
   });
 }
@@ -79,7 +95,11 @@ const lower = (id: string | null | undefined): string | null => id?.toLowerCase(
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 const present = (ids: readonly (string | null)[]): string[] => distinct(ids.filter((id) => id !== null));
 
-interface Addition { id: string; name: string; parent_id: string | null }
+interface Addition {
+  id: string;
+  name: string;
+  parent_id: string | null;
+}
 
 function checkedNew({ id, name, parentId }: NewFolder, index: number): Addition {
   if (!isUuid(id)) throw invalid(`add.${index}.id`, 'must be a UUID');
@@ -91,10 +111,16 @@ async function insert(tx: Transaction, tenantId: string, userId: string, folders
   const ids = folders.map(({ id }) => id);
   const own = new Set(ids);
   if (own.size < ids.length) throw taken(ids.find((id, index) => ids.indexOf(id) < index)!);
-  await knownIds(tx, tenantId, 'folder', present(folders.map(({ parent_id }) => parent_id)).filter((id) => !own.has(id)));
+  await knownIds(
+    tx,
+    tenantId,
+    'folder',
+    present(folders.map(({ parent_id }) => parent_id)).filter((id) => !own.has(id)),
+  );
   const made = await tx.query<{ id: string }>({
     text: `insert into dws.folder (id, tenant_id, name, parent_id, creator_id) select id, $1::uuid, name, parent_id, $2::uuid
-      from jsonb_to_recordset($3::jsonb) as a(id uuid, name text, parent_id uuid) on conflict do nothing returning id`, values: [tenantId, userId, JSON.stringify(folders)],
+      from jsonb_to_recordset($3::jsonb) as a(id uuid, name text, parent_id uuid) on conflict do nothing returning id`,
+    values: [tenantId, userId, JSON.stringify(folders)],
   });
   for (const { id } of made) own.delete(id);
   for (const id of own) throw taken(id);
@@ -102,10 +128,20 @@ async function insert(tx: Transaction, tenantId: string, userId: string, folders
 
 const taken = (id: string) => conflict(`The id ${id} is already in use`);
 
-interface Change { id: string; name: string | null; moves: boolean; parent_id: string | null }
+interface Change {
+  id: string;
+  name: string | null;
+  moves: boolean;
+  parent_id: string | null;
+}
 
 function checkedChange({ id, name, parentId }: FolderChange, index: number): Change {
-  return { id: id.toLowerCase(), name: name === undefined ? null : checkText(name, `update.${index}.name`), moves: parentId !== undefined, parent_id: lower(parentId) };
+  return {
+    id: id.toLowerCase(),
+    name: name === undefined ? null : checkText(name, `update.${index}.name`),
+    moves: parentId !== undefined,
+    parent_id: lower(parentId),
+  };
 }
 
 async function change(tx: Transaction, tenantId: string, changes: readonly Change[]): Promise<void> {
@@ -115,6 +151,7 @@ async function change(tx: Transaction, tenantId: string, changes: readonly Chang
   await knownIds(tx, tenantId, 'folder', distinct([...ids, ...present(changes.map(({ parent_id }) => parent_id))]));
   await tx.query({
     text: `update dws.folder f set name = coalesce(c.name, f.name), parent_id = case when c.moves then c.parent_id else f.parent_id end, version = version + 1, updated_at = now()
-      from jsonb_to_recordset($2::jsonb) as c(id uuid, name text, moves boolean, parent_id uuid) where f.tenant_id = $1 and f.id = c.id`, values: [tenantId, JSON.stringify(changes)],
+      from jsonb_to_recordset($2::jsonb) as c(id uuid, name text, moves boolean, parent_id uuid) where f.tenant_id = $1 and f.id = c.id`,
+    values: [tenantId, JSON.stringify(changes)],
   });
 }

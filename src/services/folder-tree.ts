@@ -19,7 +19,8 @@ export async function checkAcyclic(tx: Transaction, tenantId: string, moved: rea
     text: `with recursive up as (
         select id, name, parent_id from dws.folder where tenant_id = $1 and id = any($2)
         union select f.id, f.name, f.parent_id from up join dws.folder f on f.tenant_id = $1 and f.id = up.parent_id)
-      select id, name, parent_id as "parentId" from up`, values: [tenantId, moved],
+      select id, name, parent_id as "parentId" from up`,
+    values: [tenantId, moved],
   });
   const placeOf = new Map(places.map((place) => [place.id, place]));
   const fine = new Set<string>();
@@ -39,13 +40,20 @@ export async function removeTrees(tx: Transaction, tenantId: string, ids: readon
     text: `with recursive down as (
         select id from dws.folder where tenant_id = $1 and id = any($2)
         union select f.id from down join dws.folder f on f.tenant_id = $1 and f.parent_id = down.id)
-      select id from down`, values: [tenantId, ids],
+      select id from down`,
+    values: [tenantId, ids],
   });
   const all = below.map(({ id }) => id);
   // Whoever is just putting something into one of them is waited for, so that it is seen here.
-  await tx.query({ text: `select id from dws.folder where tenant_id = $1 and id = any($2) order by id for update`, values: [tenantId, all] });
+  await tx.query({
+    text: `select id from dws.folder where tenant_id = $1 and id = any($2) order by id for update`,
+    values: [tenantId, all],
+  });
   for (const { table } of KINDS) {
-    await tx.query({ text: `update dws.${table} set folder_id = null, version = version + 1, updated_at = now() where tenant_id = $1 and folder_id = any($2)`, values: [tenantId, all] });
+    await tx.query({
+      text: `update dws.${table} set folder_id = null, version = version + 1, updated_at = now() where tenant_id = $1 and folder_id = any($2)`,
+      values: [tenantId, all],
+    });
   }
   await tx.query({ text: `delete from dws.folder where tenant_id = $1 and id = any($2)`, values: [tenantId, all] });
 }

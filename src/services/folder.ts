@@ -5,7 +5,12 @@ import { loadCreated, type CreatedKind } from './creator.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
 import { knownIds } from './rights.ts';
 
-export const FOLDER: CreatedKind<Folder> = { entity: Folder, what: 'folder', table: 'folder', permission: 'folders:create' };
+export const FOLDER: CreatedKind<Folder> = {
+  entity: Folder,
+  what: 'folder',
+  table: 'folder',
+  permission: 'folders:create',
+};
 
 export interface FolderInput {
   /** 1 to 255 characters; siblings may share one. */
@@ -34,7 +39,7 @@ export async function update(ctx: Context, id: string, { name, parentId: given }
     await lockTree(tx, tenantId);
     const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:write');
     if (name !== undefined) folder.name = checkText(name, 'name');
-    const parentId = given === undefined ? folder.parentId ?? null : given?.toLowerCase() ?? null;
+    const parentId = given === undefined ? (folder.parentId ?? null) : (given?.toLowerCase() ?? null);
     if (parentId === (folder.parentId ?? null)) return folder.id;
     if (parentId !== null) await knownIds(tx, tenantId, 'folder', [parentId]);
     folder.parentId = parentId;

@@ -1,15 +1,15 @@
+import { named } from '../core/audit.ts';
 import type { PublicContext } from '../core/context.ts';
 import { rateLimited, wrongCredentials } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
-import { named } from '../core/audit.ts';
 import type { Platform } from '../core/platform.ts';
-import type { Viewer } from '../core/viewer.ts';
 import { isSlug } from '../core/slug.ts';
+import type { Viewer } from '../core/viewer.ts';
 import { actorOf, recordWithin } from './audit.ts';
-import { digest, findViewer, randomSecret, SESSION_SLIDING } from './credential.ts';
-import { USERNAME } from './username.ts';
-import { LONGEST_PASSWORD, verifyPassword } from './password.ts';
 import { credentialsChanged } from './credential-change.ts';
+import { digest, findViewer, randomSecret, SESSION_SLIDING } from './credential.ts';
+import { LONGEST_PASSWORD, verifyPassword } from './password.ts';
+import { USERNAME } from './username.ts';
 
 /** Consecutive failures that lock a user, and for how long (contract 2). */
 const FAILURES = 10;
@@ -23,7 +23,14 @@ export interface LoginInput {
 }
 
 interface Account extends Record<string, unknown> {
-  id: string; tenant_id: string; username: string; password_hash: string | null; enabled: boolean; locked: boolean; known: boolean; password_expired: boolean;
+  id: string;
+  tenant_id: string;
+  username: string;
+  password_hash: string | null;
+  enabled: boolean;
+  locked: boolean;
+  known: boolean;
+  password_expired: boolean;
 }
 
 /**
@@ -36,9 +43,13 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   await countAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${request.address}`);
 
   const account = isPossible(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
-  const open = account !== undefined && account.enabled && !account.password_expired && (!account.locked || account.known);
+  const open =
+    account !== undefined && account.enabled && !account.password_expired && (!account.locked || account.known);
   // Counted as a failure before anybody knows, so that attempts made at once cannot outrun the lock; a success takes it back.
-  const [fits, inTime] = await Promise.all([verifyPassword(open ? account.password_hash : null, input.password), open ? noteAttempt(platform, account) : false]);
+  const [fits, inTime] = await Promise.all([
+    verifyPassword(open ? account.password_hash : null, input.password),
+    open ? noteAttempt(platform, account) : false,
+  ]);
   if (!open || !fits || !(inTime || account.known)) {
     refuse(ctx, tenant, input.username);
     throw wrongCredentials();
@@ -70,17 +81,31 @@ export async function countAttempt(platform: Platform, attempt: string): Promise
   const key = digest(attempt);
   const [{ attempts } = { attempts: 0 }] = await platform.system.transaction(async (query) => {
     await query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [key] });
-    await query({ text: `delete from dws.login_attempt where key = $1 and at < now() - interval '1 minute'`, values: [key] });
-    const rows = await query<{ attempts: number }>({ text: `select count(*) as attempts from dws.login_attempt where key = $1`, values: [key] });
-    if (Number(rows[0]!.attempts) < limit) await query({ text: `insert into dws.login_attempt (key) values ($1)`, values: [key] });
+    await query({
+      text: `delete from dws.login_attempt where key = $1 and at < now() - interval '1 minute'`,
+      values: [key],
+    });
+    const rows = await query<{ attempts: number }>({
+      text: `select count(*) as attempts from dws.login_attempt where key = $1`,
+      values: [key],
+    });
+    if (Number(rows[0]!.attempts) < limit)
+      await query({ text: `insert into dws.login_attempt (key) values ($1)`, values: [key] });
     return rows;
   });
   if (Number(attempts) >= limit) {
-    throw rateLimited(undefined, { headers: { 'retry-after': '60', 'ratelimit-policy': `"login";q=${limit};w=60`, ratelimit: `"login";r=0;t=60` } });
+    throw rateLimited(undefined, {
+      headers: { 'retry-after': '60', 'ratelimit-policy': `"login";q=${limit};w=60`, ratelimit: `"login";r=0;t=60` },
+    });
   }
 }
 
-async function findAccount(platform: Platform, tenant: string, { username, domain }: LoginInput, address: string): Promise<Account | undefined> {
+async function findAccount(
+  platform: Platform,
+  tenant: string,
+  { username, domain }: LoginInput,
+  address: string,
+): Promise<Account | undefined> {
   const lockEnd = `u.locked_at + interval '${LOCK_MINUTES} minutes'`;
   const [account] = await platform.system.query<Account>({
     name: 'login_account',
@@ -105,7 +130,10 @@ async function noteAttempt(platform: Platform, account: Account): Promise<boolea
   return counted.length > 0;
 }
 
-async function openSession({ platform, request }: PublicContext, account: Account): Promise<{ secret: string; expiresAt: Date }> {
+async function openSession(
+  { platform, request }: PublicContext,
+  account: Account,
+): Promise<{ secret: string; expiresAt: Date }> {
   const secret = randomSecret();
   const sessionId = newId();
   const expiresAt = new Date(Date.now() + SESSION_SLIDING);
@@ -119,9 +147,18 @@ async function openSession({ platform, request }: PublicContext, account: Accoun
       values: [account.tenant_id, account.id, request.address],
     });
     // Whoever is locked stays so elsewhere; otherwise a success ends the row of failures.
-    if (!account.locked) await query({ text: `update dws.app_user set login_attempts = 0, locked_at = null where id = $1 and (login_attempts > 0 or locked_at is not null)`, values: [account.id] });
+    if (!account.locked)
+      await query({
+        text: `update dws.app_user set login_attempts = 0, locked_at = null where id = $1 and (login_attempts > 0 or locked_at is not null)`,
+        values: [account.id],
+      });
     named(request, 'user', request.mutation?.key ?? '', account.id);
-    await recordWithin(query, request, { tenant: { id: account.tenant_id }, userId: account.id, username: account.username, sessionId });
+    await recordWithin(query, request, {
+      tenant: { id: account.tenant_id },
+      userId: account.id,
+      username: account.username,
+      sessionId,
+    });
   });
   return { secret, expiresAt };
 }

@@ -17,11 +17,25 @@ export interface NewMail {
 }
 
 /** Puts a mail into the outbox, in the transaction of what causes it; workers send it after the commit. Answers its id. */
-export function post({ secrets }: Pick<Platform, 'secrets'>, tx: Transaction, { tenantId, user, subject, text, html, expiresAt }: NewMail): string {
-  const mail = tx.em.create(Mail, {
-    tenantId, userId: user.id, to: user.email || user.username, subject, sealedText: secrets.seal(text), sealedHtml: html ? secrets.seal(html) : null, expiresAt: expiresAt ?? null,
-    ...(!user.email && { status: 'failed', error: NO_ADDRESS }),
-  }, { partial: true });
+export function post(
+  { secrets }: Pick<Platform, 'secrets'>,
+  tx: Transaction,
+  { tenantId, user, subject, text, html, expiresAt }: NewMail,
+): string {
+  const mail = tx.em.create(
+    Mail,
+    {
+      tenantId,
+      userId: user.id,
+      to: user.email || user.username,
+      subject,
+      sealedText: secrets.seal(text),
+      sealedHtml: html ? secrets.seal(html) : null,
+      expiresAt: expiresAt ?? null,
+      ...(!user.email && { status: 'failed', error: NO_ADDRESS }),
+    },
+    { partial: true },
+  );
   tx.em.persist(mail);
   return mail.id;
 }
@@ -42,7 +56,12 @@ export const withoutSecrets = (text: string): string => text.replace(SECRET_LINK
  * becomes its user, so links are masked where that would be more than the viewer is already: those of other superusers (contract 9) and of users that
  * are gone, the viewer's own without a session, and all of them from a token that may only read.
  */
-export function readableText({ secrets, log }: Pick<Platform, 'secrets' | 'log'>, viewer: Viewer, { user }: Recipient, sealed: string): string | null {
+export function readableText(
+  { secrets, log }: Pick<Platform, 'secrets' | 'log'>,
+  viewer: Viewer,
+  { user }: Recipient,
+  sealed: string,
+): string | null {
   const text = opened({ secrets, log }, sealed);
   return text === null || maySeeLinks(viewer, user) ? text : withoutSecrets(text);
 }

@@ -12,23 +12,39 @@ const SAFETY_NET = 15_000;
  * the final state last. It does not matter which process does the work: notifications carry the id, the row is read again, also after a reconnect.
  * Ends early, without an error, when `signal` aborts.
  */
-export function events(platform: Platform, viewer: Caller, idOrAlias: string, signal?: AbortSignal): AsyncGenerator<OperationRecord, void, undefined> {
+export function events(
+  platform: Platform,
+  viewer: Caller,
+  idOrAlias: string,
+  signal?: AbortSignal,
+): AsyncGenerator<OperationRecord, void, undefined> {
   const left = new AbortController();
   const told = follow(platform, viewer, idOrAlias, signal ? AbortSignal.any([signal, left.signal]) : left.signal);
   // A generator that waits would only leave after the next change.
   const leave = told.return.bind(told);
-  told.return = (value) => { left.abort(); return leave(value); };
+  told.return = (value) => {
+    left.abort();
+    return leave(value);
+  };
   return told;
 }
 
 type Caller = Pick<Viewer, 'tenantId' | 'userId'>;
 
-async function* follow(platform: Platform, viewer: Caller, idOrAlias: string, signal: AbortSignal): AsyncGenerator<OperationRecord, void, undefined> {
-  const query = <R extends Record<string, unknown>>(statement: Parameters<typeof platform.system.query>[0]) => platform.database.query<R>(viewer.tenantId, statement);
+async function* follow(
+  platform: Platform,
+  viewer: Caller,
+  idOrAlias: string,
+  signal: AbortSignal,
+): AsyncGenerator<OperationRecord, void, undefined> {
+  const query = <R extends Record<string, unknown>>(statement: Parameters<typeof platform.system.query>[0]) =>
+    platform.database.query<R>(viewer.tenantId, statement);
   let last = await readRecord(query, viewer, idOrAlias);
   const bell = new Bell();
   const stop = [
-    platform.notifications.on(CHANNELS.operation, (id) => { if (id === last.id) bell.ring(); }),
+    platform.notifications.on(CHANNELS.operation, (id) => {
+      if (id === last.id) bell.ring();
+    }),
     platform.notifications.onResync(() => bell.ring()),
   ];
   const abort = () => bell.ring();
@@ -58,7 +74,15 @@ function unlessAway(error: unknown): null {
 }
 
 /** The state that a quick operation had between two looks. */
-const running = (final: OperationRecord): OperationRecord => ({ ...final, status: 'running', percent: null, result: null, error: null, finishedAt: null, sequence: final.sequence - 1 });
+const running = (final: OperationRecord): OperationRecord => ({
+  ...final,
+  status: 'running',
+  percent: null,
+  result: null,
+  error: null,
+  finishedAt: null,
+  sequence: final.sequence - 1,
+});
 
 /** Remembers that it was rung until somebody looked. */
 class Bell {
@@ -74,7 +98,10 @@ class Bell {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, longest);
-        this.#wake = () => { clearTimeout(timer); resolve(); };
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
     }
     this.#wake = null;

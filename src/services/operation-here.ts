@@ -20,7 +20,11 @@ export interface Errand {
  * Does short work in this process, for a caller who waits (contract 6: `_run` and previews). With `progress` it has a record like any operation: it can be
  * followed and cancelled, and is recorded failed when this process dies. Without, there is nothing but the work.
  */
-export async function here<T>(ctx: Context, request: Omit<OperationRequest, 'input' | 'lane' | 'fingerprint'>, work: (errand: Errand) => Promise<T>): Promise<T> {
+export async function here<T>(
+  ctx: Context,
+  request: Omit<OperationRequest, 'input' | 'lane' | 'fingerprint'>,
+  work: (errand: Errand) => Promise<T>,
+): Promise<T> {
   const alias = progressAlias(request.progress);
   if (alias === null) return work({ signal: new AbortController().signal, progress() {} });
   const claim = await begin(ctx, request, alias);
@@ -34,24 +38,47 @@ export async function here<T>(ctx: Context, request: Omit<OperationRequest, 'inp
     await held.release();
     const reason: unknown = held.signal.aborted ? held.signal.reason : error;
     const failure = failureOf(reason);
-    await end(ctx, claim, { status: failure.code === 'CANCELLED' ? 'cancelled' : 'failed', error: failure }).catch((late: unknown) => ctx.platform.log.warn({ err: late }, 'The end of an operation could not be recorded'));
+    await end(ctx, claim, { status: failure.code === 'CANCELLED' ? 'cancelled' : 'failed', error: failure }).catch(
+      (late: unknown) => ctx.platform.log.warn({ err: late }, 'The end of an operation could not be recorded'),
+    );
     throw reason;
   }
 }
 
 /** The record of work that has begun already. */
-async function begin({ query, viewer }: Context, request: Omit<OperationRequest, 'input'>, alias: string): Promise<Claim> {
+async function begin(
+  { query, viewer }: Context,
+  request: Omit<OperationRequest, 'input'>,
+  alias: string,
+): Promise<Claim> {
   const id = newId();
   const [begun] = await query<{ startedAt: Date }>({
     text: `insert into dws.operation (id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, status, unit, attempt, sequence, started_at, heartbeat_at)
       values ($1, $1, $2, $3, $4, $5, $6, $7, 'running', $8, 1, 1, now(), now())
       on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing returning started_at as "startedAt"`,
-    values: [id, viewer.tenantId, viewer.userId, alias, request.operation, request.resource.kind, request.resource.id, request.unit ?? null],
+    values: [
+      id,
+      viewer.tenantId,
+      viewer.userId,
+      alias,
+      request.operation,
+      request.resource.kind,
+      request.resource.id,
+      request.unit ?? null,
+    ],
   });
   if (!begun) throw conflict(`Your operation "${alias}" is still running`);
   return {
-    workId: id, tenantId: viewer.tenantId, userId: viewer.userId, attempt: 1, operation: request.operation, resourceKind: request.resource.kind, resourceId: request.resource.id,
-    input: {}, lane: null, startedAt: begun.startedAt,
+    workId: id,
+    tenantId: viewer.tenantId,
+    userId: viewer.userId,
+    attempt: 1,
+    operation: request.operation,
+    resourceKind: request.resource.kind,
+    resourceId: request.resource.id,
+    input: {},
+    lane: null,
+    startedAt: begun.startedAt,
   };
 }
 
@@ -60,7 +87,12 @@ async function end({ transaction, platform }: Context, claim: Claim, outcome: Ou
   const standing = await transaction(async (tx) => {
     const found = await holdStill(tx, claim);
     if (found === 'lost') return found;
-    await finish(platform, tx, claim, found === 'cancelled' ? { status: 'cancelled', error: failureOf(cancelled()) } : outcome);
+    await finish(
+      platform,
+      tx,
+      claim,
+      found === 'cancelled' ? { status: 'cancelled', error: failureOf(cancelled()) } : outcome,
+    );
     return found;
   });
   if (standing === 'cancelled' && outcome.status === 'succeeded') throw cancelled();

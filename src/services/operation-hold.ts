@@ -26,11 +26,19 @@ export function hold(platform: Platform, claim: Claim, heartbeat: number): Hold 
     if (standing === 'lost') controller.abort(new Superseded());
   };
   // A database that is away for a moment stops nothing: the next beat finds out whose the work is.
-  const attempt = (ask: () => Promise<Standing>) => ask().then((standing) => { if (!released) obey(standing); }, (error) => platform.log.warn({ err: error, operation: claim.workId }, 'A heartbeat failed'));
+  const attempt = (ask: () => Promise<Standing>) =>
+    ask().then(
+      (standing) => {
+        if (!released) obey(standing);
+      },
+      (error) => platform.log.warn({ err: error, operation: claim.workId }, 'A heartbeat failed'),
+    );
   let released = false;
   const writer = new ProgressWriter((update) => attempt(() => report(platform, claim, update)));
   const listening = [
-    platform.notifications.on(CHANNELS.cancel, (workId) => { if (workId === claim.workId) void attempt(() => look(platform, claim)); }),
+    platform.notifications.on(CHANNELS.cancel, (workId) => {
+      if (workId === claim.workId) void attempt(() => look(platform, claim));
+    }),
     platform.notifications.onResync(() => void attempt(() => look(platform, claim))),
   ];
   const timer = setInterval(() => void attempt(() => beat(platform, claim)), heartbeat);

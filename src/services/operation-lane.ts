@@ -7,9 +7,15 @@ export async function lockLane(tx: { query: Query }, lane: string): Promise<void
 }
 
 /** Wakes the work that waits longest in a lane, after what was before it ended. Call it in the transaction that ends it, under the lane's lock. */
-export async function advance(queue: OperationQueue, tx: { query: Query }, tenantId: string, lane: string): Promise<void> {
+export async function advance(
+  queue: OperationQueue,
+  tx: { query: Query },
+  tenantId: string,
+  lane: string,
+): Promise<void> {
   const [next] = await tx.query<{ workId: string; status: string }>({
-    text: `select work_id as "workId", status from dws.operation where tenant_id = $1 and lane = $2 and finished_at is null order by work_id limit 1`, values: [tenantId, lane],
+    text: `select work_id as "workId", status from dws.operation where tenant_id = $1 and lane = $2 and finished_at is null order by work_id limit 1`,
+    values: [tenantId, lane],
   });
   if (next?.status === 'queued') await queue.send({ workId: next.workId, tenantId }, tx);
 }

@@ -10,17 +10,25 @@ import { get } from './operation.ts';
  * Waits for an operation of the caller and answers its finished record. A failure is thrown as it happened: same status, code and message; 409 `CANCELLED`
  * when it was cancelled. A caller who hangs up stops waiting and nothing else.
  */
-export async function wait({ platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>, id: string): Promise<OperationRecord> {
+export async function wait(
+  { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
+  id: string,
+): Promise<OperationRecord> {
   let last: OperationRecord | undefined;
   for await (const record of events(platform, viewer, id, request.signal)) last = record;
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
-  if (last.status === 'failed') throw new Fault(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
+  if (last.status === 'failed')
+    throw new Fault(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
   return last;
 }
 
 /** Starts an operation in a transaction of its own, which answers its id. Answers its record, finished when `waits` says so. */
-export async function started(ctx: Context, waits: boolean, start: (tx: Transaction) => Promise<string>): Promise<OperationRecord> {
+export async function started(
+  ctx: Context,
+  waits: boolean,
+  start: (tx: Transaction) => Promise<string>,
+): Promise<OperationRecord> {
   const id = await ctx.transaction(start);
   return waits ? wait(ctx, id) : get(ctx, id);
 }

@@ -47,7 +47,10 @@ const held = (claim: Claim): unknown[] => [claim.tenantId, claim.workId, claim.a
 /** Takes a waiting piece of work whose turn it is. Null when there is none: it ended, runs elsewhere, or waits for others of its lane, whose end wakes it. */
 export function claim(platform: Platform, { workId, tenantId }: QueuedWork): Promise<Claim | null> {
   return platform.database.transaction(tenantId, async (tx) => {
-    const [open] = await tx.query<{ lane: string | null }>({ text: `select lane from dws.operation where tenant_id = $1 and work_id = $2 and finished_at is null limit 1`, values: [tenantId, workId] });
+    const [open] = await tx.query<{ lane: string | null }>({
+      text: `select lane from dws.operation where tenant_id = $1 and work_id = $2 and finished_at is null limit 1`,
+      values: [tenantId, workId],
+    });
     if (!open) return null;
     if (open.lane) await lockLane(tx, open.lane);
     const [claimed] = await tx.query<Claim & Record<string, unknown>>({
@@ -67,30 +70,51 @@ export function beat(platform: Platform, claim: Claim): Promise<Standing> {
 }
 
 /** Writes how far the work is, and learns whether it should go on. */
-export function report(platform: Platform, claim: Claim, { current, total, percent, unit, message }: Progress): Promise<Standing> {
+export function report(
+  platform: Platform,
+  claim: Claim,
+  { current, total, percent, unit, message }: Progress,
+): Promise<Standing> {
   const share = percent ?? (total && current !== undefined ? Math.min(100, (100 * current) / total) : undefined);
-  return write(platform, claim, `, current = coalesce($4, current), total = coalesce($5, total), percent = coalesce($6, percent), unit = coalesce($7, unit), message = coalesce($8, message),
-    updated_at = now(), sequence = sequence + 1`, [current ?? null, total ?? null, share ?? null, unit ?? null, message ?? null]);
+  return write(
+    platform,
+    claim,
+    `, current = coalesce($4, current), total = coalesce($5, total), percent = coalesce($6, percent), unit = coalesce($7, unit), message = coalesce($8, message),
+    updated_at = now(), sequence = sequence + 1`,
+    [current ?? null, total ?? null, share ?? null, unit ?? null, message ?? null],
+  );
 }
 
 async function write(platform: Platform, claim: Claim, assignments: string, values: unknown[]): Promise<Standing> {
   const rows = await platform.database.query<{ cancelled: boolean }>(claim.tenantId, {
-    text: `update dws.operation set heartbeat_at = now()${assignments} where ${HELD} returning cancelled_at is not null as cancelled`, values: [...held(claim), ...values],
+    text: `update dws.operation set heartbeat_at = now()${assignments} where ${HELD} returning cancelled_at is not null as cancelled`,
+    values: [...held(claim), ...values],
   });
   return standing(rows);
 }
 
 /** Reads whether the worker should go on. */
 export async function look(platform: Platform, claim: Claim): Promise<Standing> {
-  return standing(await platform.database.query<{ cancelled: boolean }>(claim.tenantId, { text: `select cancelled_at is not null as cancelled from dws.operation where ${HELD}`, values: held(claim) }));
+  return standing(
+    await platform.database.query<{ cancelled: boolean }>(claim.tenantId, {
+      text: `select cancelled_at is not null as cancelled from dws.operation where ${HELD}`,
+      values: held(claim),
+    }),
+  );
 }
 
-const standing = (rows: { cancelled: boolean }[]): Standing => (rows.length === 0 ? 'lost' : rows.some((row) => row.cancelled) ? 'cancelled' : 'mine');
+const standing = (rows: { cancelled: boolean }[]): Standing =>
+  rows.length === 0 ? 'lost' : rows.some((row) => row.cancelled) ? 'cancelled' : 'mine';
 
 /** Locks the work for its end. Nobody takes it over, cancels it or joins it before the transaction is over. */
 export async function holdStill(tx: Transaction, claim: Claim): Promise<Standing> {
   if (claim.lane) await lockLane(tx, claim.lane);
-  return standing(await tx.query<{ cancelled: boolean }>({ text: `select cancelled_at is not null as cancelled from dws.operation where ${HELD} order by id for update`, values: held(claim) }));
+  return standing(
+    await tx.query<{ cancelled: boolean }>({
+      text: `select cancelled_at is not null as cancelled from dws.operation where ${HELD} order by id for update`,
+      values: held(claim),
+    }),
+  );
 }
 
 /** Records how the work ended, for all who wait for it, and wakes the next of its lane. Call it after `holdStill` in the same transaction. */
@@ -99,7 +123,13 @@ export async function finish(platform: Platform, tx: Transaction, claim: Claim, 
   await tx.query({
     text: `update dws.operation set status = $4, result = $5, error = $6, percent = case when $7 then 100 else percent end, heartbeat_at = null,
       finished_at = now(), updated_at = now(), sequence = sequence + 1 where ${HELD}`,
-    values: [...held(claim), outcome.status, succeeded ? JSON.stringify(outcome.result ?? null) : null, succeeded ? null : JSON.stringify(outcome.error), succeeded],
+    values: [
+      ...held(claim),
+      outcome.status,
+      succeeded ? JSON.stringify(outcome.result ?? null) : null,
+      succeeded ? null : JSON.stringify(outcome.error),
+      succeeded,
+    ],
   });
   if (claim.lane) await advance(platform.queue, tx, claim.tenantId, claim.lane);
 }
@@ -120,16 +150,23 @@ export function handBack(platform: Platform, claim: Claim): Promise<Standing> {
 
 /** What the waiting caller is told. What is no fault for clients is ours and says no more than that. */
 export const failureOf = (error: unknown): OperationFailure =>
-  (error instanceof Fault ? { statusCode: error.status, code: error.code, message: error.message } : { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' });
+  error instanceof Fault
+    ? { statusCode: error.status, code: error.code, message: error.message }
+    : { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' };
 
 /** Work that waits or runs without a worker for longer than `silence` milliseconds. For the reconciler, across tenants. */
-export async function abandoned(platform: Platform, silence: number): Promise<{ running: Claim[]; queued: QueuedWork[] }> {
+export async function abandoned(
+  platform: Platform,
+  silence: number,
+): Promise<{ running: Claim[]; queued: QueuedWork[] }> {
   const running = await platform.system.query<Claim & Record<string, unknown>>({
-    text: `select distinct on (work_id) ${CLAIM} from dws.operation where finished_at is null and status = 'running' and heartbeat_at < now() - $1 * interval '1 ms' order by work_id, id`, values: [silence],
+    text: `select distinct on (work_id) ${CLAIM} from dws.operation where finished_at is null and status = 'running' and heartbeat_at < now() - $1 * interval '1 ms' order by work_id, id`,
+    values: [silence],
   });
   const queued = await platform.system.query<QueuedWork & Record<string, unknown>>({
     text: `select distinct work_id as "workId", tenant_id as "tenantId" from dws.operation o where finished_at is null and status = 'queued' and updated_at < now() - $1 * interval '1 ms'
-      and not exists (select from dws.operation b where b.lane = o.lane and b.finished_at is null and b.work_id < o.work_id) order by 1 limit 1000`, values: [silence],
+      and not exists (select from dws.operation b where b.lane = o.lane and b.finished_at is null and b.work_id < o.work_id) order by 1 limit 1000`,
+    values: [silence],
   });
   return { running, queued };
 }

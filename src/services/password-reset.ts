@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { PasswordReset } from '../../entities/password-reset.ts';
 import type { User } from '../../entities/user.ts';
+import { named } from '../core/audit.ts';
 import type { PublicContext } from '../core/context.ts';
 import type { Query } from '../core/database.ts';
 import { gone } from '../core/errors.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
-import { named } from '../core/audit.ts';
 import { isSlug } from '../core/slug.ts';
 import { recordWithin } from './audit.ts';
 import { credentialsChanged } from './credential-change.ts';
@@ -27,16 +27,27 @@ const outOfDate = () => gone('This link was used already, has expired or never e
 type Recipient = Pick<User, 'id' | 'tenantId' | 'username' | 'email'>;
 
 /** Mails a link for a new password to an enabled local user; for anybody else nothing happens, in the same time. 429 past the limit of logins. */
-export async function request({ platform, request: { address, mutation } }: PublicContext, username: string, tenant?: string | null): Promise<void> {
+export async function request(
+  { platform, request: { address, mutation } }: PublicContext,
+  username: string,
+  tenant?: string | null,
+): Promise<void> {
   const slug = tenant || 'default';
   await countAttempt(platform, `reset/${slug}/${username.toLowerCase()}/${address}`);
   // Whoever asks has shown no credentials: the log has no more than the name they gave.
-  if (mutation && isSlug(slug) && USERNAME.test(username)) mutation.actor = { tenant: { slug }, userId: null, username };
-  await Promise.all([isSlug(slug) && USERNAME.test(username) ? mailIfKnown(platform, slug, username) : null, setTimeout(ANSWER_AFTER)]);
+  if (mutation && isSlug(slug) && USERNAME.test(username))
+    mutation.actor = { tenant: { slug }, userId: null, username };
+  await Promise.all([
+    isSlug(slug) && USERNAME.test(username) ? mailIfKnown(platform, slug, username) : null,
+    setTimeout(ANSWER_AFTER),
+  ]);
 }
 
 async function mailIfKnown(platform: Platform, slug: string, username: string): Promise<void> {
-  const [tenant] = await platform.system.query<{ id: string }>({ text: `select id from dws.tenant where slug = $1`, values: [slug] });
+  const [tenant] = await platform.system.query<{ id: string }>({
+    text: `select id from dws.tenant where slug = $1`,
+    values: [slug],
+  });
   if (!tenant) return;
   await platform.database.transaction(tenant.id, async (tx) => {
     // The lock makes requests at once count each other.
@@ -46,7 +57,8 @@ async function mailIfKnown(platform: Platform, slug: string, username: string): 
     });
     if (!user) return;
     const [{ sent } = { sent: 0 }] = await tx.query<{ sent: number }>({
-      text: `select count(*)::int as sent from dws.password_reset where tenant_id = $1 and user_id = $2 and created_at > now() - interval '1 hour'`, values: [tenant.id, user.id],
+      text: `select count(*)::int as sent from dws.password_reset where tenant_id = $1 and user_id = $2 and created_at > now() - interval '1 hour'`,
+      values: [tenant.id, user.id],
     });
     if (sent < MOST_AN_HOUR) mailLink(platform, tx, user, 'somebody, probably you, asked for a new password');
   });
@@ -56,7 +68,13 @@ async function mailIfKnown(platform: Platform, slug: string, username: string): 
 function mailLink(platform: Platform, tx: Transaction, user: Recipient, reason: string): void {
   const secret = randomSecret();
   const expiresAt = new Date(Date.now() + LASTS);
-  tx.em.persist(tx.em.create(PasswordReset, { tenantId: user.tenantId, userId: user.id, tokenHash: digest(secret), expiresAt }, { partial: true }));
+  tx.em.persist(
+    tx.em.create(
+      PasswordReset,
+      { tenantId: user.tenantId, userId: user.id, tokenHash: digest(secret), expiresAt },
+      { partial: true },
+    ),
+  );
   const text = `Hello ${user.username},
 
 ${reason}. You can set one here within an hour; the link works once:
@@ -93,11 +111,15 @@ export async function reset(ctx: PublicContext, secret: string, password: string
       values: [tenantId, userId, passwordHash],
     });
     const [mine] = await tx.query({
-      text: `update dws.password_reset set used_at = now() where tenant_id = $1 and token_hash = $2 and used_at is null and expires_at > now() returning id`, values: [tenantId, tokenHash],
+      text: `update dws.password_reset set used_at = now() where tenant_id = $1 and token_hash = $2 and used_at is null and expires_at > now() returning id`,
+      values: [tenantId, tokenHash],
     });
     if (!user || !mine) throw outOfDate();
     await endLinks(tx.query, tenantId, userId);
-    await tx.query({ text: `delete from dws.session where tenant_id = $1 and user_id = $2`, values: [tenantId, userId] });
+    await tx.query({
+      text: `delete from dws.session where tenant_id = $1 and user_id = $2`,
+      values: [tenantId, userId],
+    });
     named(ctx.request, 'user', username, userId);
     await recordWithin(tx.query, ctx.request, { tenant: { id: tenantId }, userId, username });
   });
@@ -107,7 +129,10 @@ export async function reset(ctx: PublicContext, secret: string, password: string
 
 /** Ends the open links of a user, after a change that they were not meant to survive. */
 export async function endLinks(query: Query, tenantId: string, userId: string): Promise<void> {
-  await query({ text: `update dws.password_reset set used_at = now() where tenant_id = $1 and user_id = $2 and used_at is null`, values: [tenantId, userId] });
+  await query({
+    text: `update dws.password_reset set used_at = now() where tenant_id = $1 and user_id = $2 and used_at is null`,
+    values: [tenantId, userId],
+  });
 }
 
 /** What decides about links of a user, as it was before a change. */
@@ -119,6 +144,7 @@ export type Former = Pick<User, 'email' | 'domain' | 'enabled'>;
  */
 export async function userChanged(platform: Platform, tx: Transaction, user: User, former: Former): Promise<void> {
   const moved = user.domain !== former.domain;
-  if (moved || (former.enabled && !user.enabled) || (user.email ?? null) !== (former.email ?? null)) await endLinks(tx.query, user.tenantId, user.id);
+  if (moved || (former.enabled && !user.enabled) || (user.email ?? null) !== (former.email ?? null))
+    await endLinks(tx.query, user.tenantId, user.id);
   if (moved && user.domain === 'local') mailLink(platform, tx, user, 'your account has moved and needs a new password');
 }

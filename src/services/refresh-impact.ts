@@ -50,19 +50,39 @@ export function impactOn(dependants: readonly Dependant[], before: readonly Fiel
 }
 
 /** Why the numbers of a visual cannot be asked for; null when they can. */
-export const visualProblem = (component: VisualComponent, config: VisualConfig, given: readonly Field[]): string | null => refusalOf(() => {
-  const fields = [...given];
-  const plan = planOf(component, config, new Map(fields.map(({ name, type }) => [name, type])));
-  if (plan.kind === 'rows') columnsOf({ fields }, plan);
-  else aggregationOf({ fields }, { ...plan, measures: [plan.measure] });
-});
+export const visualProblem = (
+  component: VisualComponent,
+  config: VisualConfig,
+  given: readonly Field[],
+): string | null =>
+  refusalOf(() => {
+    const fields = [...given];
+    const plan = planOf(component, config, new Map(fields.map(({ name, type }) => [name, type])));
+    if (plan.kind === 'rows') columnsOf({ fields }, plan);
+    else aggregationOf({ fields }, { ...plan, measures: [plan.measure] });
+  });
 
 /** Why a reference of a report cannot be shown as its author meant it; null when it can. */
-export const referenceProblem = ({ filter, chips }: { filter: ReferenceFilter; chips: readonly Chip[] }, fields: readonly Field[]): string | null =>
-  problemOf(criteriaOf(filter), fields, false) ?? missing(chips.map(({ field }) => field), fields, 'by which readers filter');
+export const referenceProblem = (
+  { filter, chips }: { filter: ReferenceFilter; chips: readonly Chip[] },
+  fields: readonly Field[],
+): string | null =>
+  problemOf(criteriaOf(filter), fields, false) ??
+  missing(
+    chips.map(({ field }) => field),
+    fields,
+    'by which readers filter',
+  );
 
 /** Why a share does not show what it was given for; null when it does. Null criteria are all rows, null names all fields. Who does not read its filter is not told what it says. */
-export const shareProblem = ({ criteria, visible, secret }: { criteria: Record<string, unknown> | null; visible: readonly string[] | null; secret: boolean }, fields: readonly Field[]): string | null =>
+export const shareProblem = (
+  {
+    criteria,
+    visible,
+    secret,
+  }: { criteria: Record<string, unknown> | null; visible: readonly string[] | null; secret: boolean },
+  fields: readonly Field[],
+): string | null =>
   (criteria && problemOf(criteria, fields, secret)) ?? missing(visible ?? [], fields, 'which it shows');
 
 function missing(names: readonly string[], fields: readonly Field[], use: string): string | null {
@@ -89,27 +109,53 @@ export interface Rehearsed {
 }
 
 /** All that names fields of a dataset: its visuals, saved filters, shares that show a part, and references of reports. */
-export const dependantsOf = async (tx: Pick<Transaction, 'query'>, dataset: Rehearsed): Promise<Dependant[]> =>
-  [...await visualsOf(tx, dataset), ...await filtersOf(tx, dataset), ...await sharesOf(tx, dataset), ...await referencesOf(tx, dataset)];
+export const dependantsOf = async (tx: Pick<Transaction, 'query'>, dataset: Rehearsed): Promise<Dependant[]> => [
+  ...(await visualsOf(tx, dataset)),
+  ...(await filtersOf(tx, dataset)),
+  ...(await sharesOf(tx, dataset)),
+  ...(await referencesOf(tx, dataset)),
+];
 
 async function visualsOf({ query }: Pick<Transaction, 'query'>, { tenantId, id }: Rehearsed): Promise<Dependant[]> {
   const visuals = await query<{ id: string; name: string; component: VisualComponent; config: VisualConfig }>({
-    text: `select id, name, component, config from dws.visual where tenant_id = $1 and dataset_id = $2 order by position`, values: [tenantId, id],
+    text: `select id, name, component, config from dws.visual where tenant_id = $1 and dataset_id = $2 order by position`,
+    values: [tenantId, id],
   });
-  return visuals.map(({ component, config, ...visual }) => ({ kind: 'visual', reportId: null, ...visual, problemWith: (fields) => visualProblem(component, config, fields) }));
+  return visuals.map(({ component, config, ...visual }) => ({
+    kind: 'visual',
+    reportId: null,
+    ...visual,
+    problemWith: (fields) => visualProblem(component, config, fields),
+  }));
 }
 
-async function filtersOf({ query }: Pick<Transaction, 'query'>, { tenantId, id, viewer, level }: Rehearsed): Promise<Dependant[]> {
-  const filters = await query<{ id: string; name: string; criteria: Record<string, unknown>; ownerId: string; used: boolean }>({
+async function filtersOf(
+  { query }: Pick<Transaction, 'query'>,
+  { tenantId, id, viewer, level }: Rehearsed,
+): Promise<Dependant[]> {
+  const filters = await query<{
+    id: string;
+    name: string;
+    criteria: Record<string, unknown>;
+    ownerId: string;
+    used: boolean;
+  }>({
     text: `select id, name, criteria, owner_id as "ownerId", exists (select from dws.share s where s.dataset_filter_id = f.id) as used
-      from dws.saved_filter f where tenant_id = $1 and dataset_id = $2 order by name, id`, values: [tenantId, id],
+      from dws.saved_filter f where tenant_id = $1 and dataset_id = $2 order by name, id`,
+    values: [tenantId, id],
   });
-  return filters.map(({ criteria, ownerId, used, ...filter }) =>
-    ({ kind: 'filter', reportId: null, ...filter, hidden: !readsFilter(viewer, level, ownerId, used), problemWith: (fields) => problemOf(criteria, fields, false) }));
+  return filters.map(({ criteria, ownerId, used, ...filter }) => ({
+    kind: 'filter',
+    reportId: null,
+    ...filter,
+    hidden: !readsFilter(viewer, level, ownerId, used),
+    problemWith: (fields) => problemOf(criteria, fields, false),
+  }));
 }
 
 /** As everywhere: filters are their owner's, those that a share uses also of who may share (saved-filter-model.ts). */
-const readsFilter = (viewer: Grantee, level: Level, ownerId: string, used: boolean): boolean => levelOf(viewer, ownerId) > LEVEL.none || (used && levelAllows(level, 'dataset:share'));
+const readsFilter = (viewer: Grantee, level: Level, ownerId: string, used: boolean): boolean =>
+  levelOf(viewer, ownerId) > LEVEL.none || (used && levelAllows(level, 'dataset:share'));
 
 interface SharedPart extends Record<string, unknown> {
   principal: string;
@@ -118,27 +164,61 @@ interface SharedPart extends Record<string, unknown> {
   visible: string[] | null;
 }
 
-async function sharesOf(tx: Pick<Transaction, 'query'>, { tenantId, id, viewer, level }: Rehearsed): Promise<Dependant[]> {
+async function sharesOf(
+  tx: Pick<Transaction, 'query'>,
+  { tenantId, id, viewer, level }: Rehearsed,
+): Promise<Dependant[]> {
   const shares = await tx.query<SharedPart>({
     text: `select s.principal, f.criteria, f.owner_id as "filterOwnerId", case when s.restrict_fields and d.field_security_enabled then s.visible_fields end as visible
       from dws.share s join dws.dataset d on d.id = s.resource_id left join dws.saved_filter f on f.id = s.dataset_filter_id
-      where s.tenant_id = $1 and s.resource_id = $2 and (s.dataset_filter_id is not null or s.restrict_fields) order by s.id`, values: [tenantId, id],
+      where s.tenant_id = $1 and s.resource_id = $2 and (s.dataset_filter_id is not null or s.restrict_fields) order by s.id`,
+    values: [tenantId, id],
   });
-  const nameOf = await namesOf(tx, tenantId, shares.map(({ principal }) => principal));
+  const nameOf = await namesOf(
+    tx,
+    tenantId,
+    shares.map(({ principal }) => principal),
+  );
   return shares.map(({ principal, criteria, filterOwnerId, visible }) => {
     const secret = filterOwnerId !== null && !readsFilter(viewer, level, filterOwnerId, true);
-    return { kind: 'share', id: printed(principal), reportId: null, name: nameOf(principal), problemWith: (fields) => shareProblem({ criteria, visible, secret }, fields) };
+    return {
+      kind: 'share',
+      id: printed(principal),
+      reportId: null,
+      name: nameOf(principal),
+      problemWith: (fields) => shareProblem({ criteria, visible, secret }, fields),
+    };
   });
 }
 
-async function referencesOf({ query }: Pick<Transaction, 'query'>, { tenantId, id, viewer }: Rehearsed): Promise<Dependant[]> {
-  const references = await query<{ alias: string; label: string; filter: ReferenceFilter; chips: Chip[]; reportId: string; report: string; ownerId: string }>({
+async function referencesOf(
+  { query }: Pick<Transaction, 'query'>,
+  { tenantId, id, viewer }: Rehearsed,
+): Promise<Dependant[]> {
+  const references = await query<{
+    alias: string;
+    label: string;
+    filter: ReferenceFilter;
+    chips: Chip[];
+    reportId: string;
+    report: string;
+    ownerId: string;
+  }>({
     text: `select x.alias, x.label, x.filter, x.chips, r.id as "reportId", r.name as report, r.owner_id as "ownerId" from dws.dataset_reference x join dws.report r on r.id = x.report_id
-      where x.tenant_id = $1 and x.dataset_id = $2 order by r.name, r.id, x.alias`, values: [tenantId, id],
+      where x.tenant_id = $1 and x.dataset_id = $2 order by r.name, r.id, x.alias`,
+    values: [tenantId, id],
   });
-  const shared = await sharedLevels(query, viewer, references.map(({ reportId }) => reportId));
+  const shared = await sharedLevels(
+    query,
+    viewer,
+    references.map(({ reportId }) => reportId),
+  );
   return references.map(({ alias, label, reportId, report, ownerId, ...parts }, i) => ({
-    kind: 'reference', id: alias, reportId, name: label, hidden: levelOf(viewer, ownerId) === LEVEL.none && shared[i] === LEVEL.none,
+    kind: 'reference',
+    id: alias,
+    reportId,
+    name: label,
+    hidden: levelOf(viewer, ownerId) === LEVEL.none && shared[i] === LEVEL.none,
     problemWith(fields) {
       const problem = referenceProblem(parts, fields);
       return problem && `In the report ${JSON.stringify(report)}: ${problem}`;

@@ -40,19 +40,34 @@ type Reference = ResolvedReference & Pick<DatasetReference, 'alias'>;
 type Criteria = Record<string, unknown>;
 
 /** What the blocks of a report show, all or those wanted, as the viewer sees their datasets; what goes wrong with one is its own. 404 for a block that there is not. */
-export async function reportData(ctx: Context, { id, definition }: Pick<Report, 'id' | 'definition'>, wanted: string[] | null | undefined): Promise<BlockData[]> {
+export async function reportData(
+  ctx: Context,
+  { id, definition }: Pick<Report, 'id' | 'definition'>,
+  wanted: string[] | null | undefined,
+): Promise<BlockData[]> {
   const blocks = blocksOf(definition).filter((block) => !wanted || wanted.includes(block.id));
   const unknown = wanted?.find((one) => !blocks.some((block) => block.id === one));
   if (unknown !== undefined) throw notFound({ what: 'block', id: unknown });
-  const found = await ctx.read.list(DatasetReference, [...RESOLVED, 'alias'], { reportId: id }) as unknown as Reference[];
+  const found = (await ctx.read.list(DatasetReference, [...RESOLVED, 'alias'], {
+    reportId: id,
+  })) as unknown as Reference[];
   const references = new Map(found.map((reference) => [reference.alias, reference]));
   const answered = new Set(blocks.filter((block) => headOf(block).dataset !== null).slice(0, MOST_BLOCKS));
   return Promise.all(blocks.map((block) => resolved(ctx, references, block, answered.has(block))));
 }
 
-const headOf = ({ id, type, dataset }: Block) => ({ id, type: typeof type === 'string' ? type : null, dataset: typeof dataset === 'string' ? dataset : null });
+const headOf = ({ id, type, dataset }: Block) => ({
+  id,
+  type: typeof type === 'string' ? type : null,
+  dataset: typeof dataset === 'string' ? dataset : null,
+});
 
-async function resolved(ctx: Context, references: ReadonlyMap<string, Reference>, block: Block, isAnswered: boolean): Promise<BlockData> {
+async function resolved(
+  ctx: Context,
+  references: ReadonlyMap<string, Reference>,
+  block: Block,
+  isAnswered: boolean,
+): Promise<BlockData> {
   const head = headOf(block);
   const { dataset: alias } = head;
   if (alias === null) return { ...head, data: null, error: null };
@@ -80,7 +95,11 @@ async function dataOf(ctx: Context, reference: Reference, block: Block): Promise
   const marked = Boolean(reference.snapshots);
   if (question.kind === 'groups') {
     const parts: Part<AggregateResult>[] = [];
-    for (const source of sources) parts.push({ label: source.label, answer: await question.ask(source.dataset, await filterOn(ctx, reference, source, own)) });
+    for (const source of sources)
+      parts.push({
+        label: source.label,
+        answer: await question.ask(source.dataset, await filterOn(ctx, reference, source, own)),
+      });
     return groupsTogether(parts, marked);
   }
   const parts: Part<BlockRows>[] = [];
@@ -102,11 +121,19 @@ async function ownFilter(ctx: Context, { dataset }: Reference, filter: unknown):
 }
 
 /** The reference's filter, which always applies, with the block's own. Of the reference's the viewer may see nothing, so that what does not fit is told without names. */
-async function filterOn(ctx: Context, { alias, filter }: Reference, { dataset, label }: Source, own: Criteria | null): Promise<Criteria> {
+async function filterOn(
+  ctx: Context,
+  { alias, filter }: Reference,
+  { dataset, label }: Source,
+  own: Criteria | null,
+): Promise<Criteria> {
   const criteria = criteriaOf(filter);
   const { fields, partial } = await viewOf(ctx, dataset);
   const problem = problemOf(criteria, fields, partial);
-  if (problem !== null) throw badInput(`The filter of the dataset reference "${alias}" does not fit ${label === null ? 'its dataset' : `the snapshot ${label}`}: ${problem}`);
+  if (problem !== null)
+    throw badInput(
+      `The filter of the dataset reference "${alias}" does not fit ${label === null ? 'its dataset' : `the snapshot ${label}`}: ${problem}`,
+    );
   return own ? { $and: [criteria, own] } : criteria;
 }
 
@@ -122,7 +149,11 @@ function rowsTogether(parts: readonly Part<BlockRows>[], marked: boolean): Block
   const total = parts.reduce((sum, { answer }) => sum + answer.total, 0);
   if (!marked) return { fields, rows: parts.flatMap(({ answer }) => answer.rows), total };
   const mark = markOf(fields);
-  const rows = parts.flatMap(({ label, answer }) => answer.rows.map((row) => Object.fromEntries([[mark.name, label], ...fields.map(({ name }) => [name, row[name] ?? null])])));
+  const rows = parts.flatMap(({ label, answer }) =>
+    answer.rows.map((row) =>
+      Object.fromEntries([[mark.name, label], ...fields.map(({ name }) => [name, row[name] ?? null])]),
+    ),
+  );
   return { fields: [mark, ...fields], rows, total };
 }
 
@@ -135,7 +166,12 @@ function groupsTogether(parts: readonly Part<AggregateResult>[], marked: boolean
     return answer.rows.map((row) => [...(marked ? [label] : []), ...places.map((place) => row[place] ?? null)]);
   });
   const truncated = rows.length > MOST_GROUPS || parts.some(({ answer }) => answer.truncated);
-  return { columns: [...mark, ...columns], rows: rows.slice(0, MOST_GROUPS), total: parts.reduce((sum, { answer }) => sum + answer.total, 0), truncated };
+  return {
+    columns: [...mark, ...columns],
+    rows: rows.slice(0, MOST_GROUPS),
+    total: parts.reduce((sum, { answer }) => sum + answer.total, 0),
+    truncated,
+  };
 }
 
 /** Moments may have had other fields: each name once, as the first has it. */
@@ -144,4 +180,8 @@ function byName<T extends { name: string }>(columns: readonly T[]): T[] {
   return columns.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-const markOf = (columns: readonly { name: string }[]): Field => ({ name: distinctNames([...columns.map(({ name }) => name), SNAPSHOT]).at(-1)!, label: 'Snapshot', type: 'string' });
+const markOf = (columns: readonly { name: string }[]): Field => ({
+  name: distinctNames([...columns.map(({ name }) => name), SNAPSHOT]).at(-1)!,
+  label: 'Snapshot',
+  type: 'string',
+});

@@ -12,12 +12,19 @@ export interface ReportInput extends OwnedInput {
 
 /** Makes a report. Answers the id. */
 export async function create(ctx: Context, { definition, settings, ...input }: ReportInput): Promise<string> {
-  const content = { definition: checkedDefinition(definition ?? { blocks: [] }), settings: checkedSettings(settings ?? {}) };
+  const content = {
+    definition: checkedDefinition(definition ?? { blocks: [] }),
+    settings: checkedSettings(settings ?? {}),
+  };
   return ctx.transaction(async (tx) => (await createOwned(ctx, tx, REPORT, input, content)).id);
 }
 
 /** Changes a report. Answers the id. */
-export async function update(ctx: Context, id: string, { definition, settings, ...input }: ReportInput): Promise<string> {
+export async function update(
+  ctx: Context,
+  id: string,
+  { definition, settings, ...input }: ReportInput,
+): Promise<string> {
   return ctx.transaction(async (tx) => {
     const report = await load(ctx, tx, REPORT, id, 'report:write');
     if (definition !== undefined) report.definition = checkedDefinition(definition ?? { blocks: [] });

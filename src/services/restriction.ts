@@ -16,7 +16,11 @@ interface PartialShare extends Record<string, unknown> {
 }
 
 /** What the shares of a viewer show of datasets, in the order of their ids. It is asked for those alone who see a part: whoever sees the whole has no restriction. */
-export async function restrictions(query: Query, { tenantId, principals }: Pick<Viewer, 'tenantId' | 'principals'>, ids: readonly string[]): Promise<Restriction[]> {
+export async function restrictions(
+  query: Query,
+  { tenantId, principals }: Pick<Viewer, 'tenantId' | 'principals'>,
+  ids: readonly string[],
+): Promise<Restriction[]> {
   const shares = await query<PartialShare>({
     name: 'restrictions',
     text: `select s.resource_id as id, f.criteria, coalesce(f.criteria, '{}')::text as rows, case when s.restrict_fields and d.field_security_enabled then s.visible_fields end as fields
@@ -31,10 +35,17 @@ export async function restrictions(query: Query, { tenantId, principals }: Pick<
 function combined(shares: readonly PartialShare[]): Restriction {
   if (shares.length === 0) return NOTHING;
   const groups = new Map<string, PartialShare[]>();
-  for (const share of shares) groups.set(share.rows, [...groups.get(share.rows) ?? [], share]);
-  const fields = [...groups.values()].map((group) => (group.some((share) => share.fields === null) ? null : new Set(group.flatMap((share) => share.fields!)))).filter((names) => names !== null);
+  for (const share of shares) groups.set(share.rows, [...(groups.get(share.rows) ?? []), share]);
+  const fields = [...groups.values()]
+    .map((group) =>
+      group.some((share) => share.fields === null) ? null : new Set(group.flatMap((share) => share.fields!)),
+    )
+    .filter((names) => names !== null);
   return {
-    rows: shares.some(({ criteria }) => criteria === null) ? null : [...groups.values()].map(([share]) => share!.criteria!),
-    fields: fields.length === 0 ? null : fields.reduce((all, names) => new Set([...all].filter((name) => names.has(name)))),
+    rows: shares.some(({ criteria }) => criteria === null)
+      ? null
+      : [...groups.values()].map(([share]) => share!.criteria!),
+    fields:
+      fields.length === 0 ? null : fields.reduce((all, names) => new Set([...all].filter((name) => names.has(name)))),
   };
 }

@@ -8,16 +8,25 @@ export function misfit(errors: readonly ErrorObject[], root: string): Fault {
 }
 
 function complaint({ keyword, instancePath, params, message }: ErrorObject, root: string): Complaint {
-  const named = keyword === 'required' ? params.missingProperty : keyword === 'additionalProperties' ? params.additionalProperty : undefined;
+  const named =
+    keyword === 'required'
+      ? params.missingProperty
+      : keyword === 'additionalProperties'
+        ? params.additionalProperty
+        : undefined;
   const path = [root, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [String(named)])];
   return { path, message: `${path.join('.')} ${said(keyword, params) ?? message}`, code: keyword };
 }
 
 function said(keyword: string, params: ErrorObject['params']): string | undefined {
   switch (keyword) {
-    case 'required': return 'is required';
-    case 'additionalProperties': return 'is unknown';
-    case 'enum': return `must be one of ${params['allowedValues'].filter((value: unknown) => value !== null).join(', ')}`;
-    default: return undefined;
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is unknown';
+    case 'enum':
+      return `must be one of ${params['allowedValues'].filter((value: unknown) => value !== null).join(', ')}`;
+    default:
+      return undefined;
   }
 }

@@ -13,7 +13,14 @@ import { KINDS } from './kinds.ts';
 import { readable } from './rights.ts';
 
 /** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */
-export const SEARCHABLE: Readonly<Record<string, Kind>> = { ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as Kind])), team: Team, folder: Folder, suite: Suite, tag: Tag, user: User };
+export const SEARCHABLE: Readonly<Record<string, Kind>> = {
+  ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as Kind])),
+  team: Team,
+  folder: Folder,
+  suite: Suite,
+  tag: Tag,
+  user: User,
+};
 
 /** Something that was found. `score` is 1 for a name that is `q`, 0.8 for one that begins so, 0.6 where all words are in the name, 0.4 elsewhere, 0.2 where only similar words are. */
 export interface Hit extends Record<string, unknown> {
@@ -40,8 +47,12 @@ export interface Search {
 const LONGEST = 500;
 
 /** What the viewer may read and that holds all words of `q`, the best first: one statement. 400 when `q` holds no word. */
-export async function search({ query, viewer }: Context, { q, kinds, limit, start }: Search): Promise<{ items: Hit[]; start: number; count: number; total: number }> {
-  if (q.length > LONGEST || q.includes('\0')) throw invalid('q', `must have at most ${LONGEST} characters and no zero byte`);
+export async function search(
+  { query, viewer }: Context,
+  { q, kinds, limit, start }: Search,
+): Promise<{ items: Hit[]; start: number; count: number; total: number }> {
+  if (q.length > LONGEST || q.includes('\0'))
+    throw invalid('q', `must have at most ${LONGEST} characters and no zero byte`);
   if (normaliseWords(q).length === 0) throw invalid('q', 'must hold a word');
   const wanted = kinds ?? Object.keys(SEARCHABLE);
   const rule = readable(viewer);
@@ -58,6 +69,15 @@ export async function search({ query, viewer }: Context, { q, kinds, limit, star
       join dws.search_entry e on e.tenant_id = $1 and e.kind = p.kind and e.id = p.id order by p.score desc, p.folded, p.id`,
     values: [...values, from],
   });
-  const total = rows[0]?.total ?? (from > 0 ? (await query<{ total: number }>({ text: `select count(*)::int as total ${matches} and $1::uuid is not null`, values }))[0]!.total : 0);
+  const total =
+    rows[0]?.total ??
+    (from > 0
+      ? (
+          await query<{ total: number }>({
+            text: `select count(*)::int as total ${matches} and $1::uuid is not null`,
+            values,
+          })
+        )[0]!.total
+      : 0);
   return { items: rows, start: from, count: rows.length, total };
 }

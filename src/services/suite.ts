@@ -32,7 +32,11 @@ export async function create(ctx: Context, { name, description, datasourceIds }:
 }
 
 /** Changes a suite. Members that the caller does not see stay in it, behind those that they name. Answers the id. */
-export async function update(ctx: Context, id: string, { name, description, datasourceIds }: SuiteInput): Promise<string> {
+export async function update(
+  ctx: Context,
+  id: string,
+  { name, description, datasourceIds }: SuiteInput,
+): Promise<string> {
   return ctx.transaction(async (tx) => {
     const suite = await loadCreated(ctx, tx, SUITE, id, 'suite:write');
     if (name !== undefined) suite.name = checkText(name, 'name');
@@ -54,7 +58,10 @@ export const MEMBER_RIGHTS = readableThrough('datasource', 'datasource_id');
 
 const MOST_MEMBERS = 1000;
 
-interface Found extends Record<string, unknown> { id: string; slug: string }
+interface Found extends Record<string, unknown> {
+  id: string;
+  slug: string;
+}
 
 /** The ids of datasources in the order in which they are named; 404 for the first that the caller may not read. They stay until the transaction ends. */
 async function datasourcesOf({ viewer }: Context, tx: Transaction, keys: readonly string[]): Promise<string[]> {
@@ -65,29 +72,52 @@ async function datasourcesOf({ viewer }: Context, tx: Transaction, keys: readonl
     text: `select id, slug from dws.datasource r where tenant_id = $1 and (id = any($2) or slug = any($3))${rights ? ` and ${numbered(rights, 4)}` : ''} order by id for key share`,
     values: [viewer.tenantId, keys.filter(isUuid), words.filter((word) => !isUuid(word)), ...(rights?.params ?? [])],
   });
-  const ids = new Map(found.flatMap(({ id, slug }) => [[id, id], [slug, id]]));
-  return [...new Set(keys.map((key, index) => {
-    const id = ids.get(isUuid(key) ? key.toLowerCase() : words[index]!);
-    if (!id) throw notFound({ what: 'datasource', id: key });
-    return id;
-  }))];
+  const ids = new Map(
+    found.flatMap(({ id, slug }) => [
+      [id, id],
+      [slug, id],
+    ]),
+  );
+  return [
+    ...new Set(
+      keys.map((key, index) => {
+        const id = ids.get(isUuid(key) ? key.toLowerCase() : words[index]!);
+        if (!id) throw notFound({ what: 'datasource', id: key });
+        return id;
+      }),
+    ),
+  ];
 }
 
 async function changeMembers(ctx: Context, tx: Transaction, suite: Suite, keys: readonly string[]): Promise<void> {
   const { viewer } = ctx;
   const wanted = await datasourcesOf(ctx, tx, keys);
   const seen = MEMBER_RIGHTS(viewer);
-  const unseen = seen === null ? [] : await tx.query<{ id: string }>({
-    text: `select datasource_id as id from dws.suite_member r where tenant_id = $1 and suite_id = $2 and not ${numbered(seen, 3)} order by position`, values: [viewer.tenantId, suite.id, ...seen.params],
-  });
+  const unseen =
+    seen === null
+      ? []
+      : await tx.query<{ id: string }>({
+          text: `select datasource_id as id from dws.suite_member r where tenant_id = $1 and suite_id = $2 and not ${numbered(seen, 3)} order by position`,
+          values: [viewer.tenantId, suite.id, ...seen.params],
+        });
   const members = [...wanted, ...unseen.map(({ id }) => id)];
-  if (members.length > MOST_MEMBERS) throw invalid('datasourceIds', `must leave at most ${MOST_MEMBERS} datasources in the suite`);
-  await tx.query({ text: `delete from dws.suite_member where tenant_id = $1 and suite_id = $2`, values: [viewer.tenantId, suite.id] });
+  if (members.length > MOST_MEMBERS)
+    throw invalid('datasourceIds', `must leave at most ${MOST_MEMBERS} datasources in the suite`);
+  await tx.query({
+    text: `delete from dws.suite_member where tenant_id = $1 and suite_id = $2`,
+    values: [viewer.tenantId, suite.id],
+  });
   putMembers(ctx, tx, suite.id, members);
   // Its members are a part of it: who reads it again must see another version.
   suite.updatedAt = new Date();
 }
 
-function putMembers({ viewer: { tenantId } }: Context, tx: Transaction, suiteId: string, datasourceIds: readonly string[]): void {
-  for (const [position, datasourceId] of datasourceIds.entries()) tx.em.persist(tx.em.create(SuiteMember, { tenantId, suiteId, datasourceId, position }, { partial: true }));
+function putMembers(
+  { viewer: { tenantId } }: Context,
+  tx: Transaction,
+  suiteId: string,
+  datasourceIds: readonly string[],
+): void {
+  for (const [position, datasourceId] of datasourceIds.entries())
+    tx.em.persist(tx.em.create(SuiteMember, { tenantId, suiteId, datasourceId, position }, { partial: true }));
 }

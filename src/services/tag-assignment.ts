@@ -11,7 +11,12 @@ import { checkVersion, knownIds, levelIn, load } from './rights.ts';
 const permissionOf = ({ kind }: Pick<KindOf<OwnedRow>, 'kind'>) => `${kind}:assignTags` as ResourcePermission;
 
 /** Puts a tag on a resource, where it is not on it yet. Answers the assignment's id and whether it was made. */
-export function assign<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, tagId: string): Promise<{ id: string; created: boolean }> {
+export function assign<T extends OwnedRow>(
+  ctx: Context,
+  kind: KindOf<T>,
+  id: string,
+  tagId: string,
+): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
     const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, permissionOf(kind));
     const [known] = await knownIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
@@ -22,7 +27,12 @@ export function assign<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: st
 }
 
 /** Takes a tag off a resource; 404 when it is not on it. */
-export async function unassign<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string, tagId: string): Promise<void> {
+export async function unassign<T extends OwnedRow>(
+  ctx: Context,
+  kind: KindOf<T>,
+  id: string,
+  tagId: string,
+): Promise<void> {
   await ctx.transaction(async (tx) => {
     const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, permissionOf(kind));
     const present = isUuid(tagId) ? await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId }) : null;
@@ -33,12 +43,24 @@ export async function unassign<T extends OwnedRow>(ctx: Context, kind: KindOf<T>
 }
 
 /** The tags that a new resource begins with. */
-export async function tagNew<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, resource: T, tagIds: readonly string[]): Promise<void> {
+export async function tagNew<T extends OwnedRow>(
+  ctx: Context,
+  tx: Transaction,
+  kind: KindOf<T>,
+  resource: T,
+  tagIds: readonly string[],
+): Promise<void> {
   for (const tagId of await knownIds(tx, ctx.viewer.tenantId, 'tag', tagIds)) make(tx, kind, resource, tagId);
 }
 
 /** Makes a resource's tags exactly these; changing them takes a permission of its own. */
-export async function retag<T extends OwnedRow>(ctx: Context, tx: Transaction, kind: KindOf<T>, resource: T, tagIds: readonly string[]): Promise<void> {
+export async function retag<T extends OwnedRow>(
+  ctx: Context,
+  tx: Transaction,
+  kind: KindOf<T>,
+  resource: T,
+  tagIds: readonly string[],
+): Promise<void> {
   const wanted = await knownIds(tx, ctx.viewer.tenantId, 'tag', tagIds);
   const present = await tx.em.find(TagAssignment, { resourceId: resource.id });
   const gone = present.filter(({ tagId }) => !wanted.includes(tagId));
@@ -50,7 +72,12 @@ export async function retag<T extends OwnedRow>(ctx: Context, tx: Transaction, k
   for (const tagId of fresh) make(tx, kind, resource, tagId);
 }
 
-function make(tx: Transaction, { kind }: Pick<KindOf<OwnedRow>, 'kind'>, resource: OwnedRow, tagId: string): TagAssignment {
+function make(
+  tx: Transaction,
+  { kind }: Pick<KindOf<OwnedRow>, 'kind'>,
+  resource: OwnedRow,
+  tagId: string,
+): TagAssignment {
   const { tenantId, id: resourceId } = resource;
   const made = tx.em.create(TagAssignment, { tenantId, kind, resourceId, tagId }, { partial: true });
   tx.em.persist(made);

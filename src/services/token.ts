@@ -1,9 +1,9 @@
 import { wrap } from '@mikro-orm/core';
 import { ApiToken } from '../../entities/api-token.ts';
+import { checkText, invalid } from '../core/check.ts';
 import type { Context } from '../core/context.ts';
 import { notFound } from '../core/errors.ts';
 import { isUuid } from '../core/id.ts';
-import { checkText, invalid } from '../core/check.ts';
 import { credentialsChanged } from './credential-change.ts';
 import { digest, randomSecret } from './credential.ts';
 
@@ -22,9 +22,19 @@ export async function create(ctx: Context, input: TokenInput): Promise<ApiToken 
 
   const secret = `dws_${randomSecret()}`;
   return ctx.transaction(async ({ em }) => {
-    const token = em.create(ApiToken, {
-      tenantId: ctx.viewer.tenantId, userId: ctx.viewer.userId, name, tokenHash: digest(secret), prefix: secret.slice(0, 8), scopes, expiresAt: input.expiresAt ?? null,
-    }, { partial: true });
+    const token = em.create(
+      ApiToken,
+      {
+        tenantId: ctx.viewer.tenantId,
+        userId: ctx.viewer.userId,
+        name,
+        tokenHash: digest(secret),
+        prefix: secret.slice(0, 8),
+        scopes,
+        expiresAt: input.expiresAt ?? null,
+      },
+      { partial: true },
+    );
     await em.persist(token).flush();
     return { ...wrap(token).toPOJO(), token: secret } as ApiToken & { token: string };
   });
@@ -43,7 +53,12 @@ export async function removeSession(ctx: Context, id: string): Promise<void> {
 async function end(ctx: Context, table: 'api_token' | 'session', what: string, id: string): Promise<void> {
   const { tenantId, userId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
-    const gone = isUuid(id) ? await tx.query({ text: `delete from dws.${table} where id = $1 and user_id = $2 and tenant_id = $3 returning id`, values: [id, userId, tenantId] }) : [];
+    const gone = isUuid(id)
+      ? await tx.query({
+          text: `delete from dws.${table} where id = $1 and user_id = $2 and tenant_id = $3 returning id`,
+          values: [id, userId, tenantId],
+        })
+      : [];
     if (!gone.length) throw notFound({ what, id });
   });
   credentialsChanged(ctx, [userId]);

@@ -8,7 +8,10 @@ import { happeningsOf } from './happenings.ts';
  * A unit of work of a viewer. What it did to resources becomes activities, and the mutation that asked for it an event of the audit log, in the same
  * transaction: none is there without the other, and nobody's service has to think of it. Of several units of work of a mutation the first takes the event.
  */
-export async function unitOfWork<T>({ platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function unitOfWork<T>(
+  { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   const { mutation } = request;
   let takes = false;
   try {
@@ -21,7 +24,10 @@ export async function unitOfWork<T>({ platform, viewer, request }: Pick<Context,
         mutation.resourceId ??= madeBy(mutation, tx.changes());
         const { text, values } = auditStatement(request, mutation, actorOf(viewer), 'succeeded');
         const more = happenings.length > 0 ? activityStatement(viewer, happenings, AUDIT_VALUES + 1) : null;
-        await tx.query({ text: more ? `with noted as (${more.text}) ${text}` : text, values: [...values!, ...more?.values ?? []] });
+        await tx.query({
+          text: more ? `with noted as (${more.text}) ${text}` : text,
+          values: [...values!, ...(more?.values ?? [])],
+        });
       } else if (happenings.length > 0) await tx.query(activityStatement(viewer, happenings));
       return result;
     });

@@ -9,8 +9,11 @@ import { checkVersion } from './rights.ts';
 /** A user by id or username, locked until the transaction ends. */
 export async function loadUser(ctx: Context, tx: Transaction, key: string): Promise<User> {
   const where = isUuid(key) ? 'id = $2' : 'lower(username) = lower($2)';
-  const [found] = await tx.query<{ id: string }>({ text: `select id from dws.app_user where tenant_id = $1 and ${where} for update`, values: [ctx.viewer.tenantId, key] });
-  const user = found && await tx.em.findOne(User, { id: found.id });
+  const [found] = await tx.query<{ id: string }>({
+    text: `select id from dws.app_user where tenant_id = $1 and ${where} for update`,
+    values: [ctx.viewer.tenantId, key],
+  });
+  const user = found && (await tx.em.findOne(User, { id: found.id }));
   if (!user) throw notFound({ what: 'user', id: key });
   named(ctx.request, 'user', key, user.id);
   checkVersion(ctx, 'user', user.version);

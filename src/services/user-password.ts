@@ -11,9 +11,12 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
   const { viewer, platform, request } = ctx;
   const owner = [viewer.tenantId, viewer.userId];
   await countAttempt(platform, `password/${viewer.userId}/${request.address}`);
-  const [row] = await ctx.query<{ password_hash: string | null }>({ text: `select password_hash from dws.app_user where tenant_id = $1 and id = $2`, values: owner });
+  const [row] = await ctx.query<{ password_hash: string | null }>({
+    text: `select password_hash from dws.app_user where tenant_id = $1 and id = $2`,
+    values: owner,
+  });
   named(request, 'user', viewer.username, viewer.userId);
-  if (!await verifyPassword(row?.password_hash, currentPassword)) {
+  if (!(await verifyPassword(row?.password_hash, currentPassword))) {
     // A guess at a password belongs into the log, though its answer is an ordinary 400.
     if (request.mutation) request.mutation.refused = true;
     throw invalid('currentPassword', 'is wrong');
@@ -22,8 +25,14 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
 
   const passwordHash = await hashPassword(password);
   await ctx.transaction(async (tx) => {
-    await tx.query({ text: `update dws.app_user set password_hash = $3, password_set_at = now(), password_expires_at = null, version = version + 1, updated_at = now() where tenant_id = $1 and id = $2`, values: [...owner, passwordHash] });
-    await tx.query({ text: `delete from dws.session where tenant_id = $1 and user_id = $2 and id <> $3`, values: [...owner, viewer.credentialId] });
+    await tx.query({
+      text: `update dws.app_user set password_hash = $3, password_set_at = now(), password_expires_at = null, version = version + 1, updated_at = now() where tenant_id = $1 and id = $2`,
+      values: [...owner, passwordHash],
+    });
+    await tx.query({
+      text: `delete from dws.session where tenant_id = $1 and user_id = $2 and id <> $3`,
+      values: [...owner, viewer.credentialId],
+    });
     await endLinks(tx.query, viewer.tenantId, viewer.userId);
   });
   credentialsChanged(ctx, [viewer.userId]);

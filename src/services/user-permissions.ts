@@ -18,7 +18,8 @@ export async function setPermissions(ctx: Context, key: string, permissions: str
   const wanted = new Set(permissions as GlobalPermission[]);
   const user = await ctx.transaction(async (tx) => {
     const found = await loadUser(ctx, tx, key);
-    if (wanted.has('tenant:superuser') !== found.superuser) await makeSuperuser(ctx, tx, found, wanted.has('tenant:superuser'));
+    if (wanted.has('tenant:superuser') !== found.superuser)
+      await makeSuperuser(ctx, tx, found, wanted.has('tenant:superuser'));
     wanted.delete('tenant:superuser');
     found.permissions = GLOBAL_PERMISSIONS.filter((word) => wanted.has(word));
     return found;
@@ -46,14 +47,21 @@ async function makeSuperuser(ctx: Context, tx: Transaction, user: User, superuse
 
 /** Whoever grants or looks into `tenant:superuser` does so in person (contract 2). */
 export function needSession({ viewer }: Context): void {
-  if (viewer.authMethod !== 'session') throw refused('tenant:superuser needs a session: log in with a password instead of a token');
+  if (viewer.authMethod !== 'session')
+    throw refused('tenant:superuser needs a session: log in with a password instead of a token');
 }
 
 /** The last enabled superuser can be neither removed, disabled nor demoted (contract 9). */
 export async function keepOneSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
   if (!user.superuser || !user.enabled) return;
   // The lock makes two who demote each other at once wait for one another.
-  await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`superusers:${ctx.viewer.tenantId}`] });
-  const others = await tx.query({ text: `select id from dws.app_user where tenant_id = $1 and superuser and enabled and id <> $2 limit 1`, values: [ctx.viewer.tenantId, user.id] });
+  await tx.query({
+    text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
+    values: [`superusers:${ctx.viewer.tenantId}`],
+  });
+  const others = await tx.query({
+    text: `select id from dws.app_user where tenant_id = $1 and superuser and enabled and id <> $2 limit 1`,
+    values: [ctx.viewer.tenantId, user.id],
+  });
   if (!others.length) throw conflict('The last enabled superuser cannot be removed, disabled or demoted');
 }

@@ -28,8 +28,27 @@ export interface UserInput extends ProfileInput {
 }
 
 /** Fields that null clears. */
-export const NULLABLE = ['displayName', 'givenName', 'familyName', 'middleName', 'email', 'timezone', 'lockedAt', 'passwordSetAt', 'passwordExpiresAt'] as const;
-const ADMIN_FIELDS = ['username', 'domain', 'enabled', 'locked', 'lockedAt', 'loginAttempts', 'passwordSetAt', 'passwordExpiresAt'] as const;
+export const NULLABLE = [
+  'displayName',
+  'givenName',
+  'familyName',
+  'middleName',
+  'email',
+  'timezone',
+  'lockedAt',
+  'passwordSetAt',
+  'passwordExpiresAt',
+] as const;
+const ADMIN_FIELDS = [
+  'username',
+  'domain',
+  'enabled',
+  'locked',
+  'lockedAt',
+  'loginAttempts',
+  'passwordSetAt',
+  'passwordExpiresAt',
+] as const;
 
 /** Characters of settings as JSON. */
 const MOST_SETTINGS = 65_536;
@@ -37,12 +56,16 @@ const MOST_SETTINGS = 65_536;
 /** The input with its texts trimmed; throws 400 naming what does not fit. */
 export function checkProfile<T extends UserInput>(input: T): T {
   const checked = { ...input };
-  for (const field of ['displayName', 'givenName', 'familyName', 'middleName'] as const) if (checked[field] != null) checked[field] = checkOptionalText(checked[field], field, 255);
+  for (const field of ['displayName', 'givenName', 'familyName', 'middleName'] as const)
+    if (checked[field] != null) checked[field] = checkOptionalText(checked[field], field, 255);
   if (checked.email != null) checked.email = checkEmail(checked.email);
   if (checked.timezone) checkTimezone(checked.timezone);
-  if (checked.domain != null && !USERNAME.test(checked.domain)) throw invalid('domain', 'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$ and have at most 100 characters');
-  if (checked.loginAttempts != null && checked.loginAttempts < 0) throw invalid('loginAttempts', 'must not be negative');
-  if (checked.settings && JSON.stringify(checked.settings).length > MOST_SETTINGS) throw invalid('settings', `must have at most ${MOST_SETTINGS} characters as JSON`);
+  if (checked.domain != null && !USERNAME.test(checked.domain))
+    throw invalid('domain', 'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$ and have at most 100 characters');
+  if (checked.loginAttempts != null && checked.loginAttempts < 0)
+    throw invalid('loginAttempts', 'must not be negative');
+  if (checked.settings && JSON.stringify(checked.settings).length > MOST_SETTINGS)
+    throw invalid('settings', `must have at most ${MOST_SETTINGS} characters as JSON`);
   return checked;
 }
 
@@ -67,7 +90,8 @@ export function changedAdminField(user: User, input: UserInput): string | undefi
   return ADMIN_FIELDS.find((field) => input[field] !== undefined && plain(input[field]) !== plain(now[field]));
 }
 
-const plain = (value: unknown): unknown => (value instanceof Date ? value.getTime() : value ?? null);
+const plain = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
 
 /** Whether a lock still holds. */
-export const isLocked = (lockedAt: Date | string | null | undefined): boolean => lockedAt != null && new Date(lockedAt).getTime() + LOCK_MINUTES * 60_000 > Date.now();
+export const isLocked = (lockedAt: Date | string | null | undefined): boolean =>
+  lockedAt != null && new Date(lockedAt).getTime() + LOCK_MINUTES * 60_000 > Date.now();

@@ -25,7 +25,11 @@ const LARGEST = 100_000;
 export const ownSettings: RowRule = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
 /** The viewer's settings for a dataset, of a draft or snapshot for the dataset it belongs to. */
-export const settingsOfViewer = (model: () => Model): Relation => ({ kind: 'one', model, join: 'r.dataset_id = coalesce(p.parent_id, p.id)' });
+export const settingsOfViewer = (model: () => Model): Relation => ({
+  kind: 'one',
+  model,
+  join: 'r.dataset_id = coalesce(p.parent_id, p.id)',
+});
 
 /** The settings as they are shown. */
 export const shownSettings = (own: OwnSettings): UserSettings => own ?? { settings: {}, updatedAt: null };
@@ -33,7 +37,8 @@ export const shownSettings = (own: OwnSettings): UserSettings => own ?? { settin
 /** Keeps settings of the viewer for a dataset that they read, in place of those before. */
 export async function set(ctx: Context, id: string, settings: Record<string, unknown>): Promise<UserSettings> {
   const { tenantId, userId } = ctx.viewer;
-  if (Buffer.byteLength(JSON.stringify(settings)) > LARGEST) throw invalid('settings', 'must have at most 100 kB as JSON');
+  if (Buffer.byteLength(JSON.stringify(settings)) > LARGEST)
+    throw invalid('settings', 'must have at most 100 kB as JSON');
   const datasetId = await keeperOf(ctx, id);
   await ctx.transaction(async (tx) => {
     // For a dataset that vanishes meanwhile nothing is kept.

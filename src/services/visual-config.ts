@@ -16,7 +16,8 @@ export function checkedConfig(component: VisualComponent, config: Record<string,
   const valid = ajv.compile<VisualConfig>(componentOf(component).schema);
   if (!valid(config)) throw misfit(valid.errors!, 'config');
   const { min, max } = config;
-  if (typeof min === 'number' && typeof max === 'number' && min >= max) throw invalid('config.max', 'must be greater than config.min');
+  if (typeof min === 'number' && typeof max === 'number' && min >= max)
+    throw invalid('config.max', 'must be greater than config.min');
   return config;
 }
 
@@ -28,7 +29,12 @@ export async function fieldsSeen(ctx: Context, dataset: ViewedDataset): Promise<
 }
 
 /** A config as the viewer sees it: names of fields that are hidden from them are empty. */
-export async function shownConfig(ctx: Context, dataset: ViewedDataset, component: VisualComponent, config: VisualConfig): Promise<VisualConfig> {
+export async function shownConfig(
+  ctx: Context,
+  dataset: ViewedDataset,
+  component: VisualComponent,
+  config: VisualConfig,
+): Promise<VisualConfig> {
   const isVisible = await fieldsSeen(ctx, dataset);
   return isVisible ? visibleConfig(component, config, isVisible) : config;
 }

@@ -36,9 +36,17 @@ export interface VisualImageQuery extends VisualQuery {
 const NOTHING: AggregateResult = { columns: [], rows: [], total: 0, truncated: false };
 
 /** The numbers of a visual, of the rows and fields that the viewer sees. 400 naming the key of its config that is missing. */
-export async function visualData(ctx: Context, { component, config, dataset }: ShownVisual, query: VisualQuery): Promise<AggregateResult> {
+export async function visualData(
+  ctx: Context,
+  { component, config, dataset }: ShownVisual,
+  query: VisualQuery,
+): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
-  const plan = planOf(component, await askedConfig(ctx, dataset, component, config), new Map(view.fields.map(({ name, type }) => [name, type])));
+  const plan = planOf(
+    component,
+    await askedConfig(ctx, dataset, component, config),
+    new Map(view.fields.map(({ name, type }) => [name, type])),
+  );
   if (!view.generation) return NOTHING;
   if (plan.kind === 'rows') return rowsOf(ctx, dataset, plan, query);
   const labels = new Map(view.fields.map(({ name, label }) => [name, label]));
@@ -46,7 +54,12 @@ export async function visualData(ctx: Context, { component, config, dataset }: S
 }
 
 /** The config that the viewer's numbers follow. What names a hidden field is refused without its name, which others may have written; columns of a table are left out. */
-async function askedConfig(ctx: Context, dataset: ViewedDataset, component: VisualComponent, config: VisualConfig): Promise<VisualConfig> {
+async function askedConfig(
+  ctx: Context,
+  dataset: ViewedDataset,
+  component: VisualComponent,
+  config: VisualConfig,
+): Promise<VisualConfig> {
   const isVisible = await fieldsSeen(ctx, dataset);
   if (!isVisible) return config;
   const hidden = hiddenKey(component, config, isVisible);
@@ -54,16 +67,43 @@ async function askedConfig(ctx: Context, dataset: ViewedDataset, component: Visu
   return visibleConfig(component, config, isVisible);
 }
 
-async function groupsOf(ctx: Context, dataset: ViewedDataset, { groupBy, measure, sort }: GroupPlan, { filter, q, limit }: VisualQuery, labelOf: (field: string) => string): Promise<AggregateResult> {
+async function groupsOf(
+  ctx: Context,
+  dataset: ViewedDataset,
+  { groupBy, measure, sort }: GroupPlan,
+  { filter, q, limit }: VisualQuery,
+  labelOf: (field: string) => string,
+): Promise<AggregateResult> {
   const result = await aggregate(ctx, dataset, { groupBy, measures: [measure], sort, filter, q, limit });
-  return { ...result, columns: result.columns.map((column) => (column.name === measure.as ? { ...column, label: measureLabel(measure, labelOf) } : column)) };
+  return {
+    ...result,
+    columns: result.columns.map((column) =>
+      column.name === measure.as ? { ...column, label: measureLabel(measure, labelOf) } : column,
+    ),
+  };
 }
 
-async function rowsOf(ctx: Context, dataset: ViewedDataset, plan: RowPlan, { filter, q, limit }: VisualQuery): Promise<AggregateResult> {
-  const page = await search(ctx, dataset, { fields: plan.fields, sort: plan.sort, limit: limit ?? plan.limit, filter, q });
+async function rowsOf(
+  ctx: Context,
+  dataset: ViewedDataset,
+  plan: RowPlan,
+  { filter, q, limit }: VisualQuery,
+): Promise<AggregateResult> {
+  const page = await search(ctx, dataset, {
+    fields: plan.fields,
+    sort: plan.sort,
+    limit: limit ?? plan.limit,
+    filter,
+    q,
+  });
   const total = await page.countAll();
   const rows = page.items.map((item) => page.fields.map(({ name }) => item[name] ?? null));
-  return { columns: page.fields.map(({ name, label, type }) => ({ name, label, type })), rows, total, truncated: total > rows.length };
+  return {
+    columns: page.fields.map(({ name, label, type }) => ({ name, label, type })),
+    rows,
+    total,
+    truncated: total > rows.length,
+  };
 }
 
 /** More than that no picture shows, and drawing it takes long. */
@@ -71,15 +111,26 @@ const MOST_DRAWN = 1000;
 const USUAL_SIZE = { width: 800, height: 450 };
 
 /** A visual as the viewer sees it, drawn as SVG. */
-export async function visualImage(ctx: Context, visual: ShownVisual, { width, height, ...query }: VisualImageQuery): Promise<string> {
+export async function visualImage(
+  ctx: Context,
+  visual: ShownVisual,
+  { width, height, ...query }: VisualImageQuery,
+): Promise<string> {
   const { name, component, config } = visual;
-  const size = { width: checkedSize('width', width ?? config.width ?? USUAL_SIZE.width), height: checkedSize('height', height ?? config.height ?? USUAL_SIZE.height) };
+  const size = {
+    width: checkedSize('width', width ?? config.width ?? USUAL_SIZE.width),
+    height: checkedSize('height', height ?? config.height ?? USUAL_SIZE.height),
+  };
   const most = component === 'scatter-plot' ? 2 * MOST_DRAWN : MOST_DRAWN;
-  const data = await visualData(ctx, visual, { ...query, limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? most, most) });
+  const data = await visualData(ctx, visual, {
+    ...query,
+    limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? most, most),
+  });
   return drawPicture({ component, config, title: config.chartTitle || name, data, ...size });
 }
 
 function checkedSize(key: 'width' | 'height', pixels: number): number {
-  if (!Number.isInteger(pixels) || pixels < 100 || pixels > 4000) throw invalid(key, 'must be a whole number from 100 to 4000');
+  if (!Number.isInteger(pixels) || pixels < 100 || pixels > 4000)
+    throw invalid(key, 'must be a whole number from 100 to 4000');
   return pixels;
 }

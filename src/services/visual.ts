@@ -26,14 +26,22 @@ export interface VisualInput {
 }
 
 /** Adds a visual to a dataset, behind the others unless a position is named. Answers its id. */
-export async function create(ctx: Context, datasetId: string, { component, ...input }: VisualInput & { component: VisualComponent }): Promise<string> {
+export async function create(
+  ctx: Context,
+  datasetId: string,
+  { component, ...input }: VisualInput & { component: VisualComponent },
+): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const dataset = await lockedDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const count = await tx.em.count(Visual, { datasetId: dataset.id });
     if (count >= MOST_VISUALS) throw conflict(`A dataset has at most ${MOST_VISUALS} visuals`);
     const name = input.name ?? componentOf(component).name;
-    const visual = tx.em.create(Visual, { tenantId, datasetId: dataset.id, ownerId: userId, component, name, position: count }, { partial: true });
+    const visual = tx.em.create(
+      Visual,
+      { tenantId, datasetId: dataset.id, ownerId: userId, component, name, position: count },
+      { partial: true },
+    );
     assign(visual, { ...input, name });
     await place(tx, visual, input.position ?? count, count);
     tx.em.persist(visual);
@@ -49,7 +57,8 @@ export async function update(ctx: Context, datasetId: string, id: string, input:
     const dataset = await lockedDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const visual = await visualIn(ctx, tx, dataset, id);
     if (input.position === null) throw invalid('position', 'must not be null');
-    if (input.position !== undefined) await place(tx, visual, input.position, await tx.em.count(Visual, { datasetId: dataset.id }) - 1);
+    if (input.position !== undefined)
+      await place(tx, visual, input.position, (await tx.em.count(Visual, { datasetId: dataset.id })) - 1);
     assign(visual, input, isVisible);
     return visual.id;
   });
@@ -66,17 +75,27 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
 }
 
 /** Gives a dataset without visuals those of another, as they are, with a new owner. Answers their ids, in the order of their places. */
-export async function copyVisuals(tx: Transaction, fromDatasetId: string, toDatasetId: string, ownerId: string): Promise<string[]> {
+export async function copyVisuals(
+  tx: Transaction,
+  fromDatasetId: string,
+  toDatasetId: string,
+  ownerId: string,
+): Promise<string[]> {
   const visuals = await tx.em.find(Visual, { datasetId: fromDatasetId }, { orderBy: { position: 'asc' } });
   return visuals.map(({ tenantId, name, description, component, config, embedded, pinned, position }) => {
-    const copy = tx.em.create(Visual, { tenantId, datasetId: toDatasetId, ownerId, name, description, component, config, embedded, pinned, position }, { partial: true });
+    const copy = tx.em.create(
+      Visual,
+      { tenantId, datasetId: toDatasetId, ownerId, name, description, component, config, embedded, pinned, position },
+      { partial: true },
+    );
     tx.em.persist(copy);
     return copy.id;
   });
 }
 
 /** The lock on the dataset is that on the order of its visuals. `If-Match` speaks of the visual. */
-const lockedDataset = (ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> => load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, permission);
+const lockedDataset = (ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> =>
+  load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, permission);
 
 async function visualIn(ctx: Context, tx: Transaction, dataset: Dataset, id: string): Promise<Visual> {
   const visual = isUuid(id) ? await tx.em.findOne(Visual, { id, datasetId: dataset.id }) : null;
@@ -86,14 +105,26 @@ async function visualIn(ctx: Context, tx: Transaction, dataset: Dataset, id: str
 }
 
 /** What was sent is checked by itself: what stays of others must not be told by what does not fit beside it. */
-function assign(visual: Visual, { name, description, config, embedded, pinned }: VisualInput, isVisible: IsVisible | null = null): void {
+function assign(
+  visual: Visual,
+  { name, description, config, embedded, pinned }: VisualInput,
+  isVisible: IsVisible | null = null,
+): void {
   const checked = config === undefined ? undefined : checkedConfig(visual.component, config ?? {});
-  assignPresent<Pick<Visual, 'name' | 'description' | 'config' | 'embedded' | 'pinned'>>(visual, {
-    name: name === undefined ? undefined : checkText(name, 'name'),
-    description: description === undefined ? undefined : checkOptionalText(description, 'description'),
-    config: config && checked && isVisible ? withHidden(visual.component, visual.config, { ...checked }, isVisible) : checked,
-    embedded, pinned,
-  }, ['description']);
+  assignPresent<Pick<Visual, 'name' | 'description' | 'config' | 'embedded' | 'pinned'>>(
+    visual,
+    {
+      name: name === undefined ? undefined : checkText(name, 'name'),
+      description: description === undefined ? undefined : checkOptionalText(description, 'description'),
+      config:
+        config && checked && isVisible
+          ? withHidden(visual.component, visual.config, { ...checked }, isVisible)
+          : checked,
+      embedded,
+      pinned,
+    },
+    ['description'],
+  );
 }
 
 /** Puts a visual to its place and the others around it, so that places count from 0 without gaps; `last` is the last place. */
@@ -106,8 +137,15 @@ async function place(tx: Transaction, visual: Visual, wanted: number, last: numb
 }
 
 /** Moves the visuals of some places by one. Their `updatedAt` stays: nobody changed them. */
-async function shift(tx: Transaction, { tenantId, datasetId }: Visual, first: number, last: number, by: 1 | -1): Promise<void> {
+async function shift(
+  tx: Transaction,
+  { tenantId, datasetId }: Visual,
+  first: number,
+  last: number,
+  by: 1 | -1,
+): Promise<void> {
   await tx.query({
-    text: `update dws.visual set position = position + $5, version = version + 1 where tenant_id = $1 and dataset_id = $2 and position between $3 and $4`, values: [tenantId, datasetId, first, last, by],
+    text: `update dws.visual set position = position + $5, version = version + 1 where tenant_id = $1 and dataset_id = $2 and position between $3 and $4`,
+    values: [tenantId, datasetId, first, last, by],
   });
 }

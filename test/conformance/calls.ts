@@ -1,4 +1,11 @@
-import { getNamedType, getNullableType, isCompositeType, isInputObjectType, isListType, type GraphQLField } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isInputObjectType,
+  isListType,
+  type GraphQLField,
+} from 'graphql';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
 
 /* How any route and any root field is called, made from the route table and the schema alone. */
@@ -21,16 +28,47 @@ export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undef
   const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
   const body: Record<string, unknown> = {};
   // What takes the body as a whole is satisfied by an empty one.
-  for (const { argument } of plan.slots.filter((slot) => slot.argument.name !== row.options.body || isInputObjectType(getNamedType(slot.argument.type)))) {
+  for (const { argument } of plan.slots.filter(
+    (slot) => slot.argument.name !== row.options.body || isInputObjectType(getNamedType(slot.argument.type)),
+  )) {
     const type = isListType(getNullableType(argument.type)) ? argument.type : getNamedType(argument.type);
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) { if (String(field.type).endsWith('!') && field.defaultValue === undefined) body[field.name] = sample(field.name, String(getNamedType(field.type))); }
-    if (!isInputObjectType(type) && String(argument.type).endsWith('!') && argument.defaultValue === undefined && !path.has(argument.name)) body[argument.name] = sample(argument.name, String(type));
+    if (isInputObjectType(type))
+      for (const field of Object.values(type.getFields())) {
+        if (String(field.type).endsWith('!') && field.defaultValue === undefined)
+          body[field.name] = sample(field.name, String(getNamedType(field.type)));
+      }
+    if (
+      !isInputObjectType(type) &&
+      String(argument.type).endsWith('!') &&
+      argument.defaultValue === undefined &&
+      !path.has(argument.name)
+    )
+      body[argument.name] = sample(argument.name, String(type));
   }
   return body;
 }
 
-const SAMPLES: Record<string, unknown> = { Int: 1, Float: 1, Boolean: true, JSONObject: {}, JSON: {}, TeamRole: 'member', Theme: 'dark', DateTime: '2026-01-01T00:00:00.000Z' };
-const NAMED: Record<string, unknown> = { q: 'private', groupBy: [], measures: [{ fn: 'count', as: 'n' }], format: 'csv', permissions: [], password: 'correct horse battery', username: 'somebody-new', type: 'postgres', config: { host: '127.0.0.1', database: 'd', user: 'u' } };
+const SAMPLES: Record<string, unknown> = {
+  Int: 1,
+  Float: 1,
+  Boolean: true,
+  JSONObject: {},
+  JSON: {},
+  TeamRole: 'member',
+  Theme: 'dark',
+  DateTime: '2026-01-01T00:00:00.000Z',
+};
+const NAMED: Record<string, unknown> = {
+  q: 'private',
+  groupBy: [],
+  measures: [{ fn: 'count', as: 'n' }],
+  format: 'csv',
+  permissions: [],
+  password: 'correct horse battery',
+  username: 'somebody-new',
+  type: 'postgres',
+  config: { host: '127.0.0.1', database: 'd', user: 'u' },
+};
 /** Where a name that others have too means something of its own. */
 const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup', VisualComponent: 'bar-chart' };
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN;
@@ -39,12 +77,24 @@ const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[nam
 export function queryOf({ row, plan }: Endpoint): string {
   if (row.method !== 'GET' || !plan) return '';
   const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
-  const required = plan.slots.filter(({ argument }) => String(argument.type).endsWith('!') && argument.defaultValue === undefined && argument.name in NAMED && !path.has(argument.name));
-  return required.length ? `?${required.map(({ argument }) => `${argument.name}=${String(NAMED[argument.name])}`).join('&')}` : '';
+  const required = plan.slots.filter(
+    ({ argument }) =>
+      String(argument.type).endsWith('!') &&
+      argument.defaultValue === undefined &&
+      argument.name in NAMED &&
+      !path.has(argument.name),
+  );
+  return required.length
+    ? `?${required.map(({ argument }) => `${argument.name}=${String(NAMED[argument.name])}`).join('&')}`
+    : '';
 }
 
 /** A document that calls a field with arguments of the right types, or those given as literals. */
-export function documentOf(root: string, { name, args, type }: GraphQLField<unknown, unknown>, own: Record<string, string> = {}): string {
+export function documentOf(
+  root: string,
+  { name, args, type }: GraphQLField<unknown, unknown>,
+  own: Record<string, string> = {},
+): string {
   const needed = args.filter((argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined);
   const given = needed.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
   const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
@@ -54,11 +104,25 @@ export function documentOf(root: string, { name, args, type }: GraphQLField<unkn
 function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): string {
   const named = getNamedType(type);
   if (isInputObjectType(named)) {
-    const required = Object.values(named.getFields()).filter((field) => String(field.type).endsWith('!') && field.defaultValue === undefined);
+    const required = Object.values(named.getFields()).filter(
+      (field) => String(field.type).endsWith('!') && field.defaultValue === undefined,
+    );
     const object = `{ ${required.map((field) => `${field.name}: ${literal(field.type)}`).join(', ')} }`;
     return String(type).startsWith('[') ? `[${object}]` : object;
   }
   const values = 'getValues' in named ? named.getValues()[0]!.name : undefined;
-  const one = values ?? { Int: '1', Float: '1', Boolean: 'true', JSONObject: '{}', JSON: '1', _Any: '{ __typename: "User" }', DateTime: '"2026-01-01T00:00:00.000Z"', Upload: '"data:text/csv,a"' }[named.name] ?? JSON.stringify(UNKNOWN);
+  const one =
+    values ??
+    {
+      Int: '1',
+      Float: '1',
+      Boolean: 'true',
+      JSONObject: '{}',
+      JSON: '1',
+      _Any: '{ __typename: "User" }',
+      DateTime: '"2026-01-01T00:00:00.000Z"',
+      Upload: '"data:text/csv,a"',
+    }[named.name] ??
+    JSON.stringify(UNKNOWN);
   return String(type).startsWith('[') ? `[${one}]` : one;
 }

@@ -8,11 +8,29 @@ export interface Fixture {
 
 /** By the first segment of the path. */
 export const FIXTURES: Record<string, Fixture> = {
-  users: { make: async (admin, name) => (await admin.creates('/users', { username: name.replaceAll(' ', '-'), password: 'correct horse battery', enabled: true })).username },
+  users: {
+    make: async (admin, name) =>
+      (
+        await admin.creates('/users', {
+          username: name.replaceAll(' ', '-'),
+          password: 'correct horse battery',
+          enabled: true,
+        })
+      ).username,
+  },
   tags: { make: async (admin, name) => (await admin.creates('/tags', { name })).id },
   teams: { make: async (admin, name) => (await admin.creates('/teams', { name })).id },
   datasources: {
-    make: async (admin, name, ownerId) => (await admin.creates('/datasources', { name, ownerId, type: 'postgres', config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' }, secrets: { password: 'p' } })).id,
+    make: async (admin, name, ownerId) =>
+      (
+        await admin.creates('/datasources', {
+          name,
+          ownerId,
+          type: 'postgres',
+          config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' },
+          secrets: { password: 'p' },
+        })
+      ).id,
   },
   queries: {
     make: async (admin, name, ownerId) => {

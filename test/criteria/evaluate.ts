@@ -12,26 +12,41 @@ export function matches(row: Json, criteria: Json, fields: readonly Field[]): bo
     if (key === '$and') return (value as Json[]).every((item) => matches(row, item, fields));
     if (key === '$or') return (value as Json[]).some((item) => matches(row, item, fields));
     if (key === '$not') return !matches(row, value as Json, fields);
-    return holds(row[key] ?? null, value, fields.find((field) => field.name === key)!);
+    return holds(
+      row[key] ?? null,
+      value,
+      fields.find((field) => field.name === key)!,
+    );
   });
 }
 
 function holds(stored: unknown, condition: unknown, field: Field): boolean {
   if (typeof condition !== 'object' || condition === null) return equals(stored, condition, field);
-  return Object.entries(condition).every(([operator, operand]) => operatorHolds(stored, operator, operand, condition as Json, field));
+  return Object.entries(condition).every(([operator, operand]) =>
+    operatorHolds(stored, operator, operand, condition as Json, field),
+  );
 }
 
 function operatorHolds(stored: unknown, operator: string, operand: unknown, siblings: Json, field: Field): boolean {
   switch (operator) {
-    case '$eq': return equals(stored, operand, field);
-    case '$ne': return !equals(stored, operand, field);
-    case '$in': return (operand as unknown[]).some((item) => equals(stored, item, field));
-    case '$nin': return !(operand as unknown[]).some((item) => equals(stored, item, field));
-    case '$exists': return (stored !== null) === operand;
-    case '$not': return !holds(stored, operand, field);
-    case '$options': return true;
-    case '$regex': return stored !== null && regexFinds(prefix(stored as string), operand as string, siblings.$options === 'i');
-    default: return stored !== null && inOrder(compare(operandOf(stored, field), operandOf(operand, field)), operator);
+    case '$eq':
+      return equals(stored, operand, field);
+    case '$ne':
+      return !equals(stored, operand, field);
+    case '$in':
+      return (operand as unknown[]).some((item) => equals(stored, item, field));
+    case '$nin':
+      return !(operand as unknown[]).some((item) => equals(stored, item, field));
+    case '$exists':
+      return (stored !== null) === operand;
+    case '$not':
+      return !holds(stored, operand, field);
+    case '$options':
+      return true;
+    case '$regex':
+      return stored !== null && regexFinds(prefix(stored as string), operand as string, siblings.$options === 'i');
+    default:
+      return stored !== null && inOrder(compare(operandOf(stored, field), operandOf(operand, field)), operator);
   }
 }
 
@@ -46,10 +61,16 @@ function inOrder(order: number, operator: string): boolean {
 
 function operandOf(value: unknown, field: Field): Operand {
   switch (field.type) {
-    case 'integer': case 'number': return Number(value);
-    case 'date': case 'datetime': return Date.parse(value as string);
-    case 'boolean': return value as boolean;
-    default: return prefix(value as string);
+    case 'integer':
+    case 'number':
+      return Number(value);
+    case 'date':
+    case 'datetime':
+      return Date.parse(value as string);
+    case 'boolean':
+      return value as boolean;
+    default:
+      return prefix(value as string);
   }
 }
 

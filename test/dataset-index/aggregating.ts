@@ -17,13 +17,23 @@ function measured(rows: Row[], { fn, field: name }: Aggregation['measures'][numb
   const values = present(rows, name);
   const ordered = [...values].sort((a, b) => compareValues(a, b, kind(name)));
   switch (fn) {
-    case 'count': return values.length;
-    case 'countDistinct': return new Set(values).size;
-    case 'min': return ordered[0] ?? null;
-    case 'max': return ordered.at(-1) ?? null;
+    case 'count':
+      return values.length;
+    case 'countDistinct':
+      return new Set(values).size;
+    case 'min':
+      return ordered[0] ?? null;
+    case 'max':
+      return ordered.at(-1) ?? null;
     // Sums of whole numbers are exact on the way.
-    case 'sum': return values.length === 0 ? null : Number(values.reduce((sum: bigint, value) => sum + BigInt(value as number), 0n));
-    case 'avg': return values.length === 0 ? null : Number(values.reduce((sum: bigint, value) => sum + BigInt(value as number), 0n)) / values.length;
+    case 'sum':
+      return values.length === 0
+        ? null
+        : Number(values.reduce((sum: bigint, value) => sum + BigInt(value as number), 0n));
+    case 'avg':
+      return values.length === 0
+        ? null
+        : Number(values.reduce((sum: bigint, value) => sum + BigInt(value as number), 0n)) / values.length;
   }
 }
 
@@ -35,82 +45,206 @@ function grouped(rows: Row[], names: string[], measures: Aggregation['measures']
     found.rows.push(row);
     groups.set(JSON.stringify(key), found);
   }
-  return [...groups.values()].map(({ key, rows: some }) => [...key, ...measures.map((measure) => measured(some, measure))])
-    .sort((a, b) => names.reduce((order, name, i) => order || compareValues(a[i], b[i], kind(name)) || exactly(a[i], b[i], kind(name)), 0));
+  return [...groups.values()]
+    .map(({ key, rows: some }) => [...key, ...measures.map((measure) => measured(some, measure))])
+    .sort((a, b) =>
+      names.reduce(
+        (order, name, i) => order || compareValues(a[i], b[i], kind(name)) || exactly(a[i], b[i], kind(name)),
+        0,
+      ),
+    );
 }
 
 /** Long integers with one double are told apart. */
-const exactly = (a: unknown, b: unknown, { format }: Field) => (format === 'int64' && a !== null && b !== null ? Number(BigInt(a as string) - BigInt(b as string)) : 0);
+const exactly = (a: unknown, b: unknown, { format }: Field) =>
+  format === 'int64' && a !== null && b !== null ? Number(BigInt(a as string) - BigInt(b as string)) : 0;
 
 /** A quotient, but for its last digits. */
-const near = (value: unknown) => (typeof value === 'number' ? expect.closeTo(value, 10 - Math.ceil(Math.log10(Math.abs(value) + 1))) : value);
+const near = (value: unknown) =>
+  typeof value === 'number' ? expect.closeTo(value, 10 - Math.ceil(Math.log10(Math.abs(value) + 1))) : value;
 
 /** Groups and their measures. */
 export function aggregatingContract(index: () => DatasetIndex): void {
   let generation: Generation;
-  beforeAll(async () => { generation = await loadRows(index(), EVERY_KIND, ROWS); });
+  beforeAll(async () => {
+    generation = await loadRows(index(), EVERY_KIND, ROWS);
+  });
 
   test('groups by any fields, with a group for missing values, are those of a plain computation', async () => {
-    const names = fc.uniqueArray(fc.constantFrom(...GROUPABLE.filter(({ type }) => type !== 'text').map(({ name }) => name)), { minLength: 1, maxLength: 2 });
+    const names = fc.uniqueArray(
+      fc.constantFrom(...GROUPABLE.filter(({ type }) => type !== 'text').map(({ name }) => name)),
+      { minLength: 1, maxLength: 2 },
+    );
     const measures: Aggregation['measures'] = [
-      { fn: 'count', as: 'n' }, { fn: 'count', field: 'name', as: 'names' }, { fn: 'countDistinct', field: 'name', as: 'different' }, { fn: 'countDistinct', field: 'price', as: 'prices' },
-      { fn: 'min', field: 'at', as: 'first' }, { fn: 'max', field: 'day', as: 'last' }, { fn: 'max', field: 'price', as: 'dearest' }, { fn: 'min', field: 'name', as: 'least' }, { fn: 'count', field: 'COUNT', as: 'big' }, { fn: 'avg', field: 'count', as: 'mean' }, { fn: 'sum', field: 'count', as: 'all' },
+      { fn: 'count', as: 'n' },
+      { fn: 'count', field: 'name', as: 'names' },
+      { fn: 'countDistinct', field: 'name', as: 'different' },
+      { fn: 'countDistinct', field: 'price', as: 'prices' },
+      { fn: 'min', field: 'at', as: 'first' },
+      { fn: 'max', field: 'day', as: 'last' },
+      { fn: 'max', field: 'price', as: 'dearest' },
+      { fn: 'min', field: 'name', as: 'least' },
+      { fn: 'count', field: 'COUNT', as: 'big' },
+      { fn: 'avg', field: 'count', as: 'mean' },
+      { fn: 'sum', field: 'count', as: 'all' },
     ];
-    await fc.assert(fc.asyncProperty(names, async (by) => {
-      const result = await aggregate(index(), generation, { groupBy: by.map((field) => ({ field })), measures, limit: 10_000 });
-      const wanted = grouped(ROWS, by, measures);
-      expect(result.rows).toEqual(wanted.map((row) => row.map((value, i) => (result.columns[i]!.name === 'mean' ? near(value) : value))));
-      expect(result).toMatchObject({ total: wanted.length, truncated: false });
-    }), { numRuns: 30 });
+    await fc.assert(
+      fc.asyncProperty(names, async (by) => {
+        const result = await aggregate(index(), generation, {
+          groupBy: by.map((field) => ({ field })),
+          measures,
+          limit: 10_000,
+        });
+        const wanted = grouped(ROWS, by, measures);
+        expect(result.rows).toEqual(
+          wanted.map((row) => row.map((value, i) => (result.columns[i]!.name === 'mean' ? near(value) : value))),
+        );
+        expect(result).toMatchObject({ total: wanted.length, truncated: false });
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('columns say their names and types', async () => {
-    const measures: Aggregation['measures'] = [{ fn: 'count', as: 'n' }, { fn: 'sum', field: 'count', as: 's' }, { fn: 'sum', field: 'a.b', as: 'x' }, { fn: 'avg', field: 'count', as: 'm' }, { fn: 'max', field: 'at', as: 't' }];
+    const measures: Aggregation['measures'] = [
+      { fn: 'count', as: 'n' },
+      { fn: 'sum', field: 'count', as: 's' },
+      { fn: 'sum', field: 'a.b', as: 'x' },
+      { fn: 'avg', field: 'count', as: 'm' },
+      { fn: 'max', field: 'at', as: 't' },
+    ];
     expect((await aggregate(index(), generation, { groupBy: [{ field: 'constructor' }], measures })).columns).toEqual([
-      { name: 'constructor', label: 'constructor', type: 'boolean' }, { name: 'n', label: 'n', type: 'integer' }, { name: 's', label: 's', type: 'integer' },
-      { name: 'x', label: 'x', type: 'number' }, { name: 'm', label: 'm', type: 'number' }, { name: 't', label: 't', type: 'datetime' },
+      { name: 'constructor', label: 'constructor', type: 'boolean' },
+      { name: 'n', label: 'n', type: 'integer' },
+      { name: 's', label: 's', type: 'integer' },
+      { name: 'x', label: 'x', type: 'number' },
+      { name: 'm', label: 'm', type: 'number' },
+      { name: 't', label: 't', type: 'datetime' },
     ]);
   });
 
   test('sorted, limited, and the total is of all groups', async () => {
     const measures: Aggregation['measures'] = [{ fn: 'count', as: 'n' }];
     const all = grouped(ROWS, ['name'], measures);
-    const wanted = [...all].sort((a, b) => (b[1] as number) - (a[1] as number) || compareValues(a[0], b[0], kind('name')));
-    const result = await aggregate(index(), generation, { groupBy: [{ field: 'name' }], measures, sort: [{ column: 'n', descending: true }], limit: 3 });
+    const wanted = [...all].sort(
+      (a, b) => (b[1] as number) - (a[1] as number) || compareValues(a[0], b[0], kind('name')),
+    );
+    const result = await aggregate(index(), generation, {
+      groupBy: [{ field: 'name' }],
+      measures,
+      sort: [{ column: 'n', descending: true }],
+      limit: 3,
+    });
     expect(result).toMatchObject({ rows: wanted.slice(0, 3), total: all.length, truncated: true });
   });
 
   test('without groups there is one row, over no rows the measures are missing', async () => {
-    const measures: Aggregation['measures'] = [{ fn: 'count', as: 'n' }, { fn: 'max', field: 'count', as: 'top' }];
-    expect(await aggregate(index(), generation, { measures })).toMatchObject({ rows: [[500, measured(ROWS, measures[1]!)]], total: 1, truncated: false });
+    const measures: Aggregation['measures'] = [
+      { fn: 'count', as: 'n' },
+      { fn: 'max', field: 'count', as: 'top' },
+    ];
+    expect(await aggregate(index(), generation, { measures })).toMatchObject({
+      rows: [[500, measured(ROWS, measures[1]!)]],
+      total: 1,
+      truncated: false,
+    });
     const where = parseCriteria({ name: 'nobody' }, fieldsOf(generation));
     expect((await aggregate(index(), generation, { measures, where })).rows).toEqual([[0, null]]);
-    expect(await aggregate(index(), generation, { measures, where, groupBy: [{ field: 'name' }] })).toMatchObject({ rows: [], total: 0, truncated: false });
+    expect(await aggregate(index(), generation, { measures, where, groupBy: [{ field: 'name' }] })).toMatchObject({
+      rows: [],
+      total: 0,
+      truncated: false,
+    });
   });
 
   test('sums of decimals have no rounding of doubles', async () => {
-    const prices = await loadRows(index(), [{ name: 'p', label: 'p', type: 'number', format: 'decimal' }], Array.from({ length: 10 }, () => ({ p: '0.1' })));
+    const prices = await loadRows(
+      index(),
+      [{ name: 'p', label: 'p', type: 'number', format: 'decimal' }],
+      Array.from({ length: 10 }, () => ({ p: '0.1' })),
+    );
     expect((await aggregate(index(), prices, { measures: [{ fn: 'sum', field: 'p', as: 's' }] })).rows).toEqual([[1]]);
   });
 
   test('intervals begin where clocks of the time zone say, also when these change', async () => {
-    const at = (...times: string[]) => loadRows(index(), [{ name: 'at', label: 'at', type: 'datetime' } satisfies Field], times.map((time) => ({ at: time })));
-    const bucketed = async (made: Generation, interval: NonNullable<Aggregation['groupBy'][number]['interval']>, timezone?: string) =>
-      (await aggregate(index(), made, { groupBy: [{ field: 'at', interval, ...(timezone && { timezone }) }], measures: [{ fn: 'count', as: 'n' }] })).rows;
-    const spring = await at('2024-03-30T22:59:59.999Z', '2024-03-30T23:00:00.000Z', '2024-03-31T21:59:59.999Z', '2024-03-31T22:00:00.000Z');
-    expect(await bucketed(spring, 'day', 'Europe/Berlin')).toEqual([['2024-03-29T23:00:00.000Z', 1], ['2024-03-30T23:00:00.000Z', 2], ['2024-03-31T22:00:00.000Z', 1]]);
-    expect(await bucketed(spring, 'day')).toEqual([['2024-03-30T00:00:00.000Z', 2], ['2024-03-31T00:00:00.000Z', 2]]);
+    const at = (...times: string[]) =>
+      loadRows(
+        index(),
+        [{ name: 'at', label: 'at', type: 'datetime' } satisfies Field],
+        times.map((time) => ({ at: time })),
+      );
+    const bucketed = async (
+      made: Generation,
+      interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
+      timezone?: string,
+    ) =>
+      (
+        await aggregate(index(), made, {
+          groupBy: [{ field: 'at', interval, ...(timezone && { timezone }) }],
+          measures: [{ fn: 'count', as: 'n' }],
+        })
+      ).rows;
+    const spring = await at(
+      '2024-03-30T22:59:59.999Z',
+      '2024-03-30T23:00:00.000Z',
+      '2024-03-31T21:59:59.999Z',
+      '2024-03-31T22:00:00.000Z',
+    );
+    expect(await bucketed(spring, 'day', 'Europe/Berlin')).toEqual([
+      ['2024-03-29T23:00:00.000Z', 1],
+      ['2024-03-30T23:00:00.000Z', 2],
+      ['2024-03-31T22:00:00.000Z', 1],
+    ]);
+    expect(await bucketed(spring, 'day')).toEqual([
+      ['2024-03-30T00:00:00.000Z', 2],
+      ['2024-03-31T00:00:00.000Z', 2],
+    ]);
     expect(await bucketed(spring, 'month', 'America/New_York')).toEqual([['2024-03-01T05:00:00.000Z', 4]]);
-    expect(await bucketed(spring, 'hour', 'Asia/Kolkata')).toEqual([['2024-03-30T22:30:00.000Z', 2], ['2024-03-31T21:30:00.000Z', 2]]);
-    const autumn = await at('2024-10-27T00:30:00.000Z', '2024-10-27T01:30:00.000Z', '2024-01-07T12:00:00.000Z', '2024-01-08T12:00:00.000Z');
-    expect(await bucketed(autumn, 'hour', 'Europe/Berlin')).toEqual([['2024-01-07T12:00:00.000Z', 1], ['2024-01-08T12:00:00.000Z', 1], ['2024-10-27T00:00:00.000Z', 1], ['2024-10-27T01:00:00.000Z', 1]]);
-    expect(await bucketed(autumn, 'week')).toEqual([['2024-01-01T00:00:00.000Z', 1], ['2024-01-08T00:00:00.000Z', 1], ['2024-10-21T00:00:00.000Z', 2]]);
-    expect(await bucketed(autumn, 'quarter')).toEqual([['2024-01-01T00:00:00.000Z', 2], ['2024-10-01T00:00:00.000Z', 2]]);
+    expect(await bucketed(spring, 'hour', 'Asia/Kolkata')).toEqual([
+      ['2024-03-30T22:30:00.000Z', 2],
+      ['2024-03-31T21:30:00.000Z', 2],
+    ]);
+    const autumn = await at(
+      '2024-10-27T00:30:00.000Z',
+      '2024-10-27T01:30:00.000Z',
+      '2024-01-07T12:00:00.000Z',
+      '2024-01-08T12:00:00.000Z',
+    );
+    expect(await bucketed(autumn, 'hour', 'Europe/Berlin')).toEqual([
+      ['2024-01-07T12:00:00.000Z', 1],
+      ['2024-01-08T12:00:00.000Z', 1],
+      ['2024-10-27T00:00:00.000Z', 1],
+      ['2024-10-27T01:00:00.000Z', 1],
+    ]);
+    expect(await bucketed(autumn, 'week')).toEqual([
+      ['2024-01-01T00:00:00.000Z', 1],
+      ['2024-01-08T00:00:00.000Z', 1],
+      ['2024-10-21T00:00:00.000Z', 2],
+    ]);
+    expect(await bucketed(autumn, 'quarter')).toEqual([
+      ['2024-01-01T00:00:00.000Z', 2],
+      ['2024-10-01T00:00:00.000Z', 2],
+    ]);
     expect(await bucketed(autumn, 'year', 'UTC')).toEqual([['2024-01-01T00:00:00.000Z', 4]]);
-    await expect(bucketed(autumn, 'day', 'Mars/Base')).rejects.toMatchObject({ status: 400, message: 'Unknown time zone "Mars/Base"' });
-    const days = await loadRows(index(), [{ name: 'at', label: 'at', type: 'date' }], [{ at: '2024-03-31' }, { at: '2024-04-01' }, { at: null }]);
-    expect(await bucketed(days, 'month', 'Europe/Berlin')).toEqual([['2024-03-01', 1], ['2024-04-01', 1], [null, 1]]);
-    expect(await bucketed(days, 'hour')).toEqual([['2024-03-31', 1], ['2024-04-01', 1], [null, 1]]);
+    await expect(bucketed(autumn, 'day', 'Mars/Base')).rejects.toMatchObject({
+      status: 400,
+      message: 'Unknown time zone "Mars/Base"',
+    });
+    const days = await loadRows(
+      index(),
+      [{ name: 'at', label: 'at', type: 'date' }],
+      [{ at: '2024-03-31' }, { at: '2024-04-01' }, { at: null }],
+    );
+    expect(await bucketed(days, 'month', 'Europe/Berlin')).toEqual([
+      ['2024-03-01', 1],
+      ['2024-04-01', 1],
+      [null, 1],
+    ]);
+    expect(await bucketed(days, 'hour')).toEqual([
+      ['2024-03-31', 1],
+      ['2024-04-01', 1],
+      [null, 1],
+    ]);
   });
 
   test.each<[Partial<Aggregation>, string]>([
@@ -119,7 +253,10 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     [{ measures: [{ fn: 'sum', as: 's' }] }, 'The measure "s" needs a field'],
     [{ measures: [{ fn: 'sum', field: 'name', as: 's' }] }, 'The measure "s" needs a number, and "name" is a string'],
     [{ groupBy: [{ field: 'name', interval: 'day' }] }, 'An interval groups dates, not a string'],
-    [{ measures: [{ fn: 'count', as: 'n' }], sort: [{ column: 'm', descending: false }] }, 'Unknown column "m" in sort'],
+    [
+      { measures: [{ fn: 'count', as: 'n' }], sort: [{ column: 'm', descending: false }] },
+      'Unknown column "m" in sort',
+    ],
   ])('refuses %j', async (asked, message) => {
     await expect(aggregate(index(), generation, asked)).rejects.toMatchObject({ status: 400, message });
   });

@@ -13,16 +13,34 @@ import { wordsContract } from './words.ts';
 export function datasetIndexContract(name: string, open: () => Promise<DatasetIndex>): void {
   describe(`${name} keeps the contract of dataset rows`, () => {
     let opened: DatasetIndex;
-    beforeAll(async () => { opened = await open(); });
+    beforeAll(async () => {
+      opened = await open();
+    });
     afterAll(() => opened.close());
     const index = () => opened;
-    describe('values', () => { fidelityContract(index); });
-    describe('exact numbers', () => { exactnessContract(index); });
-    describe('reading', () => { readingContract(index); });
-    describe('words', () => { wordsContract(index); });
-    describe('aggregating', () => { aggregatingContract(index); });
-    describe('profiling', () => { profilingContract(index); });
-    describe('loading', () => { loadingContract(index); });
-    describe('generations', () => { lifecycleContract(index); });
+    describe('values', () => {
+      fidelityContract(index);
+    });
+    describe('exact numbers', () => {
+      exactnessContract(index);
+    });
+    describe('reading', () => {
+      readingContract(index);
+    });
+    describe('words', () => {
+      wordsContract(index);
+    });
+    describe('aggregating', () => {
+      aggregatingContract(index);
+    });
+    describe('profiling', () => {
+      profilingContract(index);
+    });
+    describe('loading', () => {
+      loadingContract(index);
+    });
+    describe('generations', () => {
+      lifecycleContract(index);
+    });
   });
 }

@@ -31,55 +31,104 @@ describe('DuckDB in its folder', () => {
   const COLUMNS = [column('n', 'integer'), column('x', 'string')];
   beforeAll(async () => {
     index = openDuckdbIndex({ dir: home(), threads: 2 });
-    async function* batches() { for (let at = 0; at < 300_000; at += 10_000) yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `row ${at + i} ${'x'.repeat(60)}`]); }
+    async function* batches() {
+      for (let at = 0; at < 300_000; at += 10_000)
+        yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `row ${at + i} ${'x'.repeat(60)}`]);
+    }
     wide = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan());
   });
   afterAll(() => index.close());
-  const slow = (signal: AbortSignal) => index.aggregate({ ...everything(wide), groupBy: [{ field: 'x' }], measures: [{ fn: 'countDistinct', field: 'n', as: 'n' }], sort: [{ column: 'n', descending: true }], limit: 1 }, signal);
+  const slow = (signal: AbortSignal) =>
+    index.aggregate(
+      {
+        ...everything(wide),
+        groupBy: [{ field: 'x' }],
+        measures: [{ fn: 'countDistinct', field: 'n', as: 'n' }],
+        sort: [{ column: 'n', descending: true }],
+        limit: 1,
+      },
+      signal,
+    );
 
   test('rows of several segments keep their order, and the temporary segments are deleted', async () => {
     const { rows } = await search(index, wide, { start: 250_000, limit: 2 });
     expect(rows.map(({ n }) => n)).toEqual([250_000, 250_001]);
-    expect((await collect(index.scan({ ...everything(wide), fields: ['n'], sort: [] }, NEVER))).flat().every(({ n }, i) => n === i)).toBe(true);
+    expect(
+      (await collect(index.scan({ ...everything(wide), fields: ['n'], sort: [] }, NEVER)))
+        .flat()
+        .every(({ n }, i) => n === i),
+    ).toBe(true);
     expect(await readdir(segments)).toEqual([]);
     expect((await stat(rowsFile(home(), wide.id))).size).toBe(wide.size);
   });
 
   test('a flow that sorts more than fits at once keeps its order, ties in that of the source', async () => {
-    const flow = [{ type: 'sort' as const, field: 'x', order: 'desc' as const }, { type: 'calculate' as const, field: 'next', expression: 'n + 1' }];
-    async function* batches() { for (let at = 0; at < 300_000; at += 10_000) yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `${(at + i) % 1000}`.padStart(80, 'x')]); }
+    const flow = [
+      { type: 'sort' as const, field: 'x', order: 'desc' as const },
+      { type: 'calculate' as const, field: 'next', expression: 'n + 1' },
+    ];
+    async function* batches() {
+      for (let at = 0; at < 300_000; at += 10_000)
+        yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `${(at + i) % 1000}`.padStart(80, 'x')]);
+    }
     const sorted = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan({ flow }));
-    const rows = (await collect(index.scan({ ...everything(sorted), fields: ['n', 'next'], sort: [] }, NEVER))).flat() as { n: number; next: number }[];
+    const rows = (
+      await collect(index.scan({ ...everything(sorted), fields: ['n', 'next'], sort: [] }, NEVER))
+    ).flat() as { n: number; next: number }[];
     expect(rows).toHaveLength(300_000);
     const name = (n: number) => `${n % 1000}`.padStart(80, 'x');
-    expect(rows.every(({ n, next }, i) => next === n + 1 && (i === 0 || name(rows[i - 1]!.n) > name(n) || (n % 1000 === rows[i - 1]!.n % 1000 && n > rows[i - 1]!.n)))).toBe(true);
-    expect(sorted.fields.map(({ name: of, type }) => [of, type])).toEqual([['n', 'integer'], ['x', 'string'], ['next', 'number']]);
+    expect(
+      rows.every(
+        ({ n, next }, i) =>
+          next === n + 1 &&
+          (i === 0 || name(rows[i - 1]!.n) > name(n) || (n % 1000 === rows[i - 1]!.n % 1000 && n > rows[i - 1]!.n)),
+      ),
+    ).toBe(true);
+    expect(sorted.fields.map(({ name: of, type }) => [of, type])).toEqual([
+      ['n', 'integer'],
+      ['x', 'string'],
+      ['next', 'number'],
+    ]);
   });
 
   test('a table of very many columns is loaded, and read in any order', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => column(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
-    async function* batches() { for (let at = 0; at < 3000; at += 500) yield Array.from({ length: 500 }, (_, i) => many.map((_column, k) => String(at + i + k))); }
+    async function* batches() {
+      for (let at = 0; at < 3000; at += 500)
+        yield Array.from({ length: 500 }, (_, i) => many.map((_column, k) => String(at + i + k)));
+    }
     const generation = await index.load(newId(), many, csvSegments(batches(), segments), plan());
-    expect((await search(index, generation, { start: 2999, fields: ['f0', 'f999'] })).rows).toEqual([{ f0: 2999, f999: '3998' }]);
+    expect((await search(index, generation, { start: 2999, fields: ['f0', 'f999'] })).rows).toEqual([
+      { f0: 2999, f999: '3998' },
+    ]);
     const { rows } = await search(index, generation, { sort: [{ field: 'f0', descending: true }], limit: 1000 });
-    expect(rows.map(({ f0, f999 }) => [f0, f999])).toEqual(Array.from({ length: 1000 }, (_, i) => [2999 - i, String(3998 - i)]));
+    expect(rows.map(({ f0, f999 }) => [f0, f999])).toEqual(
+      Array.from({ length: 1000 }, (_, i) => [2999 - i, String(3998 - i)]),
+    );
     expect(rows.every((row) => Object.keys(row).join() === many.map(({ name }) => name).join())).toBe(true);
   });
 
   test('rows of long texts are loaded, some longer than the usual, all in their order', async () => {
     const text = (i: number) => `${i} `.padEnd(i % 1000 === 7 ? 3_000_000 : 100_000, 'lorem ');
-    async function* batches() { for (let at = 0; at < 2600; at += 20) yield Array.from({ length: 20 }, (_, i) => [String(at + i), text(at + i)]); }
+    async function* batches() {
+      for (let at = 0; at < 2600; at += 20) yield Array.from({ length: 20 }, (_, i) => [String(at + i), text(at + i)]);
+    }
     const long = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan());
     expect(long.records).toBe(2600);
-    for (const start of [0, 1007, 2599]) expect((await search(index, long, { start, limit: 1 })).rows).toEqual([{ n: start, x: text(start) }]);
+    for (const start of [0, 1007, 2599])
+      expect((await search(index, long, { start, limit: 1 })).rows).toEqual([{ n: start, x: text(start) }]);
     await index.drop(long.id);
   });
 
   test('a segment that is not temporary stays, and a row lost on the way is noticed', async () => {
     const path = join(segments, 'kept.csv');
     await writeFile(path, 'a\n\nb\n');
-    async function* kept(rows: number): AsyncGenerator<Segment> { yield { path, rows, bytes: 5, longestRow: 2, temporary: false }; }
-    await expect(index.load(newId(), [column('x', 'string')], kept(3), plan())).rejects.toMatchObject({ message: 'The source sent 3 rows, but 2 arrived' });
+    async function* kept(rows: number): AsyncGenerator<Segment> {
+      yield { path, rows, bytes: 5, longestRow: 2, temporary: false };
+    }
+    await expect(index.load(newId(), [column('x', 'string')], kept(3), plan())).rejects.toMatchObject({
+      message: 'The source sent 3 rows, but 2 arrived',
+    });
     expect(await readdir(segments)).toEqual(['kept.csv']);
     expect(await index.load(newId(), [column('x', 'string')], kept(2), plan())).toMatchObject({ records: 2 });
     await rm(path);
@@ -89,7 +138,9 @@ describe('DuckDB in its folder', () => {
     const stop = new AbortController();
     const running = Array.from({ length: 12 }, () => slow(stop.signal));
     setTimeout(() => stop.abort(new Error('enough')), 5);
-    expect(await Promise.allSettled(running)).toEqual(Array.from({ length: 12 }, () => ({ status: 'rejected', reason: new Error('enough') })));
+    expect(await Promise.allSettled(running)).toEqual(
+      Array.from({ length: 12 }, () => ({ status: 'rejected', reason: new Error('enough') })),
+    );
     expect((await search(index, wide, { limit: 1, fields: ['n'] })).rows).toEqual([{ n: 0 }]);
   });
 
@@ -99,15 +150,24 @@ describe('DuckDB in its folder', () => {
     const refused = await Promise.race(asked.map((one) => one.catch((error: unknown) => error)));
     expect(refused).toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'retry-after': '1' } });
     stop.abort(new Error('enough'));
-    const reasons = (await Promise.allSettled(asked)).map((one) => (one.status === 'rejected' ? (one.reason as Error).message : ''));
+    const reasons = (await Promise.allSettled(asked)).map((one) =>
+      one.status === 'rejected' ? (one.reason as Error).message : '',
+    );
     expect(reasons.filter((reason) => reason === 'enough')).toHaveLength(68);
     expect((await aggregate(index, wide, { measures: [{ fn: 'count', as: 'n' }] })).rows).toEqual([[300_000]]);
   });
 
   test('an aborted load is interrupted within a segment', async () => {
     const stop = new AbortController();
-    async function* batches() { for (;;) yield Array.from({ length: 10_000 }, (_, i) => [String(i), 'x'.repeat(60)]); }
-    const loading = index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan({ signal: stop.signal, progress: () => stop.abort(new Error('cancelled')) }));
+    async function* batches() {
+      for (;;) yield Array.from({ length: 10_000 }, (_, i) => [String(i), 'x'.repeat(60)]);
+    }
+    const loading = index.load(
+      newId(),
+      COLUMNS,
+      csvSegments(batches(), segments),
+      plan({ signal: stop.signal, progress: () => stop.abort(new Error('cancelled')) }),
+    );
     await expect(loading).rejects.toThrow('cancelled');
     expect((await index.generations()).filter(({ complete }) => !complete)).toEqual([]);
   });
@@ -129,7 +189,10 @@ describe('DuckDB in its folder', () => {
     const clone = await index.clone(wide, newId());
     const names = await readdir(folder(home(), clone.id));
     expect(names.filter((name) => name.startsWith('words'))).toHaveLength(1);
-    for (const name of names) expect((await stat(join(folder(home(), clone.id), name))).ino).toBe((await stat(join(folder(home(), wide.id), name))).ino);
+    for (const name of names)
+      expect((await stat(join(folder(home(), clone.id), name))).ino).toBe(
+        (await stat(join(folder(home(), wide.id), name))).ino,
+      );
     expect((await search(index, clone, { words: ['299999'], fields: ['n'] })).rows).toEqual([{ n: 299_999 }]);
   });
 
@@ -140,9 +203,16 @@ describe('DuckDB in its folder', () => {
   });
 
   test('a forged cursor tells nothing of a row that its search does not find', async () => {
-    const where = { kind: 'compare' as const, field: { name: 'n', label: 'n', type: 'integer' as const }, op: 'lt' as const, value: 10 };
+    const where = {
+      kind: 'compare' as const,
+      field: { name: 'n', label: 'n', type: 'integer' as const },
+      op: 'lt' as const,
+      value: 10,
+    };
     const forged = Buffer.from(JSON.stringify([wide.id, 20])).toString('base64url');
-    await expect(search(index, wide, { where, after: forged, sort: [{ field: 'x', descending: false }] })).rejects.toMatchObject({ status: 400 });
+    await expect(
+      search(index, wide, { where, after: forged, sort: [{ field: 'x', descending: false }] }),
+    ).rejects.toMatchObject({ status: 400 });
   });
 
   test('two indexes on one folder read the same generations', async () => {

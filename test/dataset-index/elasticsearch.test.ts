@@ -19,7 +19,9 @@ import type { Mishap } from './unsteady-proxy.ts';
 // Every load changes the state of a cluster some times, which takes its time where other tests run beside.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-const [NAME, start, present] = HAS_OPENSEARCH ? ['OpenSearch', opensearch, true] as const : ['Elasticsearch', elasticsearch, HAS_ELASTICSEARCH] as const;
+const [NAME, start, present] = HAS_OPENSEARCH
+  ? (['OpenSearch', opensearch, true] as const)
+  : (['Elasticsearch', elasticsearch, HAS_ELASTICSEARCH] as const);
 const prefix = () => `dws-${randomBytes(6).toString('hex')}-`;
 
 describe.skipIf(!present)('dataset rows in a search engine', () => {
@@ -63,7 +65,18 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
     const many = Array.from({ length: 10_000 }, (_, n) => [String(n), `row ${n} ${'x'.repeat(1000)}`]);
 
     test('no row is lost or doubled though requests are refused, cut, carried out without an answer or by half', async () => {
-      proxy.mishaps = ['429', 'cut', 'unanswered', 'half', '503', 'half', 'cut', 'none', 'unanswered', 'half'] satisfies Mishap[];
+      proxy.mishaps = [
+        '429',
+        'cut',
+        'unanswered',
+        'half',
+        '503',
+        'half',
+        'cut',
+        'none',
+        'unanswered',
+        'half',
+      ] satisfies Mishap[];
       const seen: number[] = [];
       const generation = await loadTexts(index, TEXTS, many, { progress: (rows) => seen.push(rows) });
       expect(proxy.mishaps).toEqual([]);
@@ -77,7 +90,10 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
 
     test('rows that the engine lost after taking them are noticed', async () => {
       proxy.mishaps = ['forgotten'];
-      await expect(loadTexts(index, TEXTS, many.slice(0, 3))).rejects.toMatchObject({ status: 503, message: 'The dataset index kept 0 of 3 rows' });
+      await expect(loadTexts(index, TEXTS, many.slice(0, 3))).rejects.toMatchObject({
+        status: 503,
+        message: 'The dataset index kept 0 of 3 rows',
+      });
       expect(await index.generations()).toEqual([]);
     });
 
@@ -93,8 +109,21 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
     test('a request that arrives after its generation was dropped makes no index anew', async () => {
       const id = newId();
       proxy.mishaps = ['429'];
-      proxy.onBulk = () => { proxy.onBulk = () => {}; void index.drop(id); };
-      const loading = index.load(id, TEXTS, csvSegments((async function* () { yield many.slice(0, 3); })(), scratch), plan());
+      proxy.onBulk = () => {
+        proxy.onBulk = () => {};
+        void index.drop(id);
+      };
+      const loading = index.load(
+        id,
+        TEXTS,
+        csvSegments(
+          (async function* () {
+            yield many.slice(0, 3);
+          })(),
+          scratch,
+        ),
+        plan(),
+      );
       await expect(loading).rejects.toMatchObject({ status: 410 });
       expect(await index.generations()).toEqual([]);
     });
@@ -105,14 +134,20 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       await mkdir(place);
       const [id, survivor] = [newId(), openElasticsearchIndex({ url, prefix: own, scratch: place })];
       proxy.mishaps = ['hang'];
-      const arrived = new Promise<void>((resolve) => { proxy.onBulk = resolve; });
-      const loader = spawn(process.execPath, [join(import.meta.dirname, 'killed-load.ts'), proxy.url, own, place, id], { stdio: 'inherit' });
+      const arrived = new Promise<void>((resolve) => {
+        proxy.onBulk = resolve;
+      });
+      const loader = spawn(process.execPath, [join(import.meta.dirname, 'killed-load.ts'), proxy.url, own, place, id], {
+        stdio: 'inherit',
+      });
       await arrived;
       loader.kill('SIGKILL');
       await once(loader, 'exit');
       expect(await survivor.generations()).toEqual([{ id, complete: false }]);
       expect(await readdir(place)).toEqual([id]);
-      await expect(search(survivor, { id, fields: [], records: 2, size: 1, warnings: [] })).rejects.toMatchObject({ status: 410 });
+      await expect(search(survivor, { id, fields: [], records: 2, size: 1, warnings: [] })).rejects.toMatchObject({
+        status: 410,
+      });
       await survivor.drop(id);
       expect(await survivor.generations()).toEqual([]);
       expect(await readdir(place)).toEqual([]);
@@ -145,18 +180,35 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
     test('a value that the engine refuses is named with its field, and nothing else of its row', async () => {
       const columns = [column('secret', 'string'), column('huge', 'number', { kind: 'decimal' })];
       const message = 'search-index mapping conflict: field "huge" cannot hold "1e400"';
-      await expect(loadTexts(index, columns, [['a', '1'], ['hidden', '1e400']])).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message });
+      await expect(
+        loadTexts(index, columns, [
+          ['a', '1'],
+          ['hidden', '1e400'],
+        ]),
+      ).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message });
       expect(await index.generations()).toEqual([]);
     });
 
     test('of a json member that comes twice the last one stays', async () => {
-      const generation = await loadTexts(index, [column('j', 'json')], [['{"a":1,"b":{},"a":[]}'], ['{"b":{"c":1,"c":{"__proto__":2}}}']]);
-      expect((await search(index, generation)).rows.map(({ j }) => JSON.stringify(j))).toEqual(['{"a":[],"b":{}}', '{"b":{"c":{"__proto__":2}}}']);
+      const generation = await loadTexts(
+        index,
+        [column('j', 'json')],
+        [['{"a":1,"b":{},"a":[]}'], ['{"b":{"c":1,"c":{"__proto__":2}}}']],
+      );
+      expect((await search(index, generation)).rows.map(({ j }) => JSON.stringify(j))).toEqual([
+        '{"a":[],"b":{}}',
+        '{"b":{"c":{"__proto__":2}}}',
+      ]);
     });
 
     test('words of any length are found by their beginnings', async () => {
-      const generation = await loadTexts(index, TEXTS, [['1', 'x'.repeat(9000)], ['2', 'ﷺ'.repeat(8000)], ['3', `${'ab '.repeat(5000)}end`]]);
-      const found = async (word: string) => (await search(index, generation, { words: [word], fields: ['n'] })).rows.map(({ n }) => n);
+      const generation = await loadTexts(index, TEXTS, [
+        ['1', 'x'.repeat(9000)],
+        ['2', 'ﷺ'.repeat(8000)],
+        ['3', `${'ab '.repeat(5000)}end`],
+      ]);
+      const found = async (word: string) =>
+        (await search(index, generation, { words: [word], fields: ['n'] })).rows.map(({ n }) => n);
       expect(await found('xxx')).toEqual([1]);
       expect(await found('صلى')).toEqual([2]);
       expect(await found('end')).toEqual([3]);
@@ -164,12 +216,21 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
 
     test('a table of very many columns is loaded', async () => {
       const wide = Array.from({ length: 1000 }, (_, i) => column(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
-      const generation = await loadTexts(index, wide, Array.from({ length: 50 }, (_, row) => wide.map((_column, i) => String(row + i))));
-      expect((await search(index, generation, { start: 49, limit: 1, fields: ['f0', 'f999'] })).rows).toEqual([{ f0: 49, f999: '1048' }]);
+      const generation = await loadTexts(
+        index,
+        wide,
+        Array.from({ length: 50 }, (_, row) => wide.map((_column, i) => String(row + i))),
+      );
+      expect((await search(index, generation, { start: 49, limit: 1, fields: ['f0', 'f999'] })).rows).toEqual([
+        { f0: 49, f999: '1048' },
+      ]);
     });
 
     test('the engine goes on refreshing while it loads only if it is told to', async () => {
-      const created = () => proxy.seen.filter(({ method, body }) => method === 'PUT' && body.includes('"mappings"')).map(({ body }) => (JSON.parse(body) as { settings: Record<string, unknown> }).settings['refresh_interval']);
+      const created = () =>
+        proxy.seen
+          .filter(({ method, body }) => method === 'PUT' && body.includes('"mappings"'))
+          .map(({ body }) => (JSON.parse(body) as { settings: Record<string, unknown> }).settings['refresh_interval']);
       await loadTexts(index, TEXTS, many.slice(0, 3));
       await loadTexts(index, TEXTS, many.slice(0, 3), { disableRefreshInterval: false });
       expect(created()).toEqual(['-1', undefined]);
@@ -186,14 +247,18 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       const error: unknown = await trusted.ping().catch((thrown: unknown) => thrown);
       await proxy.open();
       expect(error).toMatchObject({ status: 503 });
-      for (const secret of ['s3cr3t', Buffer.from('ann:s3cr3t@/').toString('base64')]) expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(secret);
+      for (const secret of ['s3cr3t', Buffer.from('ann:s3cr3t@/').toString('base64')])
+        expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(secret);
     });
   });
 
-  test('installations in one engine neither see nor drop each other\'s generations, though one prefix begins another', async () => {
+  test("installations in one engine neither see nor drop each other's generations, though one prefix begins another", async () => {
     const own = prefix();
     const [one, other] = [open({ prefix: own }), open({ prefix: `${own}b-` })];
-    const [mine, theirs] = [await loadTexts(one, [column('x', 'string')], [['a']]), await loadTexts(other, [column('x', 'string')], [['b']])];
+    const [mine, theirs] = [
+      await loadTexts(one, [column('x', 'string')], [['a']]),
+      await loadTexts(other, [column('x', 'string')], [['b']]),
+    ];
     expect(await one.generations()).toEqual([{ id: mine.id, complete: true }]);
     expect(await other.generations()).toEqual([{ id: theirs.id, complete: true }]);
     await one.drop(theirs.id);

@@ -31,7 +31,11 @@ export function lifecycleContract(index: () => DatasetIndex): void {
   });
 
   test('a scan under way reads to its end although its generation is dropped', async () => {
-    const generation = await loadTexts(index(), [column('n', 'integer')], Array.from({ length: 30_000 }, (_, n) => [String(n)]));
+    const generation = await loadTexts(
+      index(),
+      [column('n', 'integer')],
+      Array.from({ length: 30_000 }, (_, n) => [String(n)]),
+    );
     let rows = 0;
     for await (const batch of index().scan({ ...everything(generation), fields: ['n'], sort: [] }, NEVER)) {
       if (rows === 0) await index().drop(generation.id);
@@ -41,12 +45,28 @@ export function lifecycleContract(index: () => DatasetIndex): void {
   });
 
   test('a scan that is left early, and one that aborts, hold nothing back', async () => {
-    const generation = await loadTexts(index(), [column('n', 'integer')], Array.from({ length: 10_000 }, (_, n) => [String(n)]));
-    for (let i = 0; i < 10; i++) for await (const batch of index().scan({ ...everything(generation), fields: ['n'], sort: [{ field: 'n', descending: true }] }, NEVER)) { expect(batch.length).toBeGreaterThan(0); break; }
+    const generation = await loadTexts(
+      index(),
+      [column('n', 'integer')],
+      Array.from({ length: 10_000 }, (_, n) => [String(n)]),
+    );
+    for (let i = 0; i < 10; i++)
+      for await (const batch of index().scan(
+        { ...everything(generation), fields: ['n'], sort: [{ field: 'n', descending: true }] },
+        NEVER,
+      )) {
+        expect(batch.length).toBeGreaterThan(0);
+        break;
+      }
     const stop = new AbortController();
-    const scan = async () => { for await (const _ of index().scan({ ...everything(generation), fields: ['n'], sort: [] }, stop.signal)) stop.abort(new Error('enough')); };
+    const scan = async () => {
+      for await (const _ of index().scan({ ...everything(generation), fields: ['n'], sort: [] }, stop.signal))
+        stop.abort(new Error('enough'));
+    };
     await expect(scan()).rejects.toThrow('enough');
-    expect(await collect(index().scan({ ...everything(generation), fields: ['n'], sort: [] }, NEVER))).not.toHaveLength(0);
+    expect(await collect(index().scan({ ...everything(generation), fields: ['n'], sort: [] }, NEVER))).not.toHaveLength(
+      0,
+    );
   });
 
   test('many generations are read side by side', async () => {

@@ -7,17 +7,29 @@ import { column, loadTexts, plan, search } from './made.ts';
 
 const field = (name: string, type: Field['type']): Field => ({ name, label: name, type });
 const PEOPLE: Column[] = [column('name', 'string'), column('age', 'integer'), column('born', 'date')];
-const ROWS = [['Ann', '30', '1994-05-06'], ['Bob', null, '1980-01-01'], ['Cid', '7', null]];
+const ROWS = [
+  ['Ann', '30', '1994-05-06'],
+  ['Bob', null, '1980-01-01'],
+  ['Cid', '7', null],
+];
 
 /** What a load makes of fields and rows, and that a failed one leaves nothing. */
 export function loadingContract(index: () => DatasetIndex): void {
-  const rowsOf = async (...args: Parameters<typeof loadTexts>) => (await search(index(), await loadTexts(...args))).rows;
+  const rowsOf = async (...args: Parameters<typeof loadTexts>) =>
+    (await search(index(), await loadTexts(...args))).rows;
   const load = (more: Parameters<typeof loadTexts>[3]) => loadTexts(index(), PEOPLE, ROWS, more);
 
   test('syncFields=false: exactly the known fields, in their order; a vanished one has no values', async () => {
     const generation = await load({ keepFields: [field('gone', 'datetime'), field('age', 'integer')] });
-    expect(generation.fields.map(({ name, type, vanished }) => [name, type, vanished])).toEqual([['gone', 'datetime', true], ['age', 'integer', undefined]]);
-    expect((await search(index(), generation)).rows).toEqual([{ gone: null, age: 30 }, { gone: null, age: null }, { gone: null, age: 7 }]);
+    expect(generation.fields.map(({ name, type, vanished }) => [name, type, vanished])).toEqual([
+      ['gone', 'datetime', true],
+      ['age', 'integer', undefined],
+    ]);
+    expect((await search(index(), generation)).rows).toEqual([
+      { gone: null, age: 30 },
+      { gone: null, age: null },
+      { gone: null, age: 7 },
+    ]);
   });
 
   test.each<[Column, (string | null)[], Field['type'], unknown[]]>([
@@ -25,7 +37,12 @@ export function loadingContract(index: () => DatasetIndex): void {
     [column('x', 'string'), ['0.10', '9', null], 'number', [0.1, 9, null]],
     [column('x', 'string'), ['true', 'false'], 'boolean', [true, false]],
     [column('x', 'string'), ['2024-02-29'], 'date', ['2024-02-29']],
-    [column('x', 'string'), ['2024-02-29T10:00:00+02:00', '2024-02-29 10:00'], 'datetime', ['2024-02-29T08:00:00.000Z', '2024-02-29T10:00:00.000Z']],
+    [
+      column('x', 'string'),
+      ['2024-02-29T10:00:00+02:00', '2024-02-29 10:00'],
+      'datetime',
+      ['2024-02-29T08:00:00.000Z', '2024-02-29T10:00:00.000Z'],
+    ],
     [column('x', 'string'), ['{"a":[1]}'], 'json', [{ a: [1] }]],
     [column('x', 'integer'), ['7', null], 'string', ['7', null]],
     [column('x', 'integer'), ['7'], 'number', [7]],
@@ -36,52 +53,126 @@ export function loadingContract(index: () => DatasetIndex): void {
     [column('x', 'date'), ['2024-02-29'], 'datetime', ['2024-02-29T00:00:00.000Z']],
     [column('x', 'string'), ['a'], 'text', ['a']],
   ])('updateTypeMapping=false: %j with %j fits a field that is a %s', async (from, texts, type, values) => {
-    const generation = await loadTexts(index(), [from], texts.map((text) => [text]), { keepTypes: [field('x', type)] });
+    const generation = await loadTexts(
+      index(),
+      [from],
+      texts.map((text) => [text]),
+      { keepTypes: [field('x', type)] },
+    );
     expect(generation.fields[0]).toMatchObject({ name: 'x', type });
     expect((await search(index(), generation)).rows.map(({ x }) => x)).toEqual(values);
   });
 
   test.each<[Column, (string | null)[], Field['type'], string]>([
-    [column('x', 'string'), ['7', 'seven'], 'integer', 'seven'], [column('x', 'string'), ['007'], 'integer', '007'], [column('x', 'string'), ['1.5'], 'integer', '1.5'],
-    [column('x', 'string'), ['12a'], 'number', '12a'], [column('x', 'string'), ['yes'], 'boolean', 'yes'], [column('x', 'string'), ['2024-02-30'], 'date', '2024-02-30'],
-    [column('x', 'string'), ['noon'], 'datetime', 'noon'], [column('x', 'string'), ['{'], 'json', '{'], [column('x', 'number'), ['1', '1.5'], 'integer', '1.5'],
-    [column('x', 'datetime'), ['2024-02-29 00:00:01'], 'date', '2024-02-29 00:00:01'], [column('x', 'boolean'), ['true'], 'integer', 'true'],
+    [column('x', 'string'), ['7', 'seven'], 'integer', 'seven'],
+    [column('x', 'string'), ['007'], 'integer', '007'],
+    [column('x', 'string'), ['1.5'], 'integer', '1.5'],
+    [column('x', 'string'), ['12a'], 'number', '12a'],
+    [column('x', 'string'), ['yes'], 'boolean', 'yes'],
+    [column('x', 'string'), ['2024-02-30'], 'date', '2024-02-30'],
+    [column('x', 'string'), ['noon'], 'datetime', 'noon'],
+    [column('x', 'string'), ['{'], 'json', '{'],
+    [column('x', 'number'), ['1', '1.5'], 'integer', '1.5'],
+    [column('x', 'datetime'), ['2024-02-29 00:00:01'], 'date', '2024-02-29 00:00:01'],
+    [column('x', 'boolean'), ['true'], 'integer', 'true'],
   ])('updateTypeMapping=false: %j with %j does not fit a field that is a %s', async (from, texts, type, value) => {
-    await expect(loadTexts(index(), [from], texts.map((text) => [text]), { keepTypes: [field('x', type)] }))
-      .rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message: `search-index mapping conflict: field "x" cannot hold "${value}"` });
+    await expect(
+      loadTexts(
+        index(),
+        [from],
+        texts.map((text) => [text]),
+        { keepTypes: [field('x', type)] },
+      ),
+    ).rejects.toMatchObject({
+      status: 500,
+      code: 'UPSTREAM_FAILED',
+      message: `search-index mapping conflict: field "x" cannot hold "${value}"`,
+    });
   });
 
   test('a flow filters, calculates, renames, removes, sorts and limits before anything is kept', async () => {
-    const generation = await load({ flow: [
-      { type: 'filter', criteria: { age: { $ne: null } } }, { type: 'calculate', field: 'next', expression: 'age + 1' },
-      { type: 'rename', field: 'name', to: 'who' }, { type: 'remove', fields: ['born'] }, { type: 'sort', field: 'next', order: 'asc' }, { type: 'limit', n: 5 },
-    ] });
+    const generation = await load({
+      flow: [
+        { type: 'filter', criteria: { age: { $ne: null } } },
+        { type: 'calculate', field: 'next', expression: 'age + 1' },
+        { type: 'rename', field: 'name', to: 'who' },
+        { type: 'remove', fields: ['born'] },
+        { type: 'sort', field: 'next', order: 'asc' },
+        { type: 'limit', n: 5 },
+      ],
+    });
     expect(generation).toMatchObject({ records: 2, warnings: [] });
-    expect((await search(index(), generation)).rows).toEqual([{ who: 'Cid', age: 7, next: 8 }, { who: 'Ann', age: 30, next: 31 }]);
-    const kept = await load({ flow: [{ type: 'calculate', field: 'next', expression: 'age + 1' }], keepFields: [field('next', 'number'), field('gone', 'string')], keepTypes: [field('next', 'integer')] });
-    expect(kept.fields.map(({ name, type }) => [name, type])).toEqual([['next', 'integer'], ['gone', 'string']]);
-    expect((await search(index(), kept)).rows).toEqual([{ next: 31, gone: null }, { next: null, gone: null }, { next: 8, gone: null }]);
-    expect(await rowsOf(index(), [column('x', 'number', { kind: 'decimal' })], [['12345678901234567890.5'], ['1']], { flow: [{ type: 'filter', criteria: { x: { $gt: 5 } } }] })).toEqual([{ x: '12345678901234567890.5' }]);
+    expect((await search(index(), generation)).rows).toEqual([
+      { who: 'Cid', age: 7, next: 8 },
+      { who: 'Ann', age: 30, next: 31 },
+    ]);
+    const kept = await load({
+      flow: [{ type: 'calculate', field: 'next', expression: 'age + 1' }],
+      keepFields: [field('next', 'number'), field('gone', 'string')],
+      keepTypes: [field('next', 'integer')],
+    });
+    expect(kept.fields.map(({ name, type }) => [name, type])).toEqual([
+      ['next', 'integer'],
+      ['gone', 'string'],
+    ]);
+    expect((await search(index(), kept)).rows).toEqual([
+      { next: 31, gone: null },
+      { next: null, gone: null },
+      { next: 8, gone: null },
+    ]);
+    expect(
+      await rowsOf(index(), [column('x', 'number', { kind: 'decimal' })], [['12345678901234567890.5'], ['1']], {
+        flow: [{ type: 'filter', criteria: { x: { $gt: 5 } } }],
+      }),
+    ).toEqual([{ x: '12345678901234567890.5' }]);
   });
 
   test('no rows are rows too', async () => {
     const generation = await loadTexts(index(), PEOPLE, []);
-    expect(generation).toMatchObject({ records: 0, fields: [{ name: 'name', type: 'string' }, { name: 'age', type: 'integer' }, { name: 'born', type: 'date' }] });
-    expect(await search(index(), generation, { total: true, words: ['x'] })).toEqual({ rows: [], total: 0, next: null });
+    expect(generation).toMatchObject({
+      records: 0,
+      fields: [
+        { name: 'name', type: 'string' },
+        { name: 'age', type: 'integer' },
+        { name: 'born', type: 'date' },
+      ],
+    });
+    expect(await search(index(), generation, { total: true, words: ['x'] })).toEqual({
+      rows: [],
+      total: 0,
+      next: null,
+    });
   });
 
   test('a value that is not of its column is named with its column and line', async () => {
-    const refused = (columns: Column[], rows: (string | null)[][], error: object) => expect(loadTexts(index(), columns, rows)).rejects.toMatchObject(error);
-    await refused([column('n', 'integer')], [['1'], ['abc']], { status: 500, code: 'UPSTREAM_FAILED', message: 'Column "n", line 2: "abc" is not of type BIGINT' });
-    await refused([column('n', 'integer'), column('d', 'date')], [['1', '2024-02-30']], { message: 'Column "d", line 1: "2024-02-30" is not of type DATE' });
-    await refused([column('t', 'datetime')], [['soon']], { message: 'Column "t", line 1: "soon" is not of type TIMESTAMP' });
-    await refused([column('p', 'number', { kind: 'decimal', precision: 4, scale: 1 })], [['NaN'], ['12345.1']], { message: 'Column "p", line 2: "12345.1" is not of type DECIMAL(4,1)' });
-    await refused([column('j', 'json')], [['{}'], ['{a}']], { message: 'Column "j", line 2: "{a}" is not of type JSON' });
+    const refused = (columns: Column[], rows: (string | null)[][], error: object) =>
+      expect(loadTexts(index(), columns, rows)).rejects.toMatchObject(error);
+    await refused([column('n', 'integer')], [['1'], ['abc']], {
+      status: 500,
+      code: 'UPSTREAM_FAILED',
+      message: 'Column "n", line 2: "abc" is not of type BIGINT',
+    });
+    await refused([column('n', 'integer'), column('d', 'date')], [['1', '2024-02-30']], {
+      message: 'Column "d", line 1: "2024-02-30" is not of type DATE',
+    });
+    await refused([column('t', 'datetime')], [['soon']], {
+      message: 'Column "t", line 1: "soon" is not of type TIMESTAMP',
+    });
+    await refused([column('p', 'number', { kind: 'decimal', precision: 4, scale: 1 })], [['NaN'], ['12345.1']], {
+      message: 'Column "p", line 2: "12345.1" is not of type DECIMAL(4,1)',
+    });
+    await refused([column('j', 'json')], [['{}'], ['{a}']], {
+      message: 'Column "j", line 2: "{a}" is not of type JSON',
+    });
     await refused([column('n', 'integer')], [['1', '2']], { status: 500, code: 'UPSTREAM_FAILED' });
   });
 
   test('more rows than allowed fail the load', async () => {
-    await expect(load({ maxRows: 2 })).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message: 'The query answers more than the 2 rows that are allowed' });
+    await expect(load({ maxRows: 2 })).rejects.toMatchObject({
+      status: 500,
+      code: 'UPSTREAM_FAILED',
+      message: 'The query answers more than the 2 rows that are allowed',
+    });
     expect(await load({ maxRows: 3 })).toMatchObject({ records: 3 });
   });
 
@@ -100,8 +191,12 @@ export function loadingContract(index: () => DatasetIndex): void {
       await new Promise(() => {});
       yield* [];
     }
-    await expect(index().load(newId(), PEOPLE, hanging(), plan({ signal: stop.signal }))).rejects.toThrow('cancelled by Ann');
-    const broken = (): AsyncIterable<Segment> => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('connection lost')) }) });
+    await expect(index().load(newId(), PEOPLE, hanging(), plan({ signal: stop.signal }))).rejects.toThrow(
+      'cancelled by Ann',
+    );
+    const broken = (): AsyncIterable<Segment> => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('connection lost')) }),
+    });
     await expect(index().load(newId(), PEOPLE, broken(), plan())).rejects.toThrow('connection lost');
     await expect(load({ maxRows: 1 })).rejects.toThrow('more than the 1 rows');
     expect(await index().generations()).toEqual(before);

@@ -2,38 +2,85 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
-import { newId } from '../../src/core/id.ts';
 import { ALL } from '../../src/core/criteria/tree.ts';
-import type { Aggregation, DatasetIndex, Generation, LoadPlan, Page, Row, RowSearch, Search } from '../../src/core/dataset-index.ts';
+import type {
+  Aggregation,
+  DatasetIndex,
+  Generation,
+  LoadPlan,
+  Page,
+  Row,
+  RowSearch,
+  Search,
+} from '../../src/core/dataset-index.ts';
 import type { Column, Field, Storage } from '../../src/core/fields.ts';
+import { newId } from '../../src/core/id.ts';
 
 export const NEVER = new AbortController().signal;
 
-export const plan = (more: Partial<LoadPlan> = {}): LoadPlan => ({ flow: [], maxRows: 0, progress: () => {}, signal: NEVER, ...more });
+export const plan = (more: Partial<LoadPlan> = {}): LoadPlan => ({
+  flow: [],
+  maxRows: 0,
+  progress: () => {},
+  signal: NEVER,
+  ...more,
+});
 
 /** How a column of this field's type comes from a source, when a test does not say. */
 function storageOf({ type, format }: Field): Storage {
   switch (type) {
-    case 'integer': return { kind: 'int64' };
-    case 'number': return format === 'decimal' ? { kind: 'decimal' } : { kind: 'float64' };
-    case 'boolean': return { kind: 'boolean' };
-    case 'date': return { kind: 'date' };
-    case 'datetime': return { kind: 'timestamp' };
-    case 'json': return { kind: 'json' };
-    default: return { kind: 'text' };
+    case 'integer':
+      return { kind: 'int64' };
+    case 'number':
+      return format === 'decimal' ? { kind: 'decimal' } : { kind: 'float64' };
+    case 'boolean':
+      return { kind: 'boolean' };
+    case 'date':
+      return { kind: 'date' };
+    case 'datetime':
+      return { kind: 'timestamp' };
+    case 'json':
+      return { kind: 'json' };
+    default:
+      return { kind: 'text' };
   }
 }
 
-export const column = (name: string, type: Column['type'], storage?: Storage): Column => ({ name, type, storage: storage ?? storageOf({ name, label: name, type }), sourceType: type });
+export const column = (name: string, type: Column['type'], storage?: Storage): Column => ({
+  name,
+  type,
+  storage: storage ?? storageOf({ name, label: name, type }),
+  sourceType: type,
+});
 
 export const columnsOf = (fields: readonly Field[]): Column[] =>
-  fields.map((field) => ({ name: field.name, type: field.type === 'text' ? 'string' : field.type, storage: storageOf(field), sourceType: field.type }));
+  fields.map((field) => ({
+    name: field.name,
+    type: field.type === 'text' ? 'string' : field.type,
+    storage: storageOf(field),
+    sourceType: field.type,
+  }));
 
 /** Loads rows given as the source's texts, from segments in a folder that is gone afterwards. */
-export async function loadTexts(index: DatasetIndex, columns: Column[], rows: readonly (readonly (string | null)[])[], more: Partial<LoadPlan> = {}): Promise<Generation> {
+export async function loadTexts(
+  index: DatasetIndex,
+  columns: Column[],
+  rows: readonly (readonly (string | null)[])[],
+  more: Partial<LoadPlan> = {},
+): Promise<Generation> {
   const dir = await mkdtemp(join(tmpdir(), 'dws-segments-'));
   try {
-    return await index.load(newId(), columns, csvSegments((async function* () { yield rows; })(), dir), plan(more));
+    return await index.load(
+      newId(),
+      columns,
+      csvSegments(
+        (async function* () {
+          yield rows;
+        })(),
+        dir,
+      ),
+      plan(more),
+    );
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -49,18 +96,46 @@ const textOf = (value: unknown, { type }: Field): string | null => {
 const plainDigits = (value: number) => (Object.is(value, -0) ? '0' : String(value));
 
 /** Loads rows given in their JSON forms. */
-export const loadRows = (index: DatasetIndex, fields: readonly Field[], rows: readonly Row[], more: Partial<LoadPlan> = {}): Promise<Generation> =>
-  loadTexts(index, columnsOf(fields), rows.map((row) => fields.map((field) => textOf(row[field.name], field))), more);
+export const loadRows = (
+  index: DatasetIndex,
+  fields: readonly Field[],
+  rows: readonly Row[],
+  more: Partial<LoadPlan> = {},
+): Promise<Generation> =>
+  loadTexts(
+    index,
+    columnsOf(fields),
+    rows.map((row) => fields.map((field) => textOf(row[field.name], field))),
+    more,
+  );
 
 /** A generation's fields as criteria take them. */
-export const fieldsOf = (generation: Generation): Field[] => generation.fields.map(({ column: _, ...field }) => ({ ...field, label: field.name }));
+export const fieldsOf = (generation: Generation): Field[] =>
+  generation.fields.map(({ column: _, ...field }) => ({ ...field, label: field.name }));
 
-const wordFields = (generation: Generation) => generation.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name);
+const wordFields = (generation: Generation) =>
+  generation.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name);
 
-export const everything = (generation: Generation): Search => ({ generation, where: ALL, words: [], wordFields: wordFields(generation) });
+export const everything = (generation: Generation): Search => ({
+  generation,
+  where: ALL,
+  words: [],
+  wordFields: wordFields(generation),
+});
 
 export const search = (index: DatasetIndex, generation: Generation, more: Partial<RowSearch> = {}): Promise<Page> =>
-  index.search({ ...everything(generation), fields: generation.fields.map(({ name }) => name), sort: [], limit: 10_000, start: 0, total: false, ...more }, NEVER);
+  index.search(
+    {
+      ...everything(generation),
+      fields: generation.fields.map(({ name }) => name),
+      sort: [],
+      limit: 10_000,
+      start: 0,
+      total: false,
+      ...more,
+    },
+    NEVER,
+  );
 
 export const aggregate = (index: DatasetIndex, generation: Generation, more: Partial<Aggregation>) =>
   index.aggregate({ ...everything(generation), groupBy: [], measures: [], sort: [], limit: 1000, ...more }, NEVER);
@@ -75,9 +150,13 @@ export async function collect<T>(batches: AsyncIterable<T>): Promise<T[]> {
 export function compareValues(a: unknown, b: unknown, { type }: Pick<Field, 'type'>, descending = false): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   const [left, right] = type === 'integer' || type === 'number' ? [Number(a), Number(b)] : [prefix(a), prefix(b)];
-  const order = typeof left === 'number' ? left - (right as number) : Buffer.compare(Buffer.from(left), Buffer.from(right as string));
+  const order =
+    typeof left === 'number'
+      ? left - (right as number)
+      : Buffer.compare(Buffer.from(left), Buffer.from(right as string));
   return descending ? -order : order;
 }
 
 /** Texts compare by their first 8,000 characters. */
-const prefix = (value: unknown): string => (String(value).length > 8000 ? [...String(value)].slice(0, 8000).join('') : String(value));
+const prefix = (value: unknown): string =>
+  String(value).length > 8000 ? [...String(value)].slice(0, 8000).join('') : String(value);

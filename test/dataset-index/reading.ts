@@ -18,84 +18,144 @@ export function readingContract(index: () => DatasetIndex): void {
   const rows: Row[] = ROWS.map((row, n) => ({ ...row, n }));
   const numbers = (page: { rows: Row[] }) => page.rows.map(({ n }) => n as number);
   const find = (more: Partial<RowSearch>) => search(index(), generation, { fields: ['n'], ...more });
-  beforeAll(async () => { generation = await loadRows(index(), NUMBERED, rows); });
+  beforeAll(async () => {
+    generation = await loadRows(index(), NUMBERED, rows);
+  });
 
   test('any criteria find the rows that an independent evaluator finds, in the order of the source, and count them', async () => {
-    await fc.assert(fc.asyncProperty(arbitraryCriteria(EVERY_KIND), async (criteria) => {
-      const wanted = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);
-      const found = await find({ where: parseCriteria(criteria, fieldsOf(generation)), total: true });
-      expect(numbers(found)).toEqual(wanted);
-      expect(found.total).toBe(wanted.length);
-    }), { numRuns: 250 });
+    await fc.assert(
+      fc.asyncProperty(arbitraryCriteria(EVERY_KIND), async (criteria) => {
+        const wanted = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);
+        const found = await find({ where: parseCriteria(criteria, fieldsOf(generation)), total: true });
+        expect(numbers(found)).toEqual(wanted);
+        expect(found.total).toBe(wanted.length);
+      }),
+      { numRuns: 250 },
+    );
   });
 
-  const sorts = fc.array(fc.record({ field: fc.constantFrom(...SORTABLE.map(({ name }) => name)), descending: fc.boolean() }), { maxLength: 3 });
-  const sorted = (sort: RowSearch['sort'], some: Row[]) => [...some].sort((a, b) => {
-    for (const { field, descending } of sort) {
-      const order = compareValues(a[field], b[field], NUMBERED.find(({ name }) => name === field)!, descending);
-      if (order !== 0) return order;
-    }
-    return (a.n as number) - (b.n as number);
-  });
+  const sorts = fc.array(
+    fc.record({ field: fc.constantFrom(...SORTABLE.map(({ name }) => name)), descending: fc.boolean() }),
+    { maxLength: 3 },
+  );
+  const sorted = (sort: RowSearch['sort'], some: Row[]) =>
+    [...some].sort((a, b) => {
+      for (const { field, descending } of sort) {
+        const order = compareValues(
+          a[field],
+          b[field],
+          NUMBERED.find(({ name }) => name === field)!,
+          descending,
+        );
+        if (order !== 0) return order;
+      }
+      return (a.n as number) - (b.n as number);
+    });
 
   test('rows are sorted by several fields, missing values last both ways, ties by the source', async () => {
-    await fc.assert(fc.asyncProperty(sorts, async (sort) => {
-      expect(numbers(await find({ sort }))).toEqual(numbers({ rows: sorted(sort, rows) }));
-    }), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(sorts, async (sort) => {
+        expect(numbers(await find({ sort }))).toEqual(numbers({ rows: sorted(sort, rows) }));
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test('cursors walk through all matching rows exactly once, whatever the order', async () => {
-    await fc.assert(fc.asyncProperty(sorts, arbitraryCriteria(EVERY_KIND), fc.integer({ min: 7, max: 150 }), async (sort, criteria, limit) => {
-      const where = parseCriteria(criteria, fieldsOf(generation));
-      const seen: number[] = [];
-      let after: string | undefined;
-      do {
-        const page: Page = await find({ where, sort, limit, ...(after !== undefined && { after }) });
-        expect(page.rows.length).toBeLessThanOrEqual(limit);
-        seen.push(...numbers(page));
-        after = page.next ?? undefined;
-      } while (after !== undefined);
-      expect(seen).toEqual(numbers({ rows: sorted(sort, rows.filter((row) => matches(row, criteria, EVERY_KIND))) }));
-    }), { numRuns: 40 });
+    await fc.assert(
+      fc.asyncProperty(
+        sorts,
+        arbitraryCriteria(EVERY_KIND),
+        fc.integer({ min: 7, max: 150 }),
+        async (sort, criteria, limit) => {
+          const where = parseCriteria(criteria, fieldsOf(generation));
+          const seen: number[] = [];
+          let after: string | undefined;
+          do {
+            const page: Page = await find({ where, sort, limit, ...(after !== undefined && { after }) });
+            expect(page.rows.length).toBeLessThanOrEqual(limit);
+            seen.push(...numbers(page));
+            after = page.next ?? undefined;
+          } while (after !== undefined);
+          expect(seen).toEqual(
+            numbers({
+              rows: sorted(
+                sort,
+                rows.filter((row) => matches(row, criteria, EVERY_KIND)),
+              ),
+            }),
+          );
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 
   test('start skips rows, next tells whether there are more, the total counts all', async () => {
-    expect(await find({ start: 10, limit: 3, total: true })).toEqual({ rows: [{ n: 10 }, { n: 11 }, { n: 12 }], total: 400, next: expect.any(String) });
+    expect(await find({ start: 10, limit: 3, total: true })).toEqual({
+      rows: [{ n: 10 }, { n: 11 }, { n: 12 }],
+      total: 400,
+      next: expect.any(String),
+    });
     expect(await find({ start: 397, limit: 3 })).toEqual({ rows: [{ n: 397 }, { n: 398 }, { n: 399 }], next: null });
     expect(await find({ start: 400, limit: 3 })).toEqual({ rows: [], next: null });
     const { next } = await find({ limit: 3, sort: [{ field: 'n', descending: true }] });
-    expect(numbers(await find({ limit: 2, sort: [{ field: 'n', descending: true }], after: next! }))).toEqual([396, 395]);
+    expect(numbers(await find({ limit: 2, sort: [{ field: 'n', descending: true }], after: next! }))).toEqual([
+      396, 395,
+    ]);
   });
 
   test('what is no cursor is refused, and so is one of other rows', async () => {
-    for (const after of ['', 'x', Buffer.from('[]').toString('base64url'), Buffer.from('{"a":1}').toString('base64url')]) await expect(find({ after })).rejects.toMatchObject({ status: 400 });
+    for (const after of [
+      '',
+      'x',
+      Buffer.from('[]').toString('base64url'),
+      Buffer.from('{"a":1}').toString('base64url'),
+    ])
+      await expect(find({ after })).rejects.toMatchObject({ status: 400 });
     const other = await loadRows(index(), NUMBERED, rows.slice(0, 5));
     const { next } = await search(index(), other, { limit: 2 });
     await expect(find({ after: next! })).rejects.toMatchObject({ status: 400 });
   });
 
   test('only the fields asked for come back, in their order; unknown ones are named', async () => {
-    expect((await find({ fields: ['price', 'name'], limit: 1 })).rows.map((row) => Object.keys(row))).toEqual([['price', 'name']]);
+    expect((await find({ fields: ['price', 'name'], limit: 1 })).rows.map((row) => Object.keys(row))).toEqual([
+      ['price', 'name'],
+    ]);
     expect((await find({ fields: [], limit: 2 })).rows).toEqual([{}, {}]);
     await expect(find({ fields: ['nope'] })).rejects.toMatchObject({ status: 400, message: 'Unknown field "nope"' });
-    await expect(find({ sort: [{ field: 'c0', descending: false }] })).rejects.toMatchObject({ status: 400, message: 'Unknown field "c0"' });
-    await expect(find({ where: { kind: 'missing', field: { name: 'rowid', label: '', type: 'string' } } })).rejects.toMatchObject({ status: 400, message: 'Unknown field "rowid"' });
+    await expect(find({ sort: [{ field: 'c0', descending: false }] })).rejects.toMatchObject({
+      status: 400,
+      message: 'Unknown field "c0"',
+    });
+    await expect(
+      find({ where: { kind: 'missing', field: { name: 'rowid', label: '', type: 'string' } } }),
+    ).rejects.toMatchObject({ status: 400, message: 'Unknown field "rowid"' });
   });
 
   test('a scan answers what a search answers, in batches', async () => {
-    const many = await loadRows(index(), [{ name: 'n', label: 'n', type: 'integer' }], Array.from({ length: 10_000 }, (_, n) => ({ n: (n * 7) % 10_000 })));
-    const scan = (sort: RowSearch['sort']) => collect(index().scan({ ...everything(many), fields: ['n'], sort }, NEVER));
+    const many = await loadRows(
+      index(),
+      [{ name: 'n', label: 'n', type: 'integer' }],
+      Array.from({ length: 10_000 }, (_, n) => ({ n: (n * 7) % 10_000 })),
+    );
+    const scan = (sort: RowSearch['sort']) =>
+      collect(index().scan({ ...everything(many), fields: ['n'], sort }, NEVER));
     const unsorted = await scan([]);
     expect(unsorted.flat()).toEqual(Array.from({ length: 10_000 }, (_, n) => ({ n: (n * 7) % 10_000 })));
     expect(unsorted.length).toBeGreaterThan(1);
-    expect((await scan([{ field: 'n', descending: true }])).flat().map(({ n }) => n)).toEqual(Array.from({ length: 10_000 }, (_, n) => 9999 - n));
+    expect((await scan([{ field: 'n', descending: true }])).flat().map(({ n }) => n)).toEqual(
+      Array.from({ length: 10_000 }, (_, n) => 9999 - n),
+    );
   });
 
   test('an aborted question ends with the reason of its signal', async () => {
     const stop = AbortSignal.abort(new Error('enough'));
     const asked = { ...everything(generation), fields: ['n'], sort: [], limit: 1, start: 0, total: false };
     await expect(index().search(asked, stop)).rejects.toThrow('enough');
-    await expect(index().aggregate({ ...everything(generation), groupBy: [], measures: [], sort: [], limit: 1 }, stop)).rejects.toThrow('enough');
+    await expect(
+      index().aggregate({ ...everything(generation), groupBy: [], measures: [], sort: [], limit: 1 }, stop),
+    ).rejects.toThrow('enough');
     await expect(collect(index().scan({ ...asked, where: ALL }, stop))).rejects.toThrow('enough');
   });
 }

@@ -10,7 +10,12 @@ import { buffer } from 'node:stream/consumers';
  */
 export type Mishap = '429' | '503' | 'cut' | 'unanswered' | 'half' | 'forgotten' | 'hang' | 'none';
 
-export interface Seen { method: string; path: string; authorization?: string; body: string }
+export interface Seen {
+  method: string;
+  path: string;
+  authorization?: string;
+  body: string;
+}
 
 /** A real engine behind a wire that is none too good. */
 export class UnsteadyProxy {
@@ -20,7 +25,9 @@ export class UnsteadyProxy {
   /** Called when a bulk request arrives. */
   onBulk: () => void = () => {};
   readonly #target: string;
-  readonly #server = createServer((incoming, response) => { void this.#answer(incoming, response).catch(() => response.destroy()); });
+  readonly #server = createServer((incoming, response) => {
+    void this.#answer(incoming, response).catch(() => response.destroy());
+  });
   #port = 0;
 
   constructor(target: string) {
@@ -53,9 +60,25 @@ export class UnsteadyProxy {
     if (mishap === 'hang') return;
     if (mishap === 'cut') return void incoming.once('data', () => incoming.destroy());
     const body = await buffer(incoming);
-    this.seen.push({ method: incoming.method!, path, ...(incoming.headers.authorization && { authorization: incoming.headers.authorization }), body: body.toString().slice(0, 10_000) });
-    if (mishap === '429' || mishap === '503') return void response.writeHead(Number(mishap), { 'content-type': 'application/json' }).end(JSON.stringify({ error: { type: 'es_rejected_execution_exception', reason: 'busy' }, status: Number(mishap) }));
-    if (mishap === 'forgotten') return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ errors: false }));
+    this.seen.push({
+      method: incoming.method!,
+      path,
+      ...(incoming.headers.authorization && { authorization: incoming.headers.authorization }),
+      body: body.toString().slice(0, 10_000),
+    });
+    if (mishap === '429' || mishap === '503')
+      return void response
+        .writeHead(Number(mishap), { 'content-type': 'application/json' })
+        .end(
+          JSON.stringify({
+            error: { type: 'es_rejected_execution_exception', reason: 'busy' },
+            status: Number(mishap),
+          }),
+        );
+    if (mishap === 'forgotten')
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ errors: false }));
     if (mishap === 'half') return this.#half(incoming, body, response);
     const answer = await this.#forward(incoming, body);
     if (mishap === 'unanswered') return void response.destroy();
@@ -69,15 +92,25 @@ export class UnsteadyProxy {
     const taken = Math.floor(rows / 2);
     const answer = await this.#forward(incoming, Buffer.from(`${lines.slice(0, 2 * taken).join('\n')}\n`));
     const { items } = JSON.parse(answer.body.toString()) as { items: object[] };
-    const refused = Array.from({ length: rows - taken }, () => ({ index: { status: 429, error: { type: 'es_rejected_execution_exception', reason: 'busy' } } }));
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ errors: true, items: [...items, ...refused] }));
+    const refused = Array.from({ length: rows - taken }, () => ({
+      index: { status: 429, error: { type: 'es_rejected_execution_exception', reason: 'busy' } },
+    }));
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ errors: true, items: [...items, ...refused] }));
   }
 
-  async #forward(incoming: IncomingMessage, body: Buffer): Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }> {
+  async #forward(
+    incoming: IncomingMessage,
+    body: Buffer,
+  ): Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }> {
     const { 'transfer-encoding': _, authorization: __, ...headers } = incoming.headers;
-    const asked = request(`${this.#target}${incoming.url}`, { method: incoming.method, headers: { ...headers, 'content-length': body.length } });
+    const asked = request(`${this.#target}${incoming.url}`, {
+      method: incoming.method,
+      headers: { ...headers, 'content-length': body.length },
+    });
     asked.end(body);
-    const [answer] = await once(asked, 'response') as [IncomingMessage];
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     return { status: answer.statusCode!, headers: answer.headers, body: await buffer(answer) };
   }
 }

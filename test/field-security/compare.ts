@@ -3,7 +3,13 @@ import { SECRET } from './twin-source.ts';
 import type { Twin, TwinWorld } from './world.ts';
 
 /** What an answer of either tongue has. */
-interface Answered { status?: number; headers?: Headers; body?: unknown; data?: unknown; errors?: unknown }
+interface Answered {
+  status?: number;
+  headers?: Headers;
+  body?: unknown;
+  data?: unknown;
+  errors?: unknown;
+}
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** Times of this service's own life; those in the twins' rows are of 2001, the hidden ones of the years 1 and 9999. */
@@ -26,19 +32,27 @@ const SECRETS = [
 export function plain(answer: unknown, { id, slug, name }: Pick<Twin, 'id' | 'slug' | 'name'>): string {
   const numbers = new Map<string, number>();
   return JSON.stringify(readable(answer))
-    .replaceAll(id, '<dataset>').replaceAll(slug, '<slug>').replaceAll(name, '<name>')
-    .replace(CURSOR, (_all, key: string | undefined, next: string | undefined, query: string | undefined, after: string | undefined) =>
-      (key ? `${key}<cursor of ${next!.length}>"` : `${query}<cursor of ${decodeURIComponent(after!).length}>`))
+    .replaceAll(id, '<dataset>')
+    .replaceAll(slug, '<slug>')
+    .replaceAll(name, '<name>')
+    .replace(
+      CURSOR,
+      (_all, key: string | undefined, next: string | undefined, query: string | undefined, after: string | undefined) =>
+        key ? `${key}<cursor of ${next!.length}>"` : `${query}<cursor of ${decodeURIComponent(after!).length}>`,
+    )
     .replace(ASKED, '$1<asked>')
     .replace(UUID, (uuid) => `<id ${numbers.get(uuid) ?? numbers.set(uuid, numbers.size).size - 1}>`)
-    .replace(OWN_TIME, '<time>').replace(/"duration":[\d.]+/g, '"duration":"<ms>"');
+    .replace(OWN_TIME, '<time>')
+    .replace(/"duration":[\d.]+/g, '"duration":"<ms>"');
 }
 
 /** Headers as an object, bytes as text. */
 function readable(answer: unknown): unknown {
   if (!(typeof answer === 'object' && answer !== null && 'headers' in answer)) return answer;
   const { headers, ...rest } = answer as Answered;
-  const shown = [...(headers instanceof Headers ? headers : [])].filter(([name]) => !PASSING_HEADERS.has(name)).map(([name, value]) => [name, name === 'etag' ? '<etag>' : value]);
+  const shown = [...(headers instanceof Headers ? headers : [])]
+    .filter(([name]) => !PASSING_HEADERS.has(name))
+    .map(([name, value]) => [name, name === 'etag' ? '<etag>' : value]);
   return { ...rest, headers: Object.fromEntries(shown) };
 }
 
@@ -54,7 +68,11 @@ export function expectNoSecret(text: string, where = ''): void {
  * Asks both twins the same and demands that the answers cannot be told apart and hold nothing hidden. Answers what was said of the first, for the test to see
  * that it says something.
  */
-export async function alike<T>({ twins }: Pick<TwinWorld, 'twins'>, where: string, ask: (twin: Twin) => Promise<T>): Promise<T> {
+export async function alike<T>(
+  { twins }: Pick<TwinWorld, 'twins'>,
+  where: string,
+  ask: (twin: Twin) => Promise<T>,
+): Promise<T> {
   const answers: T[] = [];
   for (const twin of twins) answers.push(await ask(twin));
   const [one, other] = answers.map((answer, i) => plain(answer, twins[i]!));
@@ -64,7 +82,11 @@ export async function alike<T>({ twins }: Pick<TwinWorld, 'twins'>, where: strin
 }
 
 /** The same of several questions, each told by what it asks. */
-export async function allAlike<Q>(world: Pick<TwinWorld, 'twins'>, questions: readonly Q[], ask: (twin: Twin, question: Q) => Promise<{ status: number; body?: unknown }>): Promise<void> {
+export async function allAlike<Q>(
+  world: Pick<TwinWorld, 'twins'>,
+  questions: readonly Q[],
+  ask: (twin: Twin, question: Q) => Promise<{ status: number; body?: unknown }>,
+): Promise<void> {
   for (const question of questions) {
     const where = typeof question === 'string' ? question : JSON.stringify(question);
     expect(await alike(world, where, (twin) => ask(twin, question)), where).toMatchObject({ status: 200 });

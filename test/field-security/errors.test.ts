@@ -7,8 +7,17 @@ import { WORLDS, type Twin } from './world.ts';
 type Ask = (who: Client, twin: Twin, name: string) => Promise<{ status: number; body?: unknown; errors?: unknown }>;
 
 const filters: readonly ((name: string) => object)[] = [
-  (name) => ({ [name]: 'x' }), (name) => ({ [name]: 1 }), (name) => ({ [name]: { $exists: false } }), (name) => ({ [name]: { $ne: null } }), (name) => ({ [name]: { $near: 1 } }), (name) => ({ [name]: { $gte: {} } }),
-  (name) => ({ [name]: { $regex: '[' } }), (name) => ({ $not: { [name]: 1 } }), (name) => ({ $or: [{ region: 'EU' }, { [name]: { $in: [] } }] }), (name) => ({ $and: [{ region: 'nowhere' }, { [name]: 1 }] }), (name) => ({ region: { $eq: { [name]: 1 } } }),
+  (name) => ({ [name]: 'x' }),
+  (name) => ({ [name]: 1 }),
+  (name) => ({ [name]: { $exists: false } }),
+  (name) => ({ [name]: { $ne: null } }),
+  (name) => ({ [name]: { $near: 1 } }),
+  (name) => ({ [name]: { $gte: {} } }),
+  (name) => ({ [name]: { $regex: '[' } }),
+  (name) => ({ $not: { [name]: 1 } }),
+  (name) => ({ $or: [{ region: 'EU' }, { [name]: { $in: [] } }] }),
+  (name) => ({ $and: [{ region: 'nowhere' }, { [name]: 1 }] }),
+  (name) => ({ region: { $eq: { [name]: 1 } } }),
 ];
 
 /** Every way to name a field. */
@@ -18,65 +27,156 @@ const WAYS: Record<string, Ask> = {
   fields: (who, { id }, name) => who.get(`/datasets/${id}/data?fields=id,${name}`),
   'fields by POST': (who, { id }, name) => who.post(`/datasets/${id}/_search`, { fields: [name] }),
   'discovered field': (who, { id }, name) => who.get(`/datasets/${id}/discover?fields=${name}`),
-  group: (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { groupBy: [{ field: name }], measures: [{ fn: 'count', as: 'n' }] }),
-  'group by interval': (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { groupBy: [{ field: name, interval: 'day' }], measures: [] }),
-  'order of groups': (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { groupBy: [{ field: 'region' }], measures: [{ fn: 'count', as: 'n' }], sort: name }),
-  ...Object.fromEntries(['count', 'sum', 'avg', 'min', 'max', 'countDistinct'].map((fn): [string, Ask] => [fn, (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { measures: [{ fn, field: name, as: 'x' }] })])),
-  ...Object.fromEntries(filters.flatMap((filter, i): [string, Ask][] => [
-    [`filter ${i}`, (who, { id }, name) => who.get(`/datasets/${id}/data?filter=${encoded(filter(name))}`)],
-    [`filter ${i} of statistics`, (who, { id }, name) => who.get(`/datasets/${id}/discover?filter=${encoded(filter(name))}`)],
-    [`filter ${i} of groups`, (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }], filter: filter(name) })],
-    [`filter ${i} that is saved`, (who, { id }, name) => who.post(`/datasets/${id}/filters`, { name: 'X', criteria: filter(name) })],
-    [`filter ${i} by GraphQL`, (who, { id }, name) => who.gql('query ($id: ID!, $filter: JSON) { dataset(id: $id) { data(filter: $filter) { total } } }', { id, filter: filter(name) })],
-    [`own filter changed to ${i}`, (who, { id, ownFilter }, name) => who.put(`/datasets/${id}/filters/${ownFilter}`, { criteria: filter(name) })],
-  ])),
+  group: (who, { id }, name) =>
+    who.post(`/datasets/${id}/_aggregate`, { groupBy: [{ field: name }], measures: [{ fn: 'count', as: 'n' }] }),
+  'group by interval': (who, { id }, name) =>
+    who.post(`/datasets/${id}/_aggregate`, { groupBy: [{ field: name, interval: 'day' }], measures: [] }),
+  'order of groups': (who, { id }, name) =>
+    who.post(`/datasets/${id}/_aggregate`, {
+      groupBy: [{ field: 'region' }],
+      measures: [{ fn: 'count', as: 'n' }],
+      sort: name,
+    }),
+  ...Object.fromEntries(
+    ['count', 'sum', 'avg', 'min', 'max', 'countDistinct'].map((fn): [string, Ask] => [
+      fn,
+      (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { measures: [{ fn, field: name, as: 'x' }] }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    filters.flatMap((filter, i): [string, Ask][] => [
+      [`filter ${i}`, (who, { id }, name) => who.get(`/datasets/${id}/data?filter=${encoded(filter(name))}`)],
+      [
+        `filter ${i} of statistics`,
+        (who, { id }, name) => who.get(`/datasets/${id}/discover?filter=${encoded(filter(name))}`),
+      ],
+      [
+        `filter ${i} of groups`,
+        (who, { id }, name) =>
+          who.post(`/datasets/${id}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }], filter: filter(name) }),
+      ],
+      [
+        `filter ${i} that is saved`,
+        (who, { id }, name) => who.post(`/datasets/${id}/filters`, { name: 'X', criteria: filter(name) }),
+      ],
+      [
+        `filter ${i} by GraphQL`,
+        (who, { id }, name) =>
+          who.gql('query ($id: ID!, $filter: JSON) { dataset(id: $id) { data(filter: $filter) { total } } }', {
+            id,
+            filter: filter(name),
+          }),
+      ],
+      [
+        `own filter changed to ${i}`,
+        (who, { id, ownFilter }, name) => who.put(`/datasets/${id}/filters/${ownFilter}`, { criteria: filter(name) }),
+      ],
+    ]),
+  ),
   'sort by GraphQL': (who, { id }, name) => who.gql(`{ dataset(id: "${id}") { data(sort: "${name}") { items } } }`),
-  'fields by GraphQL': (who, { id }, name) => who.gql(`{ dataset(id: "${id}") { data(fields: ["${name}"]) { items } } }`),
-  'discovered field by GraphQL': (who, { id }, name) => who.gql(`{ dataset(id: "${id}") { discover(fields: ["${name}"]) { total } } }`),
-  'group by GraphQL': (who, { id }, name) => who.gql(`{ dataset(id: "${id}") { aggregate(groupBy: [{ field: "${name}" }], measures: []) { total } } }`),
-  'measure by GraphQL': (who, { id }, name) => who.gql(`{ dataset(id: "${id}") { aggregate(measures: [{ fn: MAX, field: "${name}", as: "x" }]) { rows } } }`),
+  'fields by GraphQL': (who, { id }, name) =>
+    who.gql(`{ dataset(id: "${id}") { data(fields: ["${name}"]) { items } } }`),
+  'discovered field by GraphQL': (who, { id }, name) =>
+    who.gql(`{ dataset(id: "${id}") { discover(fields: ["${name}"]) { total } } }`),
+  'group by GraphQL': (who, { id }, name) =>
+    who.gql(`{ dataset(id: "${id}") { aggregate(groupBy: [{ field: "${name}" }], measures: []) { total } } }`),
+  'measure by GraphQL': (who, { id }, name) =>
+    who.gql(`{ dataset(id: "${id}") { aggregate(measures: [{ fn: MAX, field: "${name}", as: "x" }]) { rows } } }`),
 };
 
 /** Names of hidden fields of one twin or both, and as many that no dataset has. */
-const NAMES: readonly [hidden: string, unknown: string][] = [['qzx_region', 'abc_region'], ['qzx_salary', 'abc_salary'], ['qzx_doc', 'abc_doc'], ['qzx_twice', 'abc_twice'], ['Region', 'rEgion']];
+const NAMES: readonly [hidden: string, unknown: string][] = [
+  ['qzx_region', 'abc_region'],
+  ['qzx_salary', 'abc_salary'],
+  ['qzx_doc', 'abc_doc'],
+  ['qzx_twice', 'abc_twice'],
+  ['Region', 'rEgion'],
+];
 
 /** What was answered, with a placeholder for the name that was asked for. */
-const answered = (answer: Awaited<ReturnType<Ask>>, twin: Twin, name: string): string => plain(answer, twin).replaceAll(name, '<field>').replaceAll(encodeURIComponent(name), '<field>');
+const answered = (answer: Awaited<ReturnType<Ask>>, twin: Twin, name: string): string =>
+  plain(answer, twin).replaceAll(name, '<field>').replaceAll(encodeURIComponent(name), '<field>');
 
-describe.each(WORLDS)('with rows in $index, errors say of a hidden field what they say of one that there is not', { timeout: 300_000 }, ({ test }) => {
-  test.for(Object.keys(WAYS))('named as %s', async (way, { world: { reader, twins } }) => {
-    for (const twin of twins) {
-      for (const [hidden, unknown] of NAMES) {
-        const [ofHidden, ofUnknown] = [await WAYS[way]!(reader, twin, hidden), await WAYS[way]!(reader, twin, unknown)];
-        expect(JSON.parse(answered(ofHidden, twin, hidden)), hidden).toEqual(JSON.parse(answered(ofUnknown, twin, unknown)));
-        expect(ofHidden.errors ?? ofHidden.status, hidden).toEqual(ofHidden.errors ? expect.arrayContaining([expect.objectContaining({ extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }) })]) : 400);
+describe.each(WORLDS)(
+  'with rows in $index, errors say of a hidden field what they say of one that there is not',
+  { timeout: 300_000 },
+  ({ test }) => {
+    test.for(Object.keys(WAYS))('named as %s', async (way, { world: { reader, twins } }) => {
+      for (const twin of twins) {
+        for (const [hidden, unknown] of NAMES) {
+          const [ofHidden, ofUnknown] = [
+            await WAYS[way]!(reader, twin, hidden),
+            await WAYS[way]!(reader, twin, unknown),
+          ];
+          expect(JSON.parse(answered(ofHidden, twin, hidden)), hidden).toEqual(
+            JSON.parse(answered(ofUnknown, twin, unknown)),
+          );
+          expect(ofHidden.errors ?? ofHidden.status, hidden).toEqual(
+            ofHidden.errors
+              ? expect.arrayContaining([
+                  expect.objectContaining({ extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }) }),
+                ])
+              : 400,
+          );
+        }
       }
-    }
-  });
+    });
 
-  test('of saved filters there are only one’s own and one’s team’s, and what these hide they do not say', async ({ world }) => {
-    const { reader, twins } = world;
-    for (const filterOf of [({ shareFilter }: Twin) => shareFilter, ({ teamFilter }: Twin) => teamFilter]) {
-      const statuses = await Promise.all([
-        alike(world, 'data', (twin) => reader.get(`/datasets/${twin.id}/data?filter=${filterOf(twin)}`)),
-        alike(world, 'search', (twin) => reader.post(`/datasets/${twin.id}/_search`, { filter: filterOf(twin) })),
-        alike(world, 'discover', (twin) => reader.get(`/datasets/${twin.id}/discover?filter=${filterOf(twin)}`)),
-        alike(world, 'aggregate', (twin) => reader.post(`/datasets/${twin.id}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }], filter: filterOf(twin) })),
-        alike(world, 'export', (twin) => reader.get(`/datasets/${twin.id}/export?format=csv&filter=${filterOf(twin)}`)),
-      ]);
-      for (const { status } of statuses) expect([400, 404]).toContain(status);
-    }
-    const [one, other] = twins as [Twin, Twin];
-    expect(await reader.get(`/datasets/${one.id}/data?filter=${one.shareFilter}`)).toMatchObject({ status: 404, body: { message: `There is no filter ${one.shareFilter}` } });
-    expect(await reader.get(`/datasets/${one.id}/data?filter=${other.ownFilter}`), 'a filter of another dataset').toMatchObject({ status: 404 });
-    // Whatever is put beside it.
-    const beside = await reader.get(`/datasets/${one.id}/data?filter=${one.teamFilter}&sort=id&q=zoe`);
-    expectNoSecret(plain(beside, one));
-  });
+    test('of saved filters there are only one’s own and one’s team’s, and what these hide they do not say', async ({
+      world,
+    }) => {
+      const { reader, twins } = world;
+      for (const filterOf of [({ shareFilter }: Twin) => shareFilter, ({ teamFilter }: Twin) => teamFilter]) {
+        const statuses = await Promise.all([
+          alike(world, 'data', (twin) => reader.get(`/datasets/${twin.id}/data?filter=${filterOf(twin)}`)),
+          alike(world, 'search', (twin) => reader.post(`/datasets/${twin.id}/_search`, { filter: filterOf(twin) })),
+          alike(world, 'discover', (twin) => reader.get(`/datasets/${twin.id}/discover?filter=${filterOf(twin)}`)),
+          alike(world, 'aggregate', (twin) =>
+            reader.post(`/datasets/${twin.id}/_aggregate`, {
+              measures: [{ fn: 'count', as: 'n' }],
+              filter: filterOf(twin),
+            }),
+          ),
+          alike(world, 'export', (twin) =>
+            reader.get(`/datasets/${twin.id}/export?format=csv&filter=${filterOf(twin)}`),
+          ),
+        ]);
+        for (const { status } of statuses) expect([400, 404]).toContain(status);
+      }
+      const [one, other] = twins as [Twin, Twin];
+      expect(await reader.get(`/datasets/${one.id}/data?filter=${one.shareFilter}`)).toMatchObject({
+        status: 404,
+        body: { message: `There is no filter ${one.shareFilter}` },
+      });
+      expect(
+        await reader.get(`/datasets/${one.id}/data?filter=${other.ownFilter}`),
+        'a filter of another dataset',
+      ).toMatchObject({ status: 404 });
+      // Whatever is put beside it.
+      const beside = await reader.get(`/datasets/${one.id}/data?filter=${one.teamFilter}&sort=id&q=zoe`);
+      expectNoSecret(plain(beside, one));
+    });
 
-  test('malformed criteria are refused in the same words', async ({ world }) => {
-    for (const filter of ['{"region":', '{}}', '[]', '{"$where": 1}', '{"region": {"$near": 1}}', '{"amount": "qz"}', '{"region": {"$regex": "("}}', '{"region": {"$regex": "(a+)+$"}}', '{"day": "never"}', '{"units": {"$in": 1}}', '{"$or": {}}']) {
-      expect((await alike(world, filter, ({ id }) => world.reader.get(`/datasets/${id}/data?filter=${encoded(filter)}`))).status, filter).toBeGreaterThanOrEqual(200);
-    }
-  });
-});
+    test('malformed criteria are refused in the same words', async ({ world }) => {
+      for (const filter of [
+        '{"region":',
+        '{}}',
+        '[]',
+        '{"$where": 1}',
+        '{"region": {"$near": 1}}',
+        '{"amount": "qz"}',
+        '{"region": {"$regex": "("}}',
+        '{"region": {"$regex": "(a+)+$"}}',
+        '{"day": "never"}',
+        '{"units": {"$in": 1}}',
+        '{"$or": {}}',
+      ]) {
+        expect(
+          (await alike(world, filter, ({ id }) => world.reader.get(`/datasets/${id}/data?filter=${encoded(filter)}`)))
+            .status,
+          filter,
+        ).toBeGreaterThanOrEqual(200);
+      }
+    });
+  },
+);

@@ -21,7 +21,7 @@ export async function recorded(platform: Platform, work: () => Promise<unknown>)
       if (typeof value !== 'function') return value;
       if (!VERBS.has(name)) return value.bind(target) as unknown;
       return (question: Asked['question'], ...rest: unknown[]) => {
-        asked.push({ verb: name as Asked['verb'], question, fields: name === 'profile' ? rest[0] as string[] : [] });
+        asked.push({ verb: name as Asked['verb'], question, fields: name === 'profile' ? (rest[0] as string[]) : [] });
         return (value as (...all: unknown[]) => unknown).call(target, question, ...rest);
       };
     },

@@ -7,7 +7,9 @@ import { alike } from './compare.ts';
 import { test } from './world.ts';
 
 const schema = await makeSchema();
-const changes = endpointsOf(schema).filter(({ row, ...endpoint }) => kindOf({ row, ...endpoint }) === 'datasets' && row.method !== 'GET');
+const changes = endpointsOf(schema).filter(
+  ({ row, ...endpoint }) => kindOf({ row, ...endpoint }) === 'datasets' && row.method !== 'GET',
+);
 const mutations = Object.values(schema.getMutationType()!.getFields());
 
 /** What a restricted share gives, whatever its level (contract 3). */
@@ -16,42 +18,70 @@ const ofDatasets = (permission: string | undefined) => permission?.startsWith('d
 
 /** Today's routes that would show, change or copy what is hidden, with what they ask for. */
 const REFUSED: Record<string, string> = {
-  'PUT ': 'write', 'DELETE ': 'delete', 'POST /_run': 'write', 'POST /_refresh': 'refresh', 'POST /_syncFields': 'write', 'PUT /owner': 'changeOwner',
-  'PUT /shares/other': 'share', 'PUT /shares/reader': 'share', 'DELETE /shares/reader': 'share', 'DELETE /shares/other': 'share',
+  'PUT ': 'write',
+  'DELETE ': 'delete',
+  'POST /_run': 'write',
+  'POST /_refresh': 'refresh',
+  'POST /_syncFields': 'write',
+  'PUT /owner': 'changeOwner',
+  'PUT /shares/other': 'share',
+  'PUT /shares/reader': 'share',
+  'DELETE /shares/reader': 'share',
+  'DELETE /shares/other': 'share',
 };
 const BODIES: Record<string, object> = {
-  'PUT ': { fieldSecurityEnabled: false }, 'PUT /owner': { ownerId: 'reader' }, 'PUT /shares/reader': { accessLevel: 3 }, 'PUT /shares/other': { accessLevel: 1, restrictFields: true, visibleFields: ['qzx_region'] },
+  'PUT ': { fieldSecurityEnabled: false },
+  'PUT /owner': { ownerId: 'reader' },
+  'PUT /shares/reader': { accessLevel: 3 },
+  'PUT /shares/other': { accessLevel: 1, restrictFields: true, visibleFields: ['qzx_region'] },
 };
 
-test.for(Object.keys(REFUSED))('%s is refused for want of a permission, with and without a body of sense', async (route, { world: { reader, admin, twins } }) => {
-  const [method, rest] = route.split(' ') as [string, string];
-  for (const { id } of twins) {
-    for (const body of method === 'DELETE' ? [undefined] : [BODIES[route] ?? {}]) {
-      expect(await reader.request(method, `/api/datasets/${id}${rest}`, body)).toMatchObject({ status: 403, body: { message: `You lack the permission dataset:${REFUSED[route]}` } });
+test.for(Object.keys(REFUSED))(
+  '%s is refused for want of a permission, with and without a body of sense',
+  async (route, { world: { reader, admin, twins } }) => {
+    const [method, rest] = route.split(' ') as [string, string];
+    for (const { id } of twins) {
+      for (const body of method === 'DELETE' ? [undefined] : [BODIES[route] ?? {}]) {
+        expect(await reader.request(method, `/api/datasets/${id}${rest}`, body)).toMatchObject({
+          status: 403,
+          body: { message: `You lack the permission dataset:${REFUSED[route]}` },
+        });
+      }
+      expect((await admin.get(`/datasets/${id}/shares`)).body.total).toBe(2);
     }
-    expect((await admin.get(`/datasets/${id}/shares`)).body.total).toBe(2);
-  }
-});
+  },
+);
 
-test('every change of a dataset that the route table has is refused in the same words, but for what reads and what is the reader’s own', async ({ world }) => {
+test('every change of a dataset that the route table has is refused in the same words, but for what reads and what is the reader’s own', async ({
+  world,
+}) => {
   const refused: string[] = [];
   for (const endpoint of changes) {
-    const { status, body } = await alike(world, `${endpoint.row.method} ${endpoint.row.path}`, ({ id }) => world.reader.request(endpoint.row.method, `/api${pathOf(endpoint, id)}`, bodyOf(endpoint)));
+    const { status, body } = await alike(world, `${endpoint.row.method} ${endpoint.row.path}`, ({ id }) =>
+      world.reader.request(endpoint.row.method, `/api${pathOf(endpoint, id)}`, bodyOf(endpoint)),
+    );
     if (!ofDatasets(endpoint.permission)) continue;
-    expect([status, body.message], `${endpoint.row.method} ${endpoint.row.path}`).toEqual([403, `You lack the permission ${endpoint.permission}`]);
+    expect([status, body.message], `${endpoint.row.method} ${endpoint.row.path}`).toEqual([
+      403,
+      `You lack the permission ${endpoint.permission}`,
+    ]);
     refused.push(endpoint.row.path);
   }
   expect(refused.length).toBeGreaterThan(8);
 });
 
 test('every mutation that takes a permission on a dataset is refused', async ({ world: { reader, twins } }) => {
-  const refused = mutations.filter((field) => ofDatasets(permissionOf(field)) && field.args.some(({ name }) => name === 'id' || name === 'datasetId'));
+  const refused = mutations.filter(
+    (field) => ofDatasets(permissionOf(field)) && field.args.some(({ name }) => name === 'id' || name === 'datasetId'),
+  );
   expect(refused.length).toBeGreaterThan(8);
   for (const field of refused) {
     const key = field.args.some(({ name }) => name === 'datasetId') ? 'datasetId' : 'id';
     for (const { id } of twins) {
       const { errors } = await reader.gql(documentOf('Mutation', field, { [key]: JSON.stringify(id) }));
-      expect(errors, field.name).toMatchObject([{ message: `You lack the permission ${permissionOf(field)}`, extensions: { code: 'FORBIDDEN' } }]);
+      expect(errors, field.name).toMatchObject([
+        { message: `You lack the permission ${permissionOf(field)}`, extensions: { code: 'FORBIDDEN' } },
+      ]);
     }
   }
 });
@@ -59,8 +89,16 @@ test('every mutation that takes a permission on a dataset is refused', async ({ 
 test('fields are secured and unsecured by those alone who may share', async ({ world: { admin, reader, twins } }) => {
   const [id, other] = twins.map((twin) => twin.id) as [string, string];
   for (const visible of [true, false]) {
-    expect(await reader.post('/dataset-field-report-access', { [id]: visible })).toMatchObject({ status: 403, body: { message: 'You lack the permission dataset:share' } });
-    expect(await reader.gql('mutation ($datasets: JSONObject!) { setDatasetFieldSecurity(datasets: $datasets) { updated datasets } }', { datasets: { [other]: visible } })).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+    expect(await reader.post('/dataset-field-report-access', { [id]: visible })).toMatchObject({
+      status: 403,
+      body: { message: 'You lack the permission dataset:share' },
+    });
+    expect(
+      await reader.gql(
+        'mutation ($datasets: JSONObject!) { setDatasetFieldSecurity(datasets: $datasets) { updated datasets } }',
+        { datasets: { [other]: visible } },
+      ),
+    ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
   }
   for (const twin of [id, other]) expect((await admin.get(`/datasets/${twin}`)).body.fieldSecurityEnabled).toBe(true);
 });
@@ -68,9 +106,20 @@ test('fields are secured and unsecured by those alone who may share', async ({ w
 test('filters of others are neither changed, nor taken, nor deleted', async ({ world: { admin, reader, twins } }) => {
   for (const { id, shareFilter } of twins) {
     const path = `/datasets/${id}/filters/${shareFilter}`;
-    for (const answer of [await reader.put(path, { criteria: {} }), await reader.put(`${path}/owner`, { ownerId: reader.id }), await reader.delete(path)]) expect(answer).toMatchObject({ status: 404, body: { message: `There is no filter ${shareFilter}` } });
-    for (const mutation of [`updateSavedFilter(datasetId: "${id}", id: "${shareFilter}", input: { criteria: {} }) { id }`, `setSavedFilterOwner(datasetId: "${id}", id: "${shareFilter}", ownerId: "reader") { id }`, `deleteSavedFilter(datasetId: "${id}", id: "${shareFilter}")`]) {
-      expect(await reader.gql(`mutation { ${mutation} }`), mutation).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
+    for (const answer of [
+      await reader.put(path, { criteria: {} }),
+      await reader.put(`${path}/owner`, { ownerId: reader.id }),
+      await reader.delete(path),
+    ])
+      expect(answer).toMatchObject({ status: 404, body: { message: `There is no filter ${shareFilter}` } });
+    for (const mutation of [
+      `updateSavedFilter(datasetId: "${id}", id: "${shareFilter}", input: { criteria: {} }) { id }`,
+      `setSavedFilterOwner(datasetId: "${id}", id: "${shareFilter}", ownerId: "reader") { id }`,
+      `deleteSavedFilter(datasetId: "${id}", id: "${shareFilter}")`,
+    ]) {
+      expect(await reader.gql(`mutation { ${mutation} }`), mutation).toMatchObject({
+        errors: [{ extensions: { code: 'NOT_FOUND' } }],
+      });
     }
     expect((await admin.get(path)).body).toMatchObject({ ownerId: `user:${admin.id}`, criteria: expect.anything() });
     expect((await reader.get(`/datasets/${id}/data?limit=1`)).body.total).toBe(40);
@@ -78,10 +127,15 @@ test('filters of others are neither changed, nor taken, nor deleted', async ({ w
   expect(await reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`)).toMatchObject({ status: 404 });
 });
 
-test('a dataset made of what the reader sees is not made of more: neither the query nor the datasource is theirs to use', async ({ world: { reader, twins } }) => {
+test('a dataset made of what the reader sees is not made of more: neither the query nor the datasource is theirs to use', async ({
+  world: { reader, twins },
+}) => {
   for (const { id } of twins) {
     const { datasourceId, queryId } = (await reader.get(`/datasets/${id}`)).body;
     expect(queryId ?? null).toBeNull();
-    if (datasourceId) expect(await reader.post('/datasets', { name: 'Mine', datasourceId, query: 'select * from qzx_amethyst' })).toMatchObject({ status: expect.toSatisfy((status: number) => status === 403 || status === 404) });
+    if (datasourceId)
+      expect(
+        await reader.post('/datasets', { name: 'Mine', datasourceId, query: 'select * from qzx_amethyst' }),
+      ).toMatchObject({ status: expect.toSatisfy((status: number) => status === 403 || status === 404) });
   }
 });

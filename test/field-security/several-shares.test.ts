@@ -12,7 +12,10 @@ describe('of one share', () => {
     for (const [share, wanted] of [
       [{ datasetFilterId: dataset.filters['n'] }, seen('n')],
       [{ restrictFields: true, visibleFields: ['rank', 'a'] }, seen('nse', ['rank', 'a'])],
-      [{ datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['b', 'rank'] }, seen('s', ['rank', 'b'])],
+      [
+        { datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['b', 'rank'] },
+        seen('s', ['rank', 'b']),
+      ],
       [{ datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['b'] }, seen('s', ['b'])],
       [{ datasetFilterId: dataset.filters['e'], restrictFields: false, visibleFields: ['rank'] }, seen('e')],
     ] as [ShareInput, unknown][]) {
@@ -24,15 +27,37 @@ describe('of one share', () => {
 
   test('the level gives read, and above View the adding of visuals, and nothing else', async ({ rows, bob }) => {
     const dataset = await rows();
-    for (const [accessLevel, abilities] of [[1, ['read']], [2, ['read', 'addVisual']], [3, ['read', 'addVisual']]] as const) {
-      for (const share of [{ datasetFilterId: dataset.filters['n'] }, { restrictFields: true, visibleFields: ['rank'] }]) {
+    for (const [accessLevel, abilities] of [
+      [1, ['read']],
+      [2, ['read', 'addVisual']],
+      [3, ['read', 'addVisual']],
+    ] as const) {
+      for (const share of [
+        { datasetFilterId: dataset.filters['n'] },
+        { restrictFields: true, visibleFields: ['rank'] },
+      ]) {
         await dataset.share('bob', { accessLevel, ...share });
         expect(await dataset.abilitiesOf(bob)).toEqual(abilities);
-        expect((await bob.data(`{ dataset(id: "${dataset.id}") { permissions { read write copy share addVisual deleteVisual } } }`)).dataset.permissions)
-          .toEqual({ read: true, write: false, copy: false, share: false, addVisual: accessLevel > 1, deleteVisual: false });
+        expect(
+          (
+            await bob.data(
+              `{ dataset(id: "${dataset.id}") { permissions { read write copy share addVisual deleteVisual } } }`,
+            )
+          ).dataset.permissions,
+        ).toEqual({
+          read: true,
+          write: false,
+          copy: false,
+          share: false,
+          addVisual: accessLevel > 1,
+          deleteVisual: false,
+        });
       }
     }
-    for (const [accessLevel, abilities] of [[1, VIEW], [2, ['read', 'write', 'edit', 'refresh', 'copy', 'addVisual', 'deleteVisual', 'assignTags']]] as const) {
+    for (const [accessLevel, abilities] of [
+      [1, VIEW],
+      [2, ['read', 'write', 'edit', 'refresh', 'copy', 'addVisual', 'deleteVisual', 'assignTags']],
+    ] as const) {
       await dataset.share('bob', { accessLevel });
       expect((await dataset.abilitiesOf(bob)).toSorted()).toEqual(abilities.toSorted());
     }
@@ -41,7 +66,11 @@ describe('of one share', () => {
   test('with restricted fields and none that is visible, no field is', async ({ rows, bob }) => {
     const dataset = await rows();
     for (const visibleFields of [[], null]) {
-      const { status } = await dataset.owner.put(`${dataset.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields });
+      const { status } = await dataset.owner.put(`${dataset.path}/shares/bob`, {
+        accessLevel: 1,
+        restrictFields: true,
+        visibleFields,
+      });
       if (status === 200) expect((await bob.get(`${dataset.path}/data`)).body).toMatchObject({ fields: [] });
       else expect(status).toBe(400);
     }
@@ -49,17 +78,65 @@ describe('of one share', () => {
 });
 
 /** Shares of bob's own and of teams he is in, and what he sees by them together. */
-const TOGETHER: [what: string, shares: (f: Record<string, string>) => ShareInput[], wanted: ReturnType<typeof seen>][] = [
-  ['rows of one filter or the other', (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }], seen('ns')],
-  ['rows of three filters', (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }, { datasetFilterId: f['e'] }], seen('nse')],
-  ['of the same rows all fields of either', (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] }, { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['b', 'rank'] }], seen('n', ['rank', 'a', 'b'])],
-  ['of all rows all fields of either', () => [{ restrictFields: true, visibleFields: ['rank', 'a'] }, { restrictFields: true, visibleFields: ['c'] }], seen('nse', ['rank', 'a', 'c'])],
-  ['of other rows the fields of both', (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] }, { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b', 'rank'] }], seen('ns', ['rank'])],
-  ['of other rows no field that one of them hides', (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['rank', 'b'] }], seen('ns', ['rank', 'b'])],
-  ['all rows with the fields of one, not all rows with all fields', (f) => [{ datasetFilterId: f['n'] }, { restrictFields: true, visibleFields: ['rank', 'c'] }], seen('nse', ['rank', 'c'])],
-  ['of fields that do not meet, none', (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] }, { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b'] }], seen('ns', [])],
-  ['all, by a share without restriction', (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] }, {}], seen('nse')],
-];
+const TOGETHER: [what: string, shares: (f: Record<string, string>) => ShareInput[], wanted: ReturnType<typeof seen>][] =
+  [
+    ['rows of one filter or the other', (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }], seen('ns')],
+    [
+      'rows of three filters',
+      (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }, { datasetFilterId: f['e'] }],
+      seen('nse'),
+    ],
+    [
+      'of the same rows all fields of either',
+      (f) => [
+        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] },
+        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['b', 'rank'] },
+      ],
+      seen('n', ['rank', 'a', 'b']),
+    ],
+    [
+      'of all rows all fields of either',
+      () => [
+        { restrictFields: true, visibleFields: ['rank', 'a'] },
+        { restrictFields: true, visibleFields: ['c'] },
+      ],
+      seen('nse', ['rank', 'a', 'c']),
+    ],
+    [
+      'of other rows the fields of both',
+      (f) => [
+        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] },
+        { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b', 'rank'] },
+      ],
+      seen('ns', ['rank']),
+    ],
+    [
+      'of other rows no field that one of them hides',
+      (f) => [
+        { datasetFilterId: f['n'] },
+        { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['rank', 'b'] },
+      ],
+      seen('ns', ['rank', 'b']),
+    ],
+    [
+      'all rows with the fields of one, not all rows with all fields',
+      (f) => [{ datasetFilterId: f['n'] }, { restrictFields: true, visibleFields: ['rank', 'c'] }],
+      seen('nse', ['rank', 'c']),
+    ],
+    [
+      'of fields that do not meet, none',
+      (f) => [
+        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] },
+        { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b'] },
+      ],
+      seen('ns', []),
+    ],
+    [
+      'all, by a share without restriction',
+      (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] }, {}],
+      seen('nse'),
+    ],
+  ];
 
 describe('of several shares, one sees', () => {
   test.for(TOGETHER)('%s', async ([, shares, wanted], { rows, team, bob }) => {
@@ -79,14 +156,23 @@ describe('of several shares, one sees', () => {
     await dataset.share('bob', { accessLevel: 3, datasetFilterId: dataset.filters['n'] });
     await dataset.share(await team(['bob', 'member']), { accessLevel: 1 });
     expect((await dataset.abilitiesOf(bob)).filter((ability) => ability !== 'addVisual')).toEqual(VIEW);
-    expect(await bob.put(dataset.path, { name: 'Mine' })).toMatchObject({ status: 403, body: { message: 'You lack the permission dataset:write' } });
+    expect(await bob.put(dataset.path, { name: 'Mine' })).toMatchObject({
+      status: 403,
+      body: { message: 'You lack the permission dataset:write' },
+    });
     expect(await bob.put(`${dataset.path}/shares/admin`, { accessLevel: 1 })).toMatchObject({ status: 403 });
     expect(await dataset.seenBy(bob)).toEqual(seen('nse'));
   });
 });
 
 describe('nobody loses by a restricted share what they have otherwise:', () => {
-  test('neither the owner, nor a member of the owning team, nor a superuser', async ({ rows, team, bob, ann, admin }) => {
+  test('neither the owner, nor a member of the owning team, nor a superuser', async ({
+    rows,
+    team,
+    bob,
+    ann,
+    admin,
+  }) => {
     const dataset = await rows();
     const restricted = { datasetFilterId: dataset.filters['n'], restrictFields: true, visibleFields: ['a'] };
     for (const principal of ['ann', 'admin']) await dataset.share(principal, restricted);

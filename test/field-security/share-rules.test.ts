@@ -6,28 +6,69 @@ describe('a share of a part', () => {
   test('is made and told in both tongues', async ({ rows, ann, bob }) => {
     const { id, path, filters } = await rows();
     const part = { accessLevel: 2, datasetFilterId: filters['n'], restrictFields: true, visibleFields: ['rank', 'a'] };
-    expect(await ann.put(`${path}/shares/bob`, part)).toMatchObject({ status: 200, body: { datasetId: id, principalId: bob.id, ...part, createdAt: expect.any(String), updatedAt: expect.any(String) } });
+    expect(await ann.put(`${path}/shares/bob`, part)).toMatchObject({
+      status: 200,
+      body: {
+        datasetId: id,
+        principalId: bob.id,
+        ...part,
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+      },
+    });
     expect((await ann.get(`${path}/shares/${bob.id}`)).body).toMatchObject(part);
-    expect((await ann.put(`${path}/shares/bob`, { accessLevel: 1 })).body, 'what is not named stays').toMatchObject({ ...part, accessLevel: 1 });
-    expect((await ann.get(`${path}/shares`)).body).toMatchObject({ total: 1, _embedded: { 'svc:share': [{ ...part, accessLevel: 1 }] } });
-    expect((await ann.data(`{ dataset(id: "${id}") { shares { principalId accessLevel datasetFilterId restrictFields visibleFields } } }`)).dataset.shares).toEqual([{ principalId: bob.id, ...part, accessLevel: 1 }]);
-    const { shareDataset } = await ann.data(`mutation ($input: DatasetShareInput!) { shareDataset(id: "${id}", principalId: "bob", input: $input) { accessLevel datasetFilterId restrictFields visibleFields } }`, { input: { accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null } });
+    expect((await ann.put(`${path}/shares/bob`, { accessLevel: 1 })).body, 'what is not named stays').toMatchObject({
+      ...part,
+      accessLevel: 1,
+    });
+    expect((await ann.get(`${path}/shares`)).body).toMatchObject({
+      total: 1,
+      _embedded: { 'svc:share': [{ ...part, accessLevel: 1 }] },
+    });
+    expect(
+      (
+        await ann.data(
+          `{ dataset(id: "${id}") { shares { principalId accessLevel datasetFilterId restrictFields visibleFields } } }`,
+        )
+      ).dataset.shares,
+    ).toEqual([{ principalId: bob.id, ...part, accessLevel: 1 }]);
+    const { shareDataset } = await ann.data(
+      `mutation ($input: DatasetShareInput!) { shareDataset(id: "${id}", principalId: "bob", input: $input) { accessLevel datasetFilterId restrictFields visibleFields } }`,
+      { input: { accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null } },
+    );
     expect(shareDataset).toEqual({ accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null });
   });
 
   test('is refused with a level, a filter or a field that there is not', async ({ rows, ann, admin, bob }) => {
     const [dataset, other] = [await rows(), await rows()];
     const put = (body: object) => ann.put(`${dataset.path}/shares/bob`, body);
-    for (const accessLevel of [0, 4, -1, 1.5, 'x', null, undefined]) expect((await put({ accessLevel })).status, String(accessLevel)).toBe(400);
-    for (const datasetFilterId of [UNKNOWN, other.filters['n']!, 'nowhere', '']) expect(await put({ accessLevel: 1, datasetFilterId }), datasetFilterId).toMatchObject({ status: 404, body: { message: `There is no filter ${datasetFilterId}` } });
+    for (const accessLevel of [0, 4, -1, 1.5, 'x', null, undefined])
+      expect((await put({ accessLevel })).status, String(accessLevel)).toBe(400);
+    for (const datasetFilterId of [UNKNOWN, other.filters['n']!, 'nowhere', ''])
+      expect(await put({ accessLevel: 1, datasetFilterId }), datasetFilterId).toMatchObject({
+        status: 404,
+        body: { message: `There is no filter ${datasetFilterId}` },
+      });
     const { id: private_ } = await admin.creates(`${dataset.path}/filters`, { name: 'Private', criteria: {} });
-    expect(await put({ accessLevel: 1, datasetFilterId: private_ }), 'a filter that the sharer does not see').toMatchObject({ status: 404 });
-    for (const visibleFields of [['rank', 'colour'], ['Rank'], ['']]) expect((await put({ accessLevel: 1, restrictFields: true, visibleFields })).status, JSON.stringify(visibleFields)).toBe(400);
+    expect(
+      await put({ accessLevel: 1, datasetFilterId: private_ }),
+      'a filter that the sharer does not see',
+    ).toMatchObject({ status: 404 });
+    for (const visibleFields of [['rank', 'colour'], ['Rank'], ['']])
+      expect(
+        (await put({ accessLevel: 1, restrictFields: true, visibleFields })).status,
+        JSON.stringify(visibleFields),
+      ).toBe(400);
     expect((await put({ accessLevel: 1, rows: 'all' })).status).toBe(400);
     expect(await bob.get(dataset.path), 'nothing of it was done').toMatchObject({ status: 404 });
     const open = await rows({ fieldSecurityEnabled: false });
-    expect(await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['rank'] })).toMatchObject({ status: 400 });
-    expect(await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, datasetFilterId: open.filters['n'] }), 'rows need no field security').toMatchObject({ status: 200 });
+    expect(
+      await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['rank'] }),
+    ).toMatchObject({ status: 400 });
+    expect(
+      await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, datasetFilterId: open.filters['n'] }),
+      'rows need no field security',
+    ).toMatchObject({ status: 200 });
     expect(await open.seenBy(bob)).toEqual(seen('n'));
   });
 
@@ -35,10 +76,23 @@ describe('a share of a part', () => {
     const dataset = await rows();
     const carol = await service.user(`carol-${dataset.id.slice(-6)}`);
     const give = (accessLevel: number) => bob.put(`${dataset.path}/shares/${carol.id}`, { accessLevel });
-    for (const share of [{ accessLevel: 1 }, { accessLevel: 2 }, { accessLevel: 3, datasetFilterId: dataset.filters['n'] }, { accessLevel: 3, restrictFields: true, visibleFields: ALL_FIELDS }]) {
+    for (const share of [
+      { accessLevel: 1 },
+      { accessLevel: 2 },
+      { accessLevel: 3, datasetFilterId: dataset.filters['n'] },
+      { accessLevel: 3, restrictFields: true, visibleFields: ALL_FIELDS },
+    ]) {
       await dataset.share('bob', share);
-      for (const level of [1, 2, 3]) expect(await give(level)).toMatchObject({ status: 403, body: { message: 'You lack the permission dataset:share' } });
-      expect(await bob.gql(`mutation { shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) { accessLevel } }`)).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+      for (const level of [1, 2, 3])
+        expect(await give(level)).toMatchObject({
+          status: 403,
+          body: { message: 'You lack the permission dataset:share' },
+        });
+      expect(
+        await bob.gql(
+          `mutation { shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) { accessLevel } }`,
+        ),
+      ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
     }
     await dataset.share('bob', { accessLevel: 3 });
     expect(await give(3)).toMatchObject({ status: 200 });
@@ -46,36 +100,59 @@ describe('a share of a part', () => {
 });
 
 describe('what a share shows', () => {
-  test('is nothing while a field of its filter is gone, or of another type, and is there again with the field', async ({ rows, bob }) => {
+  test('is nothing while a field of its filter is gone, or of another type, and is there again with the field', async ({
+    rows,
+    bob,
+  }) => {
     const dataset = await rows();
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
     await dataset.becomes(`select n as rank, 'a' || n as a from generate_series(1, 12) n`);
     expect(await dataset.seenBy(bob)).toEqual({ fields: ['rank', 'a'], total: 0, ranks: [] });
-    for (const format of ['csv', 'ndjson']) expect((await bob.get(`${dataset.path}/export?format=${format}`)).body).not.toContain('a1');
+    for (const format of ['csv', 'ndjson'])
+      expect((await bob.get(`${dataset.path}/export?format=${format}`)).body).not.toContain('a1');
     await dataset.becomes(`select n as rank, n % 3 as zone, 'a' || n as a from generate_series(1, 12) n`);
     expect((await dataset.seenBy(bob)).total).toBe(0);
     await dataset.becomes(`select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone from generate_series(1, 12) n`);
     expect(await dataset.seenBy(bob)).toEqual(seen('n', ['rank', 'zone']));
   });
 
-  test('is nothing by a filter that says which rows not to show, while its field is gone', async ({ rows, ann, bob }) => {
+  test('is nothing by a filter that says which rows not to show, while its field is gone', async ({
+    rows,
+    ann,
+    bob,
+  }) => {
     const dataset = await rows();
-    const { id } = await ann.creates(`${dataset.path}/filters`, { name: 'Not north', criteria: { $not: { zone: 'n' } } });
+    const { id } = await ann.creates(`${dataset.path}/filters`, {
+      name: 'Not north',
+      criteria: { $not: { zone: 'n' } },
+    });
     await dataset.share('bob', { datasetFilterId: id });
     expect((await dataset.seenBy(bob)).total).toBe(8);
     await dataset.becomes(`select n as rank from generate_series(1, 12) n`);
     expect((await dataset.seenBy(bob)).total).toBe(0);
   });
 
-  test('is nothing by such a filter either when the refresh keeps the field, empty, though the source has it no more', async ({ rows, ann, bob }) => {
+  test('is nothing by such a filter either when the refresh keeps the field, empty, though the source has it no more', async ({
+    rows,
+    ann,
+    bob,
+  }) => {
     const dataset = await rows();
-    const { id } = await ann.creates(`${dataset.path}/filters`, { name: 'Not north', criteria: { zone: { $ne: 'n' } } });
+    const { id } = await ann.creates(`${dataset.path}/filters`, {
+      name: 'Not north',
+      criteria: { zone: { $ne: 'n' } },
+    });
     await dataset.share('bob', { datasetFilterId: id });
     await dataset.becomes(`select n as rank from generate_series(1, 12) n`, { syncFields: false });
     expect((await dataset.seenBy(bob)).total).toBe(0);
   });
 
-  test('is by the other shares what they show, when the filter of one does not fit', async ({ rows, team, ann, bob }) => {
+  test('is by the other shares what they show, when the filter of one does not fit', async ({
+    rows,
+    team,
+    ann,
+    bob,
+  }) => {
     const dataset = await rows();
     const { id } = await ann.creates(`${dataset.path}/filters`, { name: 'High', criteria: { rank: { $gte: 10 } } });
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
@@ -95,15 +172,24 @@ describe('what a share shows', () => {
     expect(await dataset.seenBy(bob)).toEqual(seen('n', ['rank', 'zone', 'fresh']));
   });
 
-  test('holds for cursors of before: for those into the same rows, and into rows that the filter does not fit', async ({ rows, bob }) => {
+  test('holds for cursors of before: for those into the same rows, and into rows that the filter does not fit', async ({
+    rows,
+    bob,
+  }) => {
     const dataset = await rows();
     const followed = async (after: string) => {
       const { status, body } = await bob.get(`${dataset.path}/data?after=${encodeURIComponent(after)}`);
-      return status === 200 ? { rows: body._embedded['svc:record'] as object[], total: body.total as number } : { rows: [], total: 0 };
+      return status === 200
+        ? { rows: body._embedded['svc:record'] as object[], total: body.total as number }
+        : { rows: [], total: 0 };
     };
     await dataset.share('bob');
     const before = (await bob.get(`${dataset.path}/data?limit=1`)).body.next as string;
-    await dataset.share('bob', { datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['rank', 'zone'] });
+    await dataset.share('bob', {
+      datasetFilterId: dataset.filters['s'],
+      restrictFields: true,
+      visibleFields: ['rank', 'zone'],
+    });
     const { rows: left } = await followed(before);
     for (const row of left) expect(row).toEqual({ rank: expect.any(Number), zone: 's' });
 
@@ -117,14 +203,29 @@ describe('what a share shows', () => {
 });
 
 describe('field security', () => {
-  test('that is switched off shows all fields, on hides them again; rows stay as the shares say', async ({ rows, ann, bob }) => {
+  test('that is switched off shows all fields, on hides them again; rows stay as the shares say', async ({
+    rows,
+    ann,
+    bob,
+  }) => {
     const [dataset, other] = [await rows(), await rows()];
-    for (const one of [dataset, other]) await one.share('bob', { datasetFilterId: one.filters['n'], restrictFields: true, visibleFields: ['rank'] });
-    expect(await ann.post('/dataset-field-report-access', { [dataset.id]: false, [other.id]: true })).toMatchObject({ status: 200, body: { updated: 2, datasets: { [dataset.id]: false, [other.id]: true } } });
+    for (const one of [dataset, other])
+      await one.share('bob', { datasetFilterId: one.filters['n'], restrictFields: true, visibleFields: ['rank'] });
+    expect(await ann.post('/dataset-field-report-access', { [dataset.id]: false, [other.id]: true })).toMatchObject({
+      status: 200,
+      body: { updated: 2, datasets: { [dataset.id]: false, [other.id]: true } },
+    });
     expect(await dataset.seenBy(bob)).toEqual(seen('n'));
     expect(await dataset.abilitiesOf(bob)).toEqual(['read']);
     expect(await other.seenBy(bob)).toEqual(seen('n', ['rank']));
-    expect((await ann.data('mutation ($datasets: JSONObject!) { setDatasetFieldSecurity(datasets: $datasets) { updated datasets } }', { datasets: { [dataset.id]: true } })).setDatasetFieldSecurity).toEqual({ updated: 1, datasets: { [dataset.id]: true } });
+    expect(
+      (
+        await ann.data(
+          'mutation ($datasets: JSONObject!) { setDatasetFieldSecurity(datasets: $datasets) { updated datasets } }',
+          { datasets: { [dataset.id]: true } },
+        )
+      ).setDatasetFieldSecurity,
+    ).toEqual({ updated: 1, datasets: { [dataset.id]: true } });
     expect(await dataset.seenBy(bob)).toEqual(seen('n', ['rank']));
     expect((await ann.put(dataset.path, { fieldSecurityEnabled: false })).status).toBe(200);
     expect(await dataset.seenBy(bob)).toEqual(seen('n'));
@@ -132,15 +233,33 @@ describe('field security', () => {
 
   test('is switched for all of several datasets or for none', async ({ rows, ann, bob, admin }) => {
     const dataset = await rows();
-    const foreign = (await admin.creates('/datasets', { name: 'Foreign', datasourceId: (await ann.get(dataset.path)).body.datasourceId, query: 'select 1 as one' })).id as string;
+    const foreign = (
+      await admin.creates('/datasets', {
+        name: 'Foreign',
+        datasourceId: (await ann.get(dataset.path)).body.datasourceId,
+        query: 'select 1 as one',
+      })
+    ).id as string;
     const post = (body: unknown, who = ann) => who.post('/dataset-field-report-access', body);
-    for (const [body, status] of [[{ [dataset.id]: false, [UNKNOWN]: true }, 404], [{ [dataset.id]: false, [foreign]: true }, 404], [{ [dataset.id]: 'no' }, 400], [{ [dataset.id]: null }, 400], [[dataset.id], 400]] as const) {
+    for (const [body, status] of [
+      [{ [dataset.id]: false, [UNKNOWN]: true }, 404],
+      [{ [dataset.id]: false, [foreign]: true }, 404],
+      [{ [dataset.id]: 'no' }, 400],
+      [{ [dataset.id]: null }, 400],
+      [[dataset.id], 400],
+    ] as const) {
       expect((await post(body)).status, JSON.stringify(body)).toBe(status);
       expect((await ann.get(dataset.path)).body.fieldSecurityEnabled).toBe(true);
     }
     await dataset.share('bob', { accessLevel: 2 });
-    expect(await post({ [dataset.id]: false }, bob)).toMatchObject({ status: 403, body: { message: 'You lack the permission dataset:share' } });
-    expect(await bob.put(dataset.path, { fieldSecurityEnabled: false })).toMatchObject({ status: 403, body: { message: 'You lack the permission dataset:share' } });
+    expect(await post({ [dataset.id]: false }, bob)).toMatchObject({
+      status: 403,
+      body: { message: 'You lack the permission dataset:share' },
+    });
+    expect(await bob.put(dataset.path, { fieldSecurityEnabled: false })).toMatchObject({
+      status: 403,
+      body: { message: 'You lack the permission dataset:share' },
+    });
   });
 });
 
@@ -151,13 +270,26 @@ describe('a saved filter that a share uses', () => {
     await dataset.share(carol.id, { accessLevel: 2 });
     const { id } = await carol.creates(`${dataset.path}/filters`, { name: 'Carol’s', criteria: { zone: 'e' } });
     const path = `${dataset.path}/filters/${id}`;
-    expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId: id })).toMatchObject({ status: 200 });
-    for (const change of [{ criteria: {} }, { criteria: { zone: 'n' } }, { name: 'Other' }]) expect(await carol.put(path, change)).toMatchObject({ status: 403, body: { message: 'You lack the permission dataset:share' } });
+    expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId: id })).toMatchObject({
+      status: 200,
+    });
+    for (const change of [{ criteria: {} }, { criteria: { zone: 'n' } }, { name: 'Other' }])
+      expect(await carol.put(path, change)).toMatchObject({
+        status: 403,
+        body: { message: 'You lack the permission dataset:share' },
+      });
     expect(await carol.put(`${path}/owner`, { ownerId: bob.id })).toMatchObject({ status: 403 });
-    expect(await carol.gql(`mutation { updateSavedFilter(datasetId: "${dataset.id}", id: "${id}", input: { criteria: {} }) { id } }`)).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+    expect(
+      await carol.gql(
+        `mutation { updateSavedFilter(datasetId: "${dataset.id}", id: "${id}", input: { criteria: {} }) { id } }`,
+      ),
+    ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
     for (const who of [carol, admin]) expect(await who.delete(path)).toMatchObject({ status: 409 });
     expect(await dataset.seenBy(bob)).toEqual(seen('e'));
-    expect(await dataset.owner.get(path), 'who may share sees what a share uses').toMatchObject({ status: 200, body: { criteria: { zone: 'e' } } });
+    expect(await dataset.owner.get(path), 'who may share sees what a share uses').toMatchObject({
+      status: 200,
+      body: { criteria: { zone: 'e' } },
+    });
     expect(await admin.put(path, { criteria: { zone: { $in: ['s', 'e'] } } })).toMatchObject({ status: 200 });
     expect(await dataset.seenBy(bob)).toEqual(seen('se'));
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
@@ -166,19 +298,32 @@ describe('a saved filter that a share uses', () => {
     expect(await dataset.seenBy(bob)).toEqual(seen('n'));
   });
 
-  test('goes on choosing the rows when its owner, a user or a team, is deleted or loses the dataset', async ({ rows, service, team, admin, bob }) => {
+  test('goes on choosing the rows when its owner, a user or a team, is deleted or loses the dataset', async ({
+    rows,
+    service,
+    team,
+    admin,
+    bob,
+  }) => {
     const dataset = await rows();
     const name = `leaver-${dataset.id.slice(-6)}`;
     const leaver = await service.user(name);
     const owners = await team([name, 'admin']);
     await dataset.share(leaver.id, { accessLevel: 3 });
     await dataset.share(owners, { accessLevel: 1 });
-    const own = (await leaver.creates(`${dataset.path}/filters`, { name: 'Own', criteria: { zone: 'e' } })).id as string;
-    const teams = (await leaver.creates(`${dataset.path}/filters`, { name: 'Team’s', criteria: { zone: 's' }, ownerId: owners })).id as string;
+    const own = (await leaver.creates(`${dataset.path}/filters`, { name: 'Own', criteria: { zone: 'e' } }))
+      .id as string;
+    const teams = (
+      await leaver.creates(`${dataset.path}/filters`, { name: 'Team’s', criteria: { zone: 's' }, ownerId: owners })
+    ).id as string;
     for (const [datasetFilterId, leave] of [
-      [own, () => dataset.owner.delete(`${dataset.path}/shares/${leaver.id}`)], [own, () => admin.delete(`/users/${name}`)], [teams, () => admin.delete(`/teams/${owners.slice(5)}`)],
+      [own, () => dataset.owner.delete(`${dataset.path}/shares/${leaver.id}`)],
+      [own, () => admin.delete(`/users/${name}`)],
+      [teams, () => admin.delete(`/teams/${owners.slice(5)}`)],
     ] as const) {
-      expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId })).toMatchObject({ status: 200 });
+      expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId })).toMatchObject({
+        status: 200,
+      });
       expect((await leave()).status).toBeLessThan(300);
       expect(await dataset.seenBy(bob)).toEqual(seen(datasetFilterId === own ? 'e' : 's'));
     }
@@ -189,6 +334,11 @@ describe('a saved filter that a share uses', () => {
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
     expect(await dataset.owner.delete(dataset.path)).toMatchObject({ status: 204 });
     expect(await bob.get(dataset.path)).toMatchObject({ status: 404 });
-    expect(await service.platform.system.query({ text: 'select id from dws.saved_filter where dataset_id = $1 union all select id from dws.share where resource_id = $1', values: [dataset.id] })).toEqual([]);
+    expect(
+      await service.platform.system.query({
+        text: 'select id from dws.saved_filter where dataset_id = $1 union all select id from dws.share where resource_id = $1',
+        values: [dataset.id],
+      }),
+    ).toEqual([]);
   });
 });

@@ -7,7 +7,12 @@ export const ROWS_QUERY = `select n as rank, (array['n', 's', 'e'])[1 + n % 3] a
 export const ALL_FIELDS = ['rank', 'zone', 'a', 'b', 'c'];
 export const RANKS: Record<string, number[]> = { n: [3, 6, 9, 12], s: [1, 4, 7, 10], e: [2, 5, 8, 11] };
 
-export interface ShareInput { accessLevel?: number; datasetFilterId?: string | null; restrictFields?: boolean; visibleFields?: string[] | null }
+export interface ShareInput {
+  accessLevel?: number;
+  datasetFilterId?: string | null;
+  restrictFields?: boolean;
+  visibleFields?: string[] | null;
+}
 
 /** A dataset of these rows that somebody owns, with its filters by zone. */
 export class Rows {
@@ -27,7 +32,15 @@ export class Rows {
 
   /** Shares it by the owner exactly as is said: View and without restriction unless it says otherwise. */
   async share(principal: string, share: ShareInput = {}): Promise<void> {
-    expect(await this.owner.put(`${this.path}/shares/${principal}`, { accessLevel: 1, datasetFilterId: null, restrictFields: false, visibleFields: null, ...share })).toMatchObject({ status: 200 });
+    expect(
+      await this.owner.put(`${this.path}/shares/${principal}`, {
+        accessLevel: 1,
+        datasetFilterId: null,
+        restrictFields: false,
+        visibleFields: null,
+        ...share,
+      }),
+    ).toMatchObject({ status: 200 });
   }
 
   /** Gives it other rows. */
@@ -44,10 +57,22 @@ export class Rows {
     const fields = body.fields.map(({ name }: { name: string }) => name) as string[];
     const record = (await who.get(this.path)).body;
     expect([record.records, record.fields.map(({ name }: { name: string }) => name)]).toEqual([body.total, fields]);
-    expect((await who.post(`${this.path}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }] })).body.rows).toEqual([[body.total]]);
-    expect((await who.get(`${this.path}/discover`)).body).toMatchObject({ total: body.total, fields: fields.map((name) => ({ name })) });
+    expect((await who.post(`${this.path}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }] })).body.rows).toEqual([
+      [body.total],
+    ]);
+    expect((await who.get(`${this.path}/discover`)).body).toMatchObject({
+      total: body.total,
+      fields: fields.map((name) => ({ name })),
+    });
     for (const row of rows) expect(Object.keys(row)).toEqual(fields);
-    return { fields, total: body.total, ranks: rows.map(({ rank }) => rank).filter((rank) => rank !== undefined).toSorted((a, b) => a - b) };
+    return {
+      fields,
+      total: body.total,
+      ranks: rows
+        .map(({ rank }) => rank)
+        .filter((rank) => rank !== undefined)
+        .toSorted((a, b) => a - b),
+    };
   }
 
   async abilitiesOf(who: Client): Promise<string[]> {
@@ -63,18 +88,42 @@ export const seen = (zones: string, fields: string[] = ALL_FIELDS) => {
 };
 
 /** The shop's world with makers of such datasets and of teams. */
-export const test = base.extend<{ rows: (more?: object) => Promise<Rows>; team: (...members: [string, string][]) => Promise<string> }>({
-  rows: [async ({ ann, source }, use) => use(async (more = {}) => {
-    const { id } = await ann.creates('/datasets', { name: 'Rows', datasourceId: source.id, query: ROWS_QUERY, refresh: true, fieldSecurityEnabled: true, ...more });
-    const filter = async (name: string, criteria: object) => (await ann.creates(`/datasets/${id}/filters`, { name, criteria })).id as string;
-    return new Rows(ann, id, { n: await filter('North', { zone: 'n' }), s: await filter('South', { zone: 's' }), e: await filter('East', { zone: 'e' }), n2: await filter('North again', { zone: { $in: ['n'] } }) });
-  }), { scope: 'file' }],
-  team: [async ({ admin }, use) => {
-    let made = 0;
-    await use(async (...members) => {
-      const { id } = await admin.creates('/teams', { name: `Team ${made++}` });
-      for (const [username, role] of members) expect(await admin.put(`/teams/${id}/members/${username}`, { role })).toMatchObject({ status: 200 });
-      return `team:${id}`;
-    });
-  }, { scope: 'file' }],
+export const test = base.extend<{
+  rows: (more?: object) => Promise<Rows>;
+  team: (...members: [string, string][]) => Promise<string>;
+}>({
+  rows: [
+    async ({ ann, source }, use) =>
+      use(async (more = {}) => {
+        const { id } = await ann.creates('/datasets', {
+          name: 'Rows',
+          datasourceId: source.id,
+          query: ROWS_QUERY,
+          refresh: true,
+          fieldSecurityEnabled: true,
+          ...more,
+        });
+        const filter = async (name: string, criteria: object) =>
+          (await ann.creates(`/datasets/${id}/filters`, { name, criteria })).id as string;
+        return new Rows(ann, id, {
+          n: await filter('North', { zone: 'n' }),
+          s: await filter('South', { zone: 's' }),
+          e: await filter('East', { zone: 'e' }),
+          n2: await filter('North again', { zone: { $in: ['n'] } }),
+        });
+      }),
+    { scope: 'file' },
+  ],
+  team: [
+    async ({ admin }, use) => {
+      let made = 0;
+      await use(async (...members) => {
+        const { id } = await admin.creates('/teams', { name: `Team ${made++}` });
+        for (const [username, role] of members)
+          expect(await admin.put(`/teams/${id}/members/${username}`, { role })).toMatchObject({ status: 200 });
+        return `team:${id}`;
+      });
+    },
+    { scope: 'file' },
+  ],
 });

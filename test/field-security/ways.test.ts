@@ -36,12 +36,23 @@ test('by what a subscription tells at first and after each refresh', async ({ wo
 
 test('by every GET below a dataset', async ({ world }) => {
   const { reader, other } = world;
-  const seconds: ((twin: Twin) => string)[] = [() => reader.id, () => other.id, () => 'reader', (twin) => twin.shareFilter, (twin) => twin.teamFilter, (twin) => twin.ownFilter, () => UNKNOWN];
+  const seconds: ((twin: Twin) => string)[] = [
+    () => reader.id,
+    () => other.id,
+    () => 'reader',
+    (twin) => twin.shareFilter,
+    (twin) => twin.teamFilter,
+    (twin) => twin.ownFilter,
+    () => UNKNOWN,
+  ];
   let asked = 0;
   for (const endpoint of endpoints.filter(({ row }) => row.method === 'GET' && !row.options.handler)) {
     const places = endpoint.row.path.match(/:\w+/g)!.length;
     for (const second of places > 1 ? seconds : seconds.slice(0, 1)) {
-      const pathOf = (twin: Twin) => { let place = 0; return endpoint.row.path.replace(/:\w+\*?/g, () => (place++ === 0 ? twin.id : second(twin))); };
+      const pathOf = (twin: Twin) => {
+        let place = 0;
+        return endpoint.row.path.replace(/:\w+\*?/g, () => (place++ === 0 ? twin.id : second(twin)));
+      };
       await alike(world, endpoint.row.path, (twin) => reader.get(`${pathOf(twin)}${queryOf(endpoint)}`));
       asked += 1;
     }
@@ -51,42 +62,67 @@ test('by every GET below a dataset', async ({ world }) => {
 
 test('by every link of a dataset, by its slug and by its natural id', async ({ world }) => {
   const { body } = await world.reader.get(`/datasets/${world.twins[0]!.id}`);
-  for (const rel of Object.keys(body._links)) await alike(world, rel, async (twin) => world.reader.get((await world.reader.get(`/datasets/${twin.id}`)).body._links[rel].href.slice(4)));
-  expect(await alike(world, 'slug', ({ slug }) => world.reader.get(`/datasets/${slug}`))).toMatchObject({ status: 200 });
-  expect(await alike(world, 'natural id', ({ slug }) => world.reader.get(`/datasets/default:${slug}/data`))).toMatchObject({ status: 200 });
+  for (const rel of Object.keys(body._links))
+    await alike(world, rel, async (twin) =>
+      world.reader.get((await world.reader.get(`/datasets/${twin.id}`)).body._links[rel].href.slice(4)),
+    );
+  expect(await alike(world, 'slug', ({ slug }) => world.reader.get(`/datasets/${slug}`))).toMatchObject({
+    status: 200,
+  });
+  expect(
+    await alike(world, 'natural id', ({ slug }) => world.reader.get(`/datasets/default:${slug}/data`)),
+  ).toMatchObject({ status: 200 });
 });
 
 const literalsOf = (twin: Twin, reader: string): Literals => ({
-  principalId: JSON.stringify(reader), principal: JSON.stringify(reader), tagId: JSON.stringify(UNKNOWN), id: JSON.stringify(UNKNOWN), 'filter.id': JSON.stringify(twin.teamFilter), measures: '[{ fn: COUNT, as: "n" }]',
+  principalId: JSON.stringify(reader),
+  principal: JSON.stringify(reader),
+  tagId: JSON.stringify(UNKNOWN),
+  id: JSON.stringify(UNKNOWN),
+  'filter.id': JSON.stringify(twin.teamFilter),
+  measures: '[{ fn: COUNT, as: "n" }]',
 });
 
-test.for(Object.keys(Dataset.getFields()))('by the field `%s` of a dataset, with all below it', async (name, { world }) => {
-  const field = Dataset.getFields()[name]!;
-  await alike(world, name, async (twin) => {
-    const literals = literalsOf(twin, world.reader.id);
-    const call = callOf(field, literals);
-    expect(call, `${name} needs an argument that this test knows no value of`).not.toBeNull();
-    const named = getNamedType(field.type);
-    const inner = isCompositeType(named) ? ` { ${everythingOf(named, 2, literals, ['Dataset'])} }` : '';
-    return world.reader.gql(`{ dataset(id: "${twin.id}") { ${call}${inner} } }`);
-  });
-});
+test.for(Object.keys(Dataset.getFields()))(
+  'by the field `%s` of a dataset, with all below it',
+  async (name, { world }) => {
+    const field = Dataset.getFields()[name]!;
+    await alike(world, name, async (twin) => {
+      const literals = literalsOf(twin, world.reader.id);
+      const call = callOf(field, literals);
+      expect(call, `${name} needs an argument that this test knows no value of`).not.toBeNull();
+      const named = getNamedType(field.type);
+      const inner = isCompositeType(named) ? ` { ${everythingOf(named, 2, literals, ['Dataset'])} }` : '';
+      return world.reader.gql(`{ dataset(id: "${twin.id}") { ${call}${inner} } }`);
+    });
+  },
+);
 
 /** All that needs no argument which may name nothing. */
-const plainFields = (twin: Twin, reader: string): string => everythingOf(Dataset, 1, { principalId: JSON.stringify(reader), 'filter.id': JSON.stringify(twin.teamFilter), measures: '[{ fn: COUNT, as: "n" }]' });
+const plainFields = (twin: Twin, reader: string): string =>
+  everythingOf(Dataset, 1, {
+    principalId: JSON.stringify(reader),
+    'filter.id': JSON.stringify(twin.teamFilter),
+    measures: '[{ fn: COUNT, as: "n" }]',
+  });
 
 /** A way of GraphQL that leads to a dataset. */
 const ROOTS: Record<string, (twin: Twin, all: string) => string> = {
   'a list': ({ slug }, all) => `{ datasets(q: "${slug}") { items { ${all} } total } }`,
   'a sorted list': ({ slug }, all) => `{ datasets(q: "${slug}", sort: "-records") { items { ${all} } total } }`,
   'a node': ({ id }, all) => `{ node(id: "${id}") { __typename ... on Dataset { ${all} } } }`,
-  'a search': ({ slug }, all) => `{ search(q: "${slug}") { total items { name description score node { __typename ... on Dataset { ${all} } } } } }`,
-  'a reference of a federation': ({ id }, all) => `{ _entities(representations: [{ __typename: "Dataset", id: "${id}" }]) { __typename ... on Dataset { ${all} } } }`,
-  'its filters': ({ id }, all) => `{ savedFilters(datasets: ["${id}"]) { total items { name criteria problem dataset { ${all} } } } }`,
+  'a search': ({ slug }, all) =>
+    `{ search(q: "${slug}") { total items { name description score node { __typename ... on Dataset { ${all} } } } } }`,
+  'a reference of a federation': ({ id }, all) =>
+    `{ _entities(representations: [{ __typename: "Dataset", id: "${id}" }]) { __typename ... on Dataset { ${all} } } }`,
+  'its filters': ({ id }, all) =>
+    `{ savedFilters(datasets: ["${id}"]) { total items { name criteria problem dataset { ${all} } } } }`,
 };
 
 test.for(Object.keys(ROOTS))('by %s', async (way, { world }) => {
-  const answer = await alike(world, way, (twin) => world.reader.gql(ROOTS[way]!(twin, plainFields(twin, world.reader.id))));
+  const answer = await alike(world, way, (twin) =>
+    world.reader.gql(ROOTS[way]!(twin, plainFields(twin, world.reader.id))),
+  );
   expect(answer.errors, JSON.stringify(answer.errors)).toBeUndefined();
 });
 
@@ -94,7 +130,10 @@ test('by favourites', async ({ world }) => {
   const { reader } = world;
   const answer = await alike(world, 'favourites', async ({ id }) => {
     const marked = await reader.put(`/datasets/${id}/favorite`);
-    const [listed, told] = [await reader.get('/me/favorites'), await reader.gql('{ favorites { total items { kind name } } }')];
+    const [listed, told] = [
+      await reader.get('/me/favorites'),
+      await reader.gql('{ favorites { total items { kind name } } }'),
+    ];
     await reader.delete(`/datasets/${id}/favorite`);
     return { marked: plain(marked, world.twins[0]!), body: listed.body, data: told.data };
   });
@@ -113,7 +152,8 @@ test('by a search for what is hidden, nothing is found', async ({ world }) => {
 test('by what somebody else’s operations told', async ({ world }) => {
   const { reader } = world;
   for (const twin of world.twins) {
-    for (const path of [`/progress/${twin.refresh}`, `/progress/${twin.refresh}/events`]) expect(await reader.get(path), path).toMatchObject({ status: 404 });
+    for (const path of [`/progress/${twin.refresh}`, `/progress/${twin.refresh}/events`])
+      expect(await reader.get(path), path).toMatchObject({ status: 404 });
     expect(await reader.delete(`/progress/${twin.refresh}`)).toMatchObject({ status: 404 });
     expect((await reader.get(`/progress?resource=${twin.id}`)).body).toMatchObject({ total: 0 });
     const told = await reader.gql(`{ operation(id: "${twin.refresh}") { current total message result } }`);

@@ -36,27 +36,78 @@ export interface TwinWorld {
 /** Where rows may live. */
 const INDEXES = [
   { index: 'DuckDB', available: true, variables: async (): Promise<Record<string, string>> => ({}) },
-  { index: 'Elasticsearch', available: HAS_ELASTICSEARCH, variables: async () => ({ ELASTICSEARCH_URL: (await elasticsearch()).url }) },
+  {
+    index: 'Elasticsearch',
+    available: HAS_ELASTICSEARCH,
+    variables: async () => ({ ELASTICSEARCH_URL: (await elasticsearch()).url }),
+  },
 ];
 
 const success = (answer: { status: number }, what: string) => expect(answer, what).toMatchObject({ status: 200 });
 
 /** Each step is the same for both; only what is hidden differs. */
-async function makeTwin({ admin, reader, other, team }: Omit<TwinWorld, 'twins' | 'service' | 'source'>, datasourceId: string, { name, query, input, criteria, teamCriteria, othersFields }: Hidden): Promise<Twin> {
-  const made = await admin.creates('/datasets', { name, description: 'One of two', datasourceId, query, fieldSecurityEnabled: true, ...input });
+async function makeTwin(
+  { admin, reader, other, team }: Omit<TwinWorld, 'twins' | 'service' | 'source'>,
+  datasourceId: string,
+  { name, query, input, criteria, teamCriteria, othersFields }: Hidden,
+): Promise<Twin> {
+  const made = await admin.creates('/datasets', {
+    name,
+    description: 'One of two',
+    datasourceId,
+    query,
+    fieldSecurityEnabled: true,
+    ...input,
+  });
   const path = `/datasets/${made.id}`;
   const begun = await admin.post(`${path}/_refresh`, {}, { prefer: 'respond-async' });
-  await expect.poll(async () => (await admin.get(`/progress/${begun.body.id}`)).body.status, { timeout: 60_000 }).toBe('succeeded');
+  await expect
+    .poll(async () => (await admin.get(`/progress/${begun.body.id}`)).body.status, { timeout: 60_000 })
+    .toBe('succeeded');
   const { fields } = (await admin.get(path)).body as { fields: { name: string }[] };
-  const labels = fields.filter((field) => !VISIBLE_FIELDS.includes(field.name)).map((field) => ({ name: field.name, label: `qzx label of ${field.name}`, description: `qzx words on ${field.name}` }));
-  success(await admin.put(path, { fields: [...labels, { name: 'region', label: 'Where', description: 'Where it went' }] }), 'labels');
+  const labels = fields
+    .filter((field) => !VISIBLE_FIELDS.includes(field.name))
+    .map((field) => ({
+      name: field.name,
+      label: `qzx label of ${field.name}`,
+      description: `qzx words on ${field.name}`,
+    }));
+  success(
+    await admin.put(path, { fields: [...labels, { name: 'region', label: 'Where', description: 'Where it went' }] }),
+    'labels',
+  );
 
-  const filter = async (who: Client, given: object): Promise<string> => (await who.creates(`${path}/filters`, given)).id;
+  const filter = async (who: Client, given: object): Promise<string> =>
+    (await who.creates(`${path}/filters`, given)).id;
   const shareFilter = await filter(admin, { name: 'qzx of the share', description: 'qzx described', criteria });
-  success(await admin.put(`${path}/shares/${reader.id}`, { accessLevel: 3, datasetFilterId: shareFilter, restrictFields: true, visibleFields: VISIBLE_FIELDS }), 'share of the reader');
-  success(await admin.put(`${path}/shares/${other.id}`, { accessLevel: 1, datasetFilterId: shareFilter, restrictFields: true, visibleFields: othersFields }), 'share of the other');
+  success(
+    await admin.put(`${path}/shares/${reader.id}`, {
+      accessLevel: 3,
+      datasetFilterId: shareFilter,
+      restrictFields: true,
+      visibleFields: VISIBLE_FIELDS,
+    }),
+    'share of the reader',
+  );
+  success(
+    await admin.put(`${path}/shares/${other.id}`, {
+      accessLevel: 1,
+      datasetFilterId: shareFilter,
+      restrictFields: true,
+      visibleFields: othersFields,
+    }),
+    'share of the other',
+  );
   const teamFilter = await filter(admin, { name: 'Of the team', criteria: teamCriteria, ownerId: `team:${team}` });
-  return { id: made.id, slug: made.slug, name, shareFilter, teamFilter, ownFilter: await filter(reader, { name: 'Mine', criteria: { region: 'EU' } }), refresh: begun.body.id };
+  return {
+    id: made.id,
+    slug: made.slug,
+    name,
+    shareFilter,
+    teamFilter,
+    ownFilter: await filter(reader, { name: 'Mine', criteria: { region: 'EU' } }),
+    refresh: begun.body.id,
+  };
 }
 
 async function makeWorld(service: Service, source: Shop): Promise<TwinWorld> {
@@ -71,27 +122,43 @@ async function makeWorld(service: Service, source: Shop): Promise<TwinWorld> {
 
   // The last refresh of each failed, with a secret in its message.
   await source.sql('insert into qzx_switch values (1)');
-  for (const { id } of twins) expect(await admin.post(`/datasets/${id}/_refresh`, {})).toMatchObject({ status: 500, body: { message: expect.stringContaining('qzx guard') } });
+  for (const { id } of twins)
+    expect(await admin.post(`/datasets/${id}/_refresh`, {})).toMatchObject({
+      status: 500,
+      body: { message: expect.stringContaining('qzx guard') },
+    });
   await source.sql('delete from qzx_switch');
   return { service, source, ...people, twins };
 }
 
 /** Tests in a world of twins whose rows live in one of the indexes. */
-const twinsIn = ({ variables }: (typeof INDEXES)[number]) => base.extend<{ source: Shop; service: Service; world: TwinWorld }>({
-  source: [async ({}, use) => { // oxlint-disable-line no-empty-pattern
-    const source = await openTwinSource();
-    await use(source);
-    await source.drop();
-  }, { scope: 'file' }],
-  service: [async ({}, use) => { // oxlint-disable-line no-empty-pattern
-    const service = await startService(await variables());
-    await use(service);
-    await service.close();
-  }, { scope: 'file' }],
-  world: [async ({ service, source }, use) => use(await makeWorld(service, source)), { scope: 'file' }],
-});
+const twinsIn = ({ variables }: (typeof INDEXES)[number]) =>
+  base.extend<{ source: Shop; service: Service; world: TwinWorld }>({
+    source: [
+      async ({}, use) => {
+        // oxlint-disable-line no-empty-pattern
+        const source = await openTwinSource();
+        await use(source);
+        await source.drop();
+      },
+      { scope: 'file' },
+    ],
+    service: [
+      async ({}, use) => {
+        // oxlint-disable-line no-empty-pattern
+        const service = await startService(await variables());
+        await use(service);
+        await service.close();
+      },
+      { scope: 'file' },
+    ],
+    world: [async ({ service, source }, use) => use(await makeWorld(service, source)), { scope: 'file' }],
+  });
 
 /** For each index that is installed here its tests; each file that uses them makes its own world. */
-export const WORLDS = INDEXES.filter(({ available }) => available).map((place) => ({ index: place.index, test: twinsIn(place) }));
+export const WORLDS = INDEXES.filter(({ available }) => available).map((place) => ({
+  index: place.index,
+  test: twinsIn(place),
+}));
 /** For what no index has a part in. */
 export const { test } = WORLDS[0]!;

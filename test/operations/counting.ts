@@ -29,7 +29,8 @@ export const counting = (takeover = true): Handler => ({
     return {
       async publish(tx) {
         await tx.query({
-          text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, '[]', $4, 0)`, values: [newId(), job.tenantId, job.resourceId, job.attempt],
+          text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, '[]', $4, 0)`,
+          values: [newId(), job.tenantId, job.resourceId, job.attempt],
         });
         return { pid: process.pid, attempt: job.attempt };
       },

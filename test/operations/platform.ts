@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system.ts';
+import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
 import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
@@ -36,11 +36,22 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const index = await openIndex(place);
   const { drivers } = createDrivers({ ownDatabase: null });
   const platform: Platform = {
-    config, log, database, queue, index, drivers, files: openFileStore(join(dataDir, 'files')), notifications, secrets: secretBox('a secret of the tests'), publicUrl: 'http://localhost',
+    config,
+    log,
+    database,
+    queue,
+    index,
+    drivers,
+    files: openFileStore(join(dataDir, 'files')),
+    notifications,
+    secrets: secretBox('a secret of the tests'),
+    publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };
   return {
-    platform, queue, loaders: { databaseUrl: url, index: place },
+    platform,
+    queue,
+    loaders: { databaseUrl: url, index: place },
     async close() {
       await queue.close();
       await notifications.close();
@@ -52,10 +63,22 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
 }
 
 /** The rhythm of impatient workers, in milliseconds. */
-export const QUICK: RunnerOptions & ReconcilerOptions = { heartbeat: 300, patience: 300, interval: 300, silence: 1500, retention: 7 * 86_400_000, replacedAge: 600_000, orphanAge: 0, fileAge: 3_600_000 };
+export const QUICK: RunnerOptions & ReconcilerOptions = {
+  heartbeat: 300,
+  patience: 300,
+  interval: 300,
+  silence: 1500,
+  retention: 7 * 86_400_000,
+  replacedAge: 600_000,
+  orphanAge: 0,
+  fileAge: 3_600_000,
+};
 
 /** A worker of that rhythm, on an open platform. */
-export async function startQuickWorker({ platform, queue }: Pick<TestPlatform, 'platform' | 'queue'>, handlers: Handlers): Promise<{ stop(): Promise<void> }> {
+export async function startQuickWorker(
+  { platform, queue }: Pick<TestPlatform, 'platform' | 'queue'>,
+  handlers: Handlers,
+): Promise<{ stop(): Promise<void> }> {
   const runner = await startRunner(platform, queue, handlers, QUICK);
   const reconciler = startReconciler(platform, handlers, QUICK);
   return {

@@ -12,11 +12,20 @@ export interface WorkerProcess {
 
 /** Starts a worker in a process of its own and waits until it takes work. */
 export async function startWorkerProcess(orders: WorkerOrders): Promise<WorkerProcess> {
-  const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), { execArgv: ['--import', '@oxc-node/core/register'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), {
+    execArgv: ['--import', '@oxc-node/core/register'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   child.send(orders);
-  await Promise.race([once(child, 'message'), once(child, 'exit').then(() => { throw new Error('The worker did not start'); })]);
+  await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => {
+      throw new Error('The worker did not start');
+    }),
+  ]);
   return {
-    pid: child.pid!, child,
+    pid: child.pid!,
+    child,
     async kill(signal) {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');

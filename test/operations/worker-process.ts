@@ -15,7 +15,10 @@ process.once('message', (orders: WorkerOrders) => void work(orders));
 
 async function work({ url, dataDir, what }: WorkerOrders): Promise<void> {
   const opened = await openTestPlatform(url, dataDir);
-  const worker = await startQuickWorker(opened, what === 'real' ? handlers(opened.loaders) : { 'dataset.refresh': counting(what === 'counting') });
+  const worker = await startQuickWorker(
+    opened,
+    what === 'real' ? handlers(opened.loaders) : { 'dataset.refresh': counting(what === 'counting') },
+  );
   const stop = async () => {
     await worker.stop();
     await opened.close();

@@ -34,7 +34,9 @@ async function openWorld(): Promise<{ world: World; end(): Promise<void> }> {
   const ends: (() => Promise<void>)[] = [];
   const tenants = new Set<string>();
   const world: World = {
-    ...opened, url, dataDir,
+    ...opened,
+    url,
+    dataDir,
     async worker(what = 'counting') {
       const started = await startWorkerProcess({ url, dataDir, what });
       ends.push(() => started.kill('SIGKILL'));
@@ -45,7 +47,11 @@ async function openWorld(): Promise<{ world: World; end(): Promise<void> }> {
       ends.push(() => started.stop());
     },
     async caller(tenantId = [...tenants][0] ?? newId()) {
-      if (!tenants.has(tenantId)) await opened.platform.system.query({ text: `insert into dws.tenant (id, slug) values ($1, $2)`, values: [tenantId, `t${tenants.size}`] });
+      if (!tenants.has(tenantId))
+        await opened.platform.system.query({
+          text: `insert into dws.tenant (id, slug) values ($1, $2)`,
+          values: [tenantId, `t${tenants.size}`],
+        });
       tenants.add(tenantId);
       return contextOf(opened, { userId: newId(), tenantId } as Viewer);
     },
@@ -63,7 +69,9 @@ async function openWorld(): Promise<{ world: World; end(): Promise<void> }> {
 
 function contextOf({ platform }: TestPlatform, viewer: Viewer): Context {
   return {
-    platform, viewer, request: { signal: new AbortController().signal },
+    platform,
+    viewer,
+    request: { signal: new AbortController().signal },
     query: (statement: Parameters<Context['query']>[0]) => platform.database.query(viewer.tenantId, statement),
     transaction: (work: Parameters<Context['transaction']>[0]) => platform.database.transaction(viewer.tenantId, work),
   } as unknown as Context;
@@ -72,7 +80,8 @@ function contextOf({ platform }: TestPlatform, viewer: Viewer): Context {
 /** A test with a world of its own. */
 export const test = base.extend<{ world: World }>({
   // vitest reads a fixture's needs from the pattern.
-  world: async ({}, use) => { // oxlint-disable-line no-empty-pattern
+  world: async ({}, use) => {
+    // oxlint-disable-line no-empty-pattern
     const { world, end } = await openWorld();
     await use(world);
     await end();
@@ -80,24 +89,42 @@ export const test = base.extend<{ world: World }>({
 });
 
 /** Starts a counting operation and commits. */
-export const count = (ctx: Context, input: Counting = {}, more: Partial<operations.OperationRequest> = {}): Promise<string> =>
-  ctx.transaction((tx) => operations.start(ctx, tx, { operation: 'dataset.refresh', resource: { kind: 'dataset', id: newId() }, input: { ...input }, ...more }));
+export const count = (
+  ctx: Context,
+  input: Counting = {},
+  more: Partial<operations.OperationRequest> = {},
+): Promise<string> =>
+  ctx.transaction((tx) =>
+    operations.start(ctx, tx, {
+      operation: 'dataset.refresh',
+      resource: { kind: 'dataset', id: newId() },
+      input: { ...input },
+      ...more,
+    }),
+  );
 
 /** Asks until the answer is one. Only what never comes takes long: the test's own time limit ends it. */
 export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    await new Promise((resolve) => { setTimeout(resolve, 20); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
   }
 }
 
 /** Rows of the whole database, past all tenants. */
-export const rows = (world: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> => world.platform.system.query({ text, values });
+export const rows = (world: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
+  world.platform.system.query({ text, values });
 
 /** The attempts that counting operations published. */
-export const published = async (world: World): Promise<unknown[]> => (await rows(world, `select records from dws.generation order by id`)).map((row) => row.records);
+export const published = async (world: World): Promise<unknown[]> =>
+  (await rows(world, `select records from dws.generation order by id`)).map((row) => row.records);
 
 /** Waits until the caller's operation is in a state. */
 export const until = (ctx: Context, id: string, status: OperationStatus): Promise<OperationRecord> =>
-  eventually(async () => { const record = await operations.get(ctx, id); return record.status === status && record; });
+  eventually(async () => {
+    const record = await operations.get(ctx, id);
+    return record.status === status && record;
+  });

@@ -16,12 +16,27 @@ const NAME = { nameLocation: 'middle', nameTextStyle: { color: FAINT, fontSize: 
 const SPLIT = { splitLine: { lineStyle: { color: LINE } } };
 
 /** An axis of numbers, beginning at zero unless `scaled`; between whole numbers there is nothing. */
-export const numberAxis = ({ label, type }: Column, scaled = false): Axis =>
-  ({ type: 'value', name: clean(label), ...NAME, scale: scaled, ...(type === 'integer' && { minInterval: 1 }), axisLine: { show: false }, axisTick: { show: false }, axisLabel: { ...TEXT, formatter: (value: number) => brief(value) }, ...SPLIT });
+export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
+  type: 'value',
+  name: clean(label),
+  ...NAME,
+  scale: scaled,
+  ...(type === 'integer' && { minInterval: 1 }),
+  axisLine: { show: false },
+  axisTick: { show: false },
+  axisLabel: { ...TEXT, formatter: (value: number) => brief(value) },
+  ...SPLIT,
+});
 
 /** An axis of moments, in UTC. */
-export const timeAxis = (name: string, pattern: string | null | undefined): Axis =>
-  ({ type: 'time', name: clean(name), ...NAME, axisLine: { lineStyle: { color: FAINT } }, axisLabel: { ...TEXT, ...(pattern && { formatter: datePattern(pattern) }) }, splitLine: { show: false } });
+export const timeAxis = (name: string, pattern: string | null | undefined): Axis => ({
+  type: 'time',
+  name: clean(name),
+  ...NAME,
+  axisLine: { lineStyle: { color: FAINT } },
+  axisLabel: { ...TEXT, ...(pattern && { formatter: datePattern(pattern) }) },
+  splitLine: { show: false },
+});
 
 /** An axis of names, turned where there is no room for them side by side; longer ones than `most` letters are cut. */
 export function nameAxis(name: string, names: readonly string[], room: number, most = 24): Axis {
@@ -29,8 +44,14 @@ export function nameAxis(name: string, names: readonly string[], room: number, m
   // The library leaves out names that are not a third narrower than their place.
   const turned = widest * 1.3 > room / Math.max(1, names.length);
   return {
-    type: 'category', name: clean(name), ...NAME, data: [...names], axisLine: { lineStyle: { color: FAINT } }, axisTick: { show: false },
-    axisLabel: { ...TEXT, rotate: turned ? 40 : 0, formatter: (one: string) => shortened(one, most) }, splitLine: { show: false },
+    type: 'category',
+    name: clean(name),
+    ...NAME,
+    data: [...names],
+    axisLine: { lineStyle: { color: FAINT } },
+    axisTick: { show: false },
+    axisLabel: { ...TEXT, rotate: turned ? 40 : 0, formatter: (one: string) => shortened(one, most) },
+    splitLine: { show: false },
   };
 }
 
@@ -44,10 +65,20 @@ export const isTime = (type: FieldType): boolean => type === 'date' || type === 
 export const isNumber = (type: FieldType): boolean => type === 'integer' || type === 'number';
 
 /** The place of the axes between title and legend: labels and names of the axes stay within it. */
-export const gridIn = ({ top, bottom }: Room, right = MARGIN): GridComponentOption => ({ left: MARGIN, right, top, bottom, outerBoundsMode: 'same', outerBoundsContain: 'all' });
+export const gridIn = ({ top, bottom }: Room, right = MARGIN): GridComponentOption => ({
+  left: MARGIN,
+  right,
+  top,
+  bottom,
+  outerBoundsMode: 'same',
+  outerBoundsContain: 'all',
+});
 
 /** A picture of little height has no room for names of axes and long labels. */
 export const isLow = ({ height }: Picture): boolean => height < 280;
 
 /** The room that head and legend leave. */
-export const roomBetween = (note: string, legendHeight: number): Room => ({ top: headHeight(note) + 8, bottom: MARGIN + (legendHeight && legendHeight + 4) });
+export const roomBetween = (note: string, legendHeight: number): Room => ({
+  top: headHeight(note) + 8,
+  bottom: MARGIN + (legendHeight && legendHeight + 4),
+});

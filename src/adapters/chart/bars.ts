@@ -11,23 +11,50 @@ const HEIGHT_OF_LABEL = 22;
 export function bars(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const { places, series, total } = pivoted(data);
-  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')].filter(Boolean).join(', ');
-  const legend = legendBelow(picture, series.map(({ name }) => name), config.showLegend ?? series.length > 1);
+  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')]
+    .filter(Boolean)
+    .join(', ');
+  const legend = legendBelow(
+    picture,
+    series.map(({ name }) => name),
+    config.showLegend ?? series.length > 1,
+  );
   const lying = config.orientation === 'horizontal';
   const [x, measure] = [data.columns[0]!, data.columns.at(-1)!];
   const low = isLow(picture);
-  const names = nameAxis(low || lying ? '' : x.label, places.map((value) => label(value, x.type)), lying || low ? Number.POSITIVE_INFINITY : width - 100, lying ? Math.floor(width / 20) : low ? 10 : 24);
+  const names = nameAxis(
+    low || lying ? '' : x.label,
+    places.map((value) => label(value, x.type)),
+    lying || low ? Number.POSITIVE_INFINITY : width - 100,
+    lying ? Math.floor(width / 20) : low ? 10 : 24,
+  );
   const numbers = numberAxis(low ? { ...measure, label: '' } : measure);
   const room = roomBetween(note, legend.height);
-  const readable = config.stacked ? (HEIGHT_OF_LABEL * tallest(places.length, series)) / Math.max(1, (lying ? width : height) - room.top - room.bottom) : 0;
+  const readable = config.stacked
+    ? (HEIGHT_OF_LABEL * tallest(places.length, series)) /
+      Math.max(1, (lying ? width : height) - room.top - room.bottom)
+    : 0;
   return {
-    ...framed(picture, note), ...(legend.legend && { legend: legend.legend }), grid: gridIn(room, lying ? 28 : undefined),
+    ...framed(picture, note),
+    ...(legend.legend && { legend: legend.legend }),
+    grid: gridIn(room, lying ? 28 : undefined),
     // The first lies at the top.
     ...(lying ? { xAxis: numbers, yAxis: { ...names, inverse: true } } : { xAxis: names, yAxis: numbers }),
     series: series.map(({ name, values }): BarSeriesOption => ({
-      type: 'bar', name, data: values, barMaxWidth: 56, ...(config.stacked && { stack: 'all' }), itemStyle: { borderRadius: config.stacked ? 0 : lying ? [0, 2, 2, 0] : [2, 2, 0, 0] },
+      type: 'bar',
+      name,
+      data: values,
+      barMaxWidth: 56,
+      ...(config.stacked && { stack: 'all' }),
+      itemStyle: { borderRadius: config.stacked ? 0 : lying ? [0, 2, 2, 0] : [2, 2, 0, 0] },
       ...(config.showDataLabels && {
-        label: { show: true, position: config.stacked ? 'inside' : lying ? 'right' : 'top', fontSize: 10, ...(!config.stacked && { color: FAINT }), formatter: ({ value }) => (value === null || Math.abs(Number(value)) < readable ? '' : brief(Number(value))) },
+        label: {
+          show: true,
+          position: config.stacked ? 'inside' : lying ? 'right' : 'top',
+          fontSize: 10,
+          ...(!config.stacked && { color: FAINT }),
+          formatter: ({ value }) => (value === null || Math.abs(Number(value)) < readable ? '' : brief(Number(value))),
+        },
         labelLayout: { hideOverlap: true },
       }),
     })),
@@ -36,4 +63,6 @@ export function bars(picture: Picture): EChartsOption {
 
 /** What the highest stack comes to. */
 const tallest = (places: number, series: Pivot['series']): number =>
-  Array.from({ length: places }, (_, i) => series.reduce((sum, { values }) => sum + Math.abs(values[i] ?? 0), 0)).reduce((most, sum) => Math.max(most, sum), 0);
+  Array.from({ length: places }, (_, i) =>
+    series.reduce((sum, { values }) => sum + Math.abs(values[i] ?? 0), 0),
+  ).reduce((most, sum) => Math.max(most, sum), 0);

@@ -12,6 +12,6 @@ function answer(id: number, draw: () => string): DrawAnswer {
   try {
     return { id, svg: draw() };
   } catch (error) {
-    return { id, error: error instanceof Error ? error.stack ?? error.message : String(error) };
+    return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }

@@ -3,8 +3,15 @@ import { unavailable } from '../../core/errors.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 
 /** What the drawing thread is asked, and what it answers. */
-export interface DrawJob { id: number; picture: Picture }
-export interface DrawAnswer { id: number; svg?: string; error?: string }
+export interface DrawJob {
+  id: number;
+  picture: Picture;
+}
+export interface DrawAnswer {
+  id: number;
+  svg?: string;
+  error?: string;
+}
 
 /** The thread as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
 const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
@@ -14,7 +21,11 @@ const MOST_WAITING = 256;
 const IDLE = 60_000;
 const HEAP_MB = 256;
 
-interface Thread { worker: Worker; waiting: Map<number, PromiseWithResolvers<string>>; idle?: NodeJS.Timeout }
+interface Thread {
+  worker: Worker;
+  waiting: Map<number, PromiseWithResolvers<string>>;
+  idle?: NodeJS.Timeout;
+}
 
 let thread: Thread | undefined;
 let lastId = 0;
@@ -23,7 +34,8 @@ let lastId = 0;
 export function drawPicture(picture: Picture): Promise<string> {
   thread ??= start();
   const { worker, waiting, idle } = thread;
-  if (waiting.size >= MOST_WAITING) throw unavailable('Too many pictures are being drawn; try again in a moment', { headers: { 'retry-after': '2' } });
+  if (waiting.size >= MOST_WAITING)
+    throw unavailable('Too many pictures are being drawn; try again in a moment', { headers: { 'retry-after': '2' } });
   clearTimeout(idle);
   const drawn = Promise.withResolvers<string>();
   const id = ++lastId;
@@ -34,7 +46,11 @@ export function drawPicture(picture: Picture): Promise<string> {
 }
 
 function start(): Thread {
-  const worker = new Worker(PROGRAM, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB }, execArgv: ['--disable-warning=ExperimentalWarning'], env: {} });
+  const worker = new Worker(PROGRAM, {
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: {},
+  });
   const made: Thread = { worker, waiting: new Map() };
   // A picture that is waited for keeps the process anyway, by the request that waits.
   worker.unref();

@@ -14,16 +14,40 @@ export function gauge(picture: Picture): EChartsOption {
   const radius = Math.max(30, Math.min(width / 2 - 40, (height - top - 20) * 0.56));
   const shares = (config.thresholds ?? []).toSorted((a, b) => a.value - b.value);
   // The scale's colours go up to a place each; a threshold begins at its own.
-  const ends = [...shares.map((threshold) => threshold.value), max].map((end) => Math.min(1, Math.max(0, (end - min) / (max - min))));
+  const ends = [...shares.map((threshold) => threshold.value), max].map((end) =>
+    Math.min(1, Math.max(0, (end - min) / (max - min))),
+  );
   const arcs = ends.map((end, i): [number, string] => [end, i === 0 ? LINE : shares[i - 1]!.color]);
   return {
     ...framed(picture, ''),
-    series: [{
-      type: 'gauge', center: [width / 2, top + (height - top) * 0.59], radius, startAngle: 205, endAngle: -25, min, max, splitNumber: 5, data: [{ value, name: shortened(clean(data.columns[0]!.label), 40) }],
-      axisLine: { lineStyle: { width: 18, color: arcs } }, progress: { show: shares.length === 0, width: 18 }, axisTick: { show: false }, splitLine: { length: 18, distance: -18, lineStyle: { color: '#ffffff', width: 2 } },
-      axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => brief(at) }, pointer: { length: '62%', width: 4, itemStyle: { color: INK } }, anchor: { show: true, size: 10, itemStyle: { color: INK } },
-      title: { offsetCenter: [0, '54%'], color: FAINT, fontSize: 12 }, detail: { show: config.showValue ?? true, offsetCenter: [0, '34%'], color: INK, fontSize: Math.min(28, radius / 4), formatter: (at: number) => formatted(at, null) },
-    }],
+    series: [
+      {
+        type: 'gauge',
+        center: [width / 2, top + (height - top) * 0.59],
+        radius,
+        startAngle: 205,
+        endAngle: -25,
+        min,
+        max,
+        splitNumber: 5,
+        data: [{ value, name: shortened(clean(data.columns[0]!.label), 40) }],
+        axisLine: { lineStyle: { width: 18, color: arcs } },
+        progress: { show: shares.length === 0, width: 18 },
+        axisTick: { show: false },
+        splitLine: { length: 18, distance: -18, lineStyle: { color: '#ffffff', width: 2 } },
+        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => brief(at) },
+        pointer: { length: '62%', width: 4, itemStyle: { color: INK } },
+        anchor: { show: true, size: 10, itemStyle: { color: INK } },
+        title: { offsetCenter: [0, '54%'], color: FAINT, fontSize: 12 },
+        detail: {
+          show: config.showValue ?? true,
+          offsetCenter: [0, '34%'],
+          color: INK,
+          fontSize: Math.min(28, radius / 4),
+          formatter: (at: number) => formatted(at, null),
+        },
+      },
+    ],
   };
 }
 
@@ -39,16 +63,36 @@ export function card(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const [column] = data.columns;
   const given = data.rows[0]?.[0];
-  if (!column || given === null || given === undefined) return { ...framed(picture, ''), graphic: said(picture, 'No data') };
+  if (!column || given === null || given === undefined)
+    return { ...framed(picture, ''), graphic: said(picture, 'No data') };
   const number = column.type === 'date' || column.type === 'datetime' ? null : numeric(given);
-  const text = shortened(number === null ? label(given, column.type) : formatted(given as number | `${number}`, config.format), 40);
+  const text = shortened(
+    number === null ? label(given, column.type) : formatted(given as number | `${number}`, config.format),
+    40,
+  );
   const size = Math.max(12, Math.min(96, height * 0.32, (10 * (width - 48)) / widthOf(text)));
   const middle = headHeight('') + (height - headHeight('')) / 2;
   return {
     ...framed(picture, ''),
     graphic: [
-      { type: 'text', x: width / 2, y: middle - 10, style: { text, align: 'center', verticalAlign: 'middle', font: font(size, 600), fill: INK } },
-      { type: 'text', x: width / 2, y: middle + size * 0.62, style: { text: shortened(clean(column.label), 60), align: 'center', verticalAlign: 'middle', font: font(13), fill: FAINT } },
+      {
+        type: 'text',
+        x: width / 2,
+        y: middle - 10,
+        style: { text, align: 'center', verticalAlign: 'middle', font: font(size, 600), fill: INK },
+      },
+      {
+        type: 'text',
+        x: width / 2,
+        y: middle + size * 0.62,
+        style: {
+          text: shortened(clean(column.label), 60),
+          align: 'center',
+          verticalAlign: 'middle',
+          font: font(13),
+          fill: FAINT,
+        },
+      },
     ],
   };
 }

@@ -9,22 +9,56 @@ import { brief, label, numeric } from './text.ts';
 export function heatmap(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
   const [x, y] = [data.columns[0]!, data.columns[1]!];
-  const cells = data.rows.map(([px, py, value]) => [label(px, x.type), label(py, y.type), numeric(value)] as const).filter((cell): cell is readonly [string, string, number] => cell[2] !== null);
+  const cells = data.rows
+    .map(([px, py, value]) => [label(px, x.type), label(py, y.type), numeric(value)] as const)
+    .filter((cell): cell is readonly [string, string, number] => cell[2] !== null);
   const values = cells.map(([, , value]) => value);
-  const [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
-  const [min, max] = values.length === 0 ? [0, 1] : low === high ? [Math.min(0, low), Math.max(0, high) || 1] : [low, high];
+  const [low, high] = values.reduce(
+    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+  const [min, max] =
+    values.length === 0 ? [0, 1] : low === high ? [Math.min(0, low), Math.max(0, high) || 1] : [low, high];
   const colors = scale(config.colorScheme);
   const near = (value: number) => colors[Math.round(((value - min) / (max - min)) * (colors.length - 1))]!;
   const note = leftOut(data.rows.length, data.total, 'groups');
-  const [names, lines] = [[...new Set(data.rows.map(([px]) => label(px, x.type)))], [...new Set(data.rows.map(([, py]) => label(py, y.type)))]];
+  const [names, lines] = [
+    [...new Set(data.rows.map(([px]) => label(px, x.type)))],
+    [...new Set(data.rows.map(([, py]) => label(py, y.type)))],
+  ];
   const cell = (value: number) => ({ label: { color: isLight(near(value)) ? INK : '#ffffff' } });
   return {
-    ...framed(picture, note), grid: gridIn(roomBetween(note, 0), 92),
-    xAxis: nameAxis(x.label, names, width - 200), yAxis: { ...nameAxis(y.label, lines, Number.POSITIVE_INFINITY), inverse: true },
-    visualMap: { type: 'continuous', min, max, calculable: false, right: MARGIN, top: 'middle', itemWidth: 12, itemHeight: 140, inRange: { color: colors }, text: [brief(max), brief(min)], textStyle: { color: INK, fontSize: 11 } },
-    series: [{
-      type: 'heatmap', data: cells.map(([px, py, value]) => ({ value: [px, py, value], ...cell(value) })), itemStyle: { borderColor: '#ffffff', borderWidth: 1 },
-      ...(config.showValues && { label: { show: true, fontSize: 10, formatter: (cell: { value?: unknown }) => brief((cell.value as [string, string, number])[2]) }, labelLayout: { hideOverlap: true } }),
-    }],
+    ...framed(picture, note),
+    grid: gridIn(roomBetween(note, 0), 92),
+    xAxis: nameAxis(x.label, names, width - 200),
+    yAxis: { ...nameAxis(y.label, lines, Number.POSITIVE_INFINITY), inverse: true },
+    visualMap: {
+      type: 'continuous',
+      min,
+      max,
+      calculable: false,
+      right: MARGIN,
+      top: 'middle',
+      itemWidth: 12,
+      itemHeight: 140,
+      inRange: { color: colors },
+      text: [brief(max), brief(min)],
+      textStyle: { color: INK, fontSize: 11 },
+    },
+    series: [
+      {
+        type: 'heatmap',
+        data: cells.map(([px, py, value]) => ({ value: [px, py, value], ...cell(value) })),
+        itemStyle: { borderColor: '#ffffff', borderWidth: 1 },
+        ...(config.showValues && {
+          label: {
+            show: true,
+            fontSize: 10,
+            formatter: (cell: { value?: unknown }) => brief((cell.value as [string, string, number])[2]),
+          },
+          labelLayout: { hideOverlap: true },
+        }),
+      },
+    ],
   };
 }

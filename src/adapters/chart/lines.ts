@@ -12,21 +12,43 @@ const FEW_POINTS = 40;
 export function lines(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
   const { places, series, total } = pivoted(data);
-  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')].filter(Boolean).join(', ');
-  const legend = legendBelow(picture, series.map(({ name }) => name), config.showLegend ?? series.length > 1);
+  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')]
+    .filter(Boolean)
+    .join(', ');
+  const legend = legendBelow(
+    picture,
+    series.map(({ name }) => name),
+    config.showLegend ?? series.length > 1,
+  );
   const x = data.columns[0]!;
   const named = (column: typeof x) => (isLow(picture) ? { ...column, label: '' } : column);
   const names = places.map((value) => label(value, x.type));
   const placed = isTime(x.type) || isNumber(x.type);
   // A missing value has no place on an axis of numbers.
   const pointsOf = (values: readonly (number | null)[]): LineSeriesOption['data'] =>
-    (placed ? values.flatMap((value, i) => { const at = measured(places[i], x.type); return at === null ? [] : [[at, value]]; }) : [...values]) as LineSeriesOption['data'];
+    (placed
+      ? values.flatMap((value, i) => {
+          const at = measured(places[i], x.type);
+          return at === null ? [] : [[at, value]];
+        })
+      : [...values]) as LineSeriesOption['data'];
   return {
-    ...framed(picture, note), ...(legend.legend && { legend: legend.legend }), grid: gridIn(roomBetween(note, legend.height), 28),
-    xAxis: axisOf(named(x), names, width - 100, config.dateFormat), yAxis: numberAxis(named(data.columns.at(-1)!)),
+    ...framed(picture, note),
+    ...(legend.legend && { legend: legend.legend }),
+    grid: gridIn(roomBetween(note, legend.height), 28),
+    xAxis: axisOf(named(x), names, width - 100, config.dateFormat),
+    yAxis: numberAxis(named(data.columns.at(-1)!)),
     series: series.map(({ name, values }): LineSeriesOption => ({
-      type: 'line', name, data: pointsOf(values), connectNulls: true, lineStyle: { width: 2 }, symbol: 'circle', symbolSize: 5,
-      showSymbol: config.showPoints ?? places.length <= FEW_POINTS, ...(config.smooth && { smooth: true, smoothMonotone: 'x' as const }), ...(config.showArea && { areaStyle: { opacity: 0.18 } }),
+      type: 'line',
+      name,
+      data: pointsOf(values),
+      connectNulls: true,
+      lineStyle: { width: 2 },
+      symbol: 'circle',
+      symbolSize: 5,
+      showSymbol: config.showPoints ?? places.length <= FEW_POINTS,
+      ...(config.smooth && { smooth: true, smoothMonotone: 'x' as const }),
+      ...(config.showArea && { areaStyle: { opacity: 0.18 } }),
     })),
   };
 }

@@ -1,6 +1,12 @@
 import type { EChartsOption } from 'echarts';
 import { BarChart, GaugeChart, HeatmapChart, LineChart, PieChart, ScatterChart } from 'echarts/charts';
-import { GraphicComponent, GridComponent, LegendPlainComponent, TitleComponent, VisualMapContinuousComponent } from 'echarts/components';
+import {
+  GraphicComponent,
+  GridComponent,
+  LegendPlainComponent,
+  TitleComponent,
+  VisualMapContinuousComponent,
+} from 'echarts/components';
 import { init, setPlatformAPI, use } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
@@ -16,21 +22,51 @@ import { points } from './points.ts';
 import { table } from './table.ts';
 import { widthOf } from './text.ts';
 
-use([BarChart, LineChart, PieChart, ScatterChart, HeatmapChart, GaugeChart, GridComponent, TitleComponent, LegendPlainComponent, VisualMapContinuousComponent, GraphicComponent, LabelLayout, SVGRenderer]);
+use([
+  BarChart,
+  LineChart,
+  PieChart,
+  ScatterChart,
+  HeatmapChart,
+  GaugeChart,
+  GridComponent,
+  TitleComponent,
+  LegendPlainComponent,
+  VisualMapContinuousComponent,
+  GraphicComponent,
+  LabelLayout,
+  SVGRenderer,
+]);
 
 // Nobody knows which font the reader has: room is left for a wide one.
-setPlatformAPI({ measureText: (text, font = '') => ({ width: widthOf(text, Number(/([\d.]+)px/.exec(font)?.[1] ?? 12)) * (/bold|600/.test(font) ? 1.1 : 1) }) });
+setPlatformAPI({
+  measureText: (text, font = '') => ({
+    width: widthOf(text, Number(/([\d.]+)px/.exec(font)?.[1] ?? 12)) * (/bold|600/.test(font) ? 1.1 : 1),
+  }),
+});
 
-const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> =
-  { 'bar-chart': bars, 'line-chart': lines, 'pie-chart': pie, table, 'scatter-plot': points, heatmap, gauge, card };
+const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> = {
+  'bar-chart': bars,
+  'line-chart': lines,
+  'pie-chart': pie,
+  table,
+  'scatter-plot': points,
+  heatmap,
+  gauge,
+  card,
+};
 
 /** Without what the library adds for its own scripts and for pointers: half of the bytes, and other names each time. In texts quotation marks are escaped, so that none of this is one. */
-const still = (svg: string): string => svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');
+const still = (svg: string): string =>
+  svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');
 
 /** Draws a picture as SVG, without a browser. The library escapes every text. */
 export function render(picture: Picture): string {
   const { component, data, width, height } = picture;
-  const option = data.rows.length === 0 ? { ...framed(picture, ''), graphic: said(picture, 'No data') } : OPTIONS[component](picture);
+  const option =
+    data.rows.length === 0
+      ? { ...framed(picture, ''), graphic: said(picture, 'No data') }
+      : OPTIONS[component](picture);
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption(option);

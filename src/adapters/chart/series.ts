@@ -23,10 +23,22 @@ export function pivoted({ columns, rows }: Picture['data']): Pivot {
     const key = grouped ? row[1] : '';
     const value = numeric(row.at(-1));
     let series = found.get(key);
-    if (!series) found.set(key, series = { name: grouped ? label(key, columns[1]!.type) : columns.at(-1)!.label, values: Array.from({ length: at.size }, () => null), weight: 0 });
+    if (!series)
+      found.set(
+        key,
+        (series = {
+          name: grouped ? label(key, columns[1]!.type) : columns.at(-1)!.label,
+          values: Array.from({ length: at.size }, () => null),
+          weight: 0,
+        }),
+      );
     series.values[at.get(row[0])!] = value;
     series.weight += Math.abs(value ?? 0);
   }
   const largest = new Set([...found.values()].toSorted((a, b) => b.weight - a.weight).slice(0, MOST_SERIES));
-  return { places: [...at.keys()], series: [...found.values()].filter((series) => largest.has(series)), total: found.size };
+  return {
+    places: [...at.keys()],
+    series: [...found.values()].filter((series) => largest.has(series)),
+    total: found.size,
+  };
 }

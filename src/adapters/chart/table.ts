@@ -16,23 +16,53 @@ export function table(picture: Picture): EChartsOption {
   const top = headHeight('note');
   const rows = data.rows.slice(0, Math.max(1, Math.floor((height - top - MARGIN) / ROW) - 1));
   const cells = rows.map((row) => row.map((value, i) => written(value, data.columns[i]!.type)));
-  const widths = widthsOf(data.columns.map((column, i) => [column.label, ...cells.map((row) => row[i]!)]), width - 2 * MARGIN);
-  const note = [rows.length < data.total ? `${rows.length} of ${data.total.toLocaleString('en')} rows` : '', widths.length < data.columns.length ? `${widths.length} of ${data.columns.length} columns` : ''].filter(Boolean).join(', ');
+  const widths = widthsOf(
+    data.columns.map((column, i) => [column.label, ...cells.map((row) => row[i]!)]),
+    width - 2 * MARGIN,
+  );
+  const note = [
+    rows.length < data.total ? `${rows.length} of ${data.total.toLocaleString('en')} rows` : '',
+    widths.length < data.columns.length ? `${widths.length} of ${data.columns.length} columns` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
   const line = (texts: readonly string[], index: number, weight: 400 | 600): GraphicComponentOption[] => {
     let left = MARGIN;
     return widths.map((wide, i) => {
       const right = isNumber(data.columns[i]!.type);
       const x = right ? left + wide - PADDING : left + PADDING;
       left += wide;
-      return { type: 'text', x, y: top + index * ROW + ROW / 2, style: { text: fitted(texts[i]!, wide - 2 * PADDING), align: right ? 'right' : 'left', verticalAlign: 'middle', font: font(12, weight), fill: INK } };
+      return {
+        type: 'text',
+        x,
+        y: top + index * ROW + ROW / 2,
+        style: {
+          text: fitted(texts[i]!, wide - 2 * PADDING),
+          align: right ? 'right' : 'left',
+          verticalAlign: 'middle',
+          font: font(12, weight),
+          fill: INK,
+        },
+      };
     });
   };
   const total = widths.reduce((sum, wide) => sum + wide, 0);
-  const stripe = (index: number, fill: string): GraphicComponentOption => ({ type: 'rect', x: MARGIN, y: top + index * ROW, shape: { width: total, height: ROW }, style: { fill } });
+  const stripe = (index: number, fill: string): GraphicComponentOption => ({
+    type: 'rect',
+    x: MARGIN,
+    y: top + index * ROW,
+    shape: { width: total, height: ROW },
+    style: { fill },
+  });
   return {
     ...framed(picture, note),
     graphic: [
-      stripe(0, LINE), ...line(data.columns.map((column) => column.label), 0, 600),
+      stripe(0, LINE),
+      ...line(
+        data.columns.map((column) => column.label),
+        0,
+        600,
+      ),
       ...cells.flatMap((texts, i) => [...(i % 2 === 1 ? [stripe(i + 1, '#f7f8fa')] : []), ...line(texts, i + 1, 400)]),
     ] as EChartsOption['graphic'],
   };
@@ -46,7 +76,9 @@ function written(value: unknown, type: FieldType): string {
 
 /** Columns as wide as their texts, as long as there is room; what is left over is shared. */
 function widthsOf(columns: readonly string[][], room: number): number[] {
-  const wanted = columns.map((texts) => Math.min(WIDEST, Math.max(NARROWEST, texts.reduce((most, text) => Math.max(most, widthOf(text)), 0) + 2 * PADDING)));
+  const wanted = columns.map((texts) =>
+    Math.min(WIDEST, Math.max(NARROWEST, texts.reduce((most, text) => Math.max(most, widthOf(text)), 0) + 2 * PADDING)),
+  );
   const widths: number[] = [];
   let used = 0;
   for (const wide of wanted) {
@@ -60,4 +92,5 @@ function widthsOf(columns: readonly string[][], room: number): number[] {
 }
 
 /** A text that is not wider than its column. */
-const fitted = (text: string, room: number): string => (widthOf(text) <= room ? text : shortened(text, Math.max(2, Math.floor((text.length * room) / widthOf(text)))));
+const fitted = (text: string, room: number): string =>
+  widthOf(text) <= room ? text : shortened(text, Math.max(2, Math.floor((text.length * room) / widthOf(text))));

@@ -7,12 +7,17 @@ const LONGEST = 200;
 
 /** A text as a picture can hold it: one line, without what no XML may hold. */
 export function clean(text: string): string {
-  const line = text.slice(0, LONGEST).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]+/g, ' ').trim();
+  const line = text
+    .slice(0, LONGEST)
+    .toWellFormed()
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]+/g, ' ')
+    .trim();
   return text.length > LONGEST ? `${line}…` : line;
 }
 
 /** A text that is not longer than `most` characters. */
-export const shortened = (text: string, most: number): string => ([...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text);
+export const shortened = (text: string, most: number): string =>
+  [...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text;
 
 /** A value as a label. */
 export function label(value: unknown, type: FieldType): string {
@@ -46,7 +51,8 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
 /** A number in full, with as many digits as tell something. */
-export const written = (value: number): string => (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
+export const written = (value: number): string =>
+  (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
 
 /** A number where there is little room, e.g. `1.2M`. */
 export const brief = (value: number): string => (Math.abs(value) >= 10_000 ? compact.format(value) : written(value));
@@ -56,13 +62,33 @@ export function formatted(value: number | `${number}`, format: string | null | u
   if (format === 'integer') return whole.format(value);
   if (format === 'compact') return compact.format(value);
   if (format === 'percent') return percent.format(value);
-  return format && /^[A-Z]{3}$/.test(format) ? new Intl.NumberFormat('en', { style: 'currency', currency: format }).format(value) : typeof value === 'number' ? written(value) : plain.format(value);
+  return format && /^[A-Z]{3}$/.test(format)
+    ? new Intl.NumberFormat('en', { style: 'currency', currency: format }).format(value)
+    : typeof value === 'number'
+      ? written(value)
+      : plain.format(value);
 }
 
 /** Widths of letters differ; as a rule a text is not wider than this many pixels. */
-export const widthOf = (text: string, fontSize = 12): number => [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 1 : 0.6) * fontSize, 0);
+export const widthOf = (text: string, fontSize = 12): number =>
+  [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 1 : 0.6) * fontSize, 0);
 
-const TOKENS: Record<string, string> = { YYYY: '{yyyy}', YY: '{yy}', MMMM: '{MMMM}', MMM: '{MMM}', MM: '{MM}', M: '{M}', DD: '{dd}', D: '{d}', HH: '{HH}', mm: '{mm}', ss: '{ss}' };
+const TOKENS: Record<string, string> = {
+  YYYY: '{yyyy}',
+  YY: '{yy}',
+  MMMM: '{MMMM}',
+  MMM: '{MMM}',
+  MM: '{MM}',
+  M: '{M}',
+  DD: '{dd}',
+  D: '{d}',
+  HH: '{HH}',
+  mm: '{mm}',
+  ss: '{ss}',
+};
 
 /** A pattern such as `DD.MM.YYYY` in the words of the chart library. Braces would be words of its own. */
-export const datePattern = (pattern: string): string => clean(pattern).replace(/[{}]/g, '').replace(/YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|mm|ss/g, (token) => TOKENS[token]!);
+export const datePattern = (pattern: string): string =>
+  clean(pattern)
+    .replace(/[{}]/g, '')
+    .replace(/YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|mm|ss/g, (token) => TOKENS[token]!);

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import type { Statement, SqlRow } from '../../core/database.ts';
-import { run } from './prepared-query.ts';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
+import type { Statement, SqlRow } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
+import { run } from './prepared-query.ts';
 
 /** Counts and sizes stay below 2^53, so a bigint is a number to us. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -19,7 +19,13 @@ const STATEMENT_TIMEOUT = 60_000;
 /** A pool whose connections take the role and bound every statement. */
 export function openPool(url: string, role: 'dws_app' | 'dws_system', max: number): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url, max, application_name: role === 'dws_app' ? 'dws' : 'dws system', connectionTimeoutMillis: 10_000, idleTimeoutMillis: 0, query_timeout: STATEMENT_TIMEOUT + 5000, keepAlive: true,
+    connectionString: url,
+    max,
+    application_name: role === 'dws_app' ? 'dws' : 'dws system',
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 0,
+    query_timeout: STATEMENT_TIMEOUT + 5000,
+    keepAlive: true,
     options: `-c role=${role} -c statement_timeout=${STATEMENT_TIMEOUT} -c idle_in_transaction_session_timeout=${STATEMENT_TIMEOUT}`,
   });
   // A connection that the server drops, idle or not, is replaced at the next use; without a listener it would end the process.
@@ -84,7 +90,9 @@ export class TenantPool {
  * Kysely forgets to give a connection back whose `begin` or `rollback` failed; after a restart of Postgres the pool would be empty for ever.
  * This one gives itself back as soon as it breaks.
  */
-function selfReleasing(client: pg.PoolClient): Pick<pg.PoolClient, 'release'> & { query(text: string, values: unknown[]): Promise<pg.QueryResult> } {
+function selfReleasing(
+  client: pg.PoolClient,
+): Pick<pg.PoolClient, 'release'> & { query(text: string, values: unknown[]): Promise<pg.QueryResult> } {
   let held = true;
   const release = (broken: boolean) => {
     if (!held) return;
@@ -127,4 +135,7 @@ export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, sta
 }
 
 /** 503 where Postgres is away; any other error as it is. */
-export const lost = (error: unknown): unknown => (isConnectionLoss(error) ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } }) : error);
+export const lost = (error: unknown): unknown =>
+  isConnectionLoss(error)
+    ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } })
+    : error;

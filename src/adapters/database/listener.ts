@@ -28,7 +28,13 @@ export class Listener {
   }
 
   async start(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'dws listener', keepAlive: true, connectionTimeoutMillis: 10_000, query_timeout: 10_000 });
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'dws listener',
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+      query_timeout: 10_000,
+    });
     client.on('error', () => this.#lost(client));
     client.on('end', () => this.#lost(client));
     client.on('notification', ({ channel, payload }) => this.#events.emit(channel, payload ?? ''));

@@ -1,7 +1,16 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty } from '@mikro-orm/core';
 import { equals } from '../../core/read/arguments.ts';
 import type { RowRule } from '../../core/read/condition.ts';
-import { quoted, toMany, toOne, type Column, type ColumnType, type Filter, type Model, type Relation } from '../../core/read/model.ts';
+import {
+  quoted,
+  toMany,
+  toOne,
+  type Column,
+  type ColumnType,
+  type Filter,
+  type Model,
+  type Relation,
+} from '../../core/read/model.ts';
 import type { Kind } from '../../core/read/reader.ts';
 
 /** What an entity's metadata does not say. Everything has a default but the relations by bare columns. */
@@ -34,20 +43,31 @@ export interface ModelExtras {
 }
 
 const TYPES: readonly (readonly [RegExp, ColumnType])[] = [
-  [/^uuid$/, 'uuid'], [/^(text|varchar|char|character|citext)\b/, 'text'], [/^jsonb?$|\[\]$/, 'json'], [/^(timestamptz|timestamp\b.*with time zone)/, 'timestamp'],
-  [/^(int|integer|int4|smallint|int2|serial)$/, 'integer'], [/^(bigint|int8|bigserial)$/, 'bigint'], [/^bool(ean)?$/, 'boolean'], [/^(double|float|real|numeric|decimal)/, 'number'], [/^(date|time)$/, 'text'],
+  [/^uuid$/, 'uuid'],
+  [/^(text|varchar|char|character|citext)\b/, 'text'],
+  [/^jsonb?$|\[\]$/, 'json'],
+  [/^(timestamptz|timestamp\b.*with time zone)/, 'timestamp'],
+  [/^(int|integer|int4|smallint|int2|serial)$/, 'integer'],
+  [/^(bigint|int8|bigserial)$/, 'bigint'],
+  [/^bool(ean)?$/, 'boolean'],
+  [/^(double|float|real|numeric|decimal)/, 'number'],
+  [/^(date|time)$/, 'text'],
 ];
 
 /** The model of an entity that MikroORM has discovered. Lazy and hidden properties are secrets and stay out; `modelFor` finds the models of relations. */
 export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, modelFor?: (kind: Kind) => Model): Model {
   const props = Object.values(metadata.properties) as EntityProperty[];
   const stored = Object.fromEntries(props.filter(isColumn).map((prop) => [prop.name, columnOf(metadata, prop)]));
-  const computed = Object.entries(extras.computed ?? {}).map(([name, { sql, type }]): [string, Column] => [name, { column: name, type, sql, nullable: false }]);
+  const computed = Object.entries(extras.computed ?? {}).map(([name, { sql, type }]): [string, Column] => [
+    name,
+    { column: name, type, sql, nullable: false },
+  ]);
   const columns: Record<string, Column> = { ...stored, ...Object.fromEntries(computed) };
   const has = (field: string): boolean => field in stored;
   const reference = (field: string): string => `r.${quoted(columns[field]!.column)}`;
   // People look for words in the order of the alphabet, whichever way they are spelt.
-  const sortKey = (field: string): string => (columns[field]!.type === 'text' ? `lower(${reference(field)})` : reference(field));
+  const sortKey = (field: string): string =>
+    columns[field]!.type === 'text' ? `lower(${reference(field)})` : reference(field);
   const sortable = extras.sortable ?? ['name', 'slug', 'createdAt', 'updatedAt'].filter(has);
 
   const model: Model = {
@@ -63,7 +83,14 @@ export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, mode
     sortable: isList(sortable) ? Object.fromEntries(sortable.map((field) => [field, sortKey(field)])) : sortable,
     orders: extras.orders,
     order: extras.order ?? ['name', 'createdAt'].find(has) ?? 'id',
-    filters: { ...Object.fromEntries(['ownerId', 'folderId'].filter(has).map((field) => [field, (value: unknown) => equals(model, field, String(value))])), ...extras.filters },
+    filters: {
+      ...Object.fromEntries(
+        ['ownerId', 'folderId']
+          .filter(has)
+          .map((field) => [field, (value: unknown) => equals(model, field, String(value))]),
+      ),
+      ...extras.filters,
+    },
     key: extras.key ?? (has('slug') ? { field: 'slug', foldCase: false } : undefined),
   };
   return model;
@@ -72,23 +99,33 @@ export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, mode
 const isList = (value: readonly string[] | Record<string, string>): value is readonly string[] => Array.isArray(value);
 
 const isColumn = (prop: EntityProperty): boolean =>
-  prop.kind === ReferenceKind.SCALAR && prop.persist !== false && !prop.lazy && !prop.hidden && !prop.formula && prop.fieldNames.length === 1;
+  prop.kind === ReferenceKind.SCALAR &&
+  prop.persist !== false &&
+  !prop.lazy &&
+  !prop.hidden &&
+  !prop.formula &&
+  prop.fieldNames.length === 1;
 
 function columnOf(metadata: EntityMetadata, { name, fieldNames, columnTypes, nullable }: EntityProperty): Column {
   const type = TYPES.find(([pattern]) => pattern.test(columnTypes[0]!))?.[1];
-  if (!type) throw new Error(`${metadata.className}.${name}: the read path does not know the column type ${columnTypes[0]}`);
+  if (!type)
+    throw new Error(`${metadata.className}.${name}: the read path does not know the column type ${columnTypes[0]}`);
   return { column: fieldNames[0]!, type, nullable: nullable ?? false };
 }
 
 /** The relations that MikroORM knows: many-to-one and one-to-one by their column, one-to-many by the column on the other side. */
-function relationsOf(props: readonly EntityProperty[], modelFor: ((kind: Kind) => Model) | undefined): Record<string, Relation> {
+function relationsOf(
+  props: readonly EntityProperty[],
+  modelFor: ((kind: Kind) => Model) | undefined,
+): Record<string, Relation> {
   const relations: Record<string, Relation> = {};
   for (const prop of props) {
     const target = (): Model => {
       if (!modelFor) throw new Error(`Nobody knows the model of ${prop.type}`);
       return modelFor(prop.targetMeta!.class as Kind);
     };
-    if (prop.kind === ReferenceKind.MANY_TO_ONE || (prop.kind === ReferenceKind.ONE_TO_ONE && prop.owner)) relations[prop.name] = toOne(target, prop.fieldNames[0]!);
+    if (prop.kind === ReferenceKind.MANY_TO_ONE || (prop.kind === ReferenceKind.ONE_TO_ONE && prop.owner))
+      relations[prop.name] = toOne(target, prop.fieldNames[0]!);
     else if (prop.kind === ReferenceKind.ONE_TO_MANY) {
       const mappedBy = prop.targetMeta!.properties[prop.mappedBy]!;
       relations[prop.name] = toMany(target, mappedBy.fieldNames[0]!, 'id');

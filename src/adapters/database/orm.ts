@@ -6,8 +6,8 @@ import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { App } from '../../../entities/app.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
-import { Dataset } from '../../../entities/dataset.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
+import { Dataset } from '../../../entities/dataset.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
 import { Datasource } from '../../../entities/datasource.ts';
 import { Favorite } from '../../../entities/favorite.ts';
@@ -35,17 +35,50 @@ import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
 
 /** Every stored type. */
-export const ENTITIES = [Tenant, User, UserSetting, Session, ApiToken, Team, TeamMember, Datasource, SavedQuery, Dataset, Generation, Operation, Mail, Notification, PasswordReset, StoredFile, Share, SavedFilter, Visual, Folder, Report, App, DatasetReference, DatasourceLink, Suite, SuiteMember, Tag, TagAssignment, Favorite, Activity, AuditEvent];
+export const ENTITIES = [
+  Tenant,
+  User,
+  UserSetting,
+  Session,
+  ApiToken,
+  Team,
+  TeamMember,
+  Datasource,
+  SavedQuery,
+  Dataset,
+  Generation,
+  Operation,
+  Mail,
+  Notification,
+  PasswordReset,
+  StoredFile,
+  Share,
+  SavedFilter,
+  Visual,
+  Folder,
+  Report,
+  App,
+  DatasetReference,
+  DatasourceLink,
+  Suite,
+  SuiteMember,
+  Tag,
+  TagAssignment,
+  Favorite,
+  Activity,
+  AuditEvent,
+];
 
 /** What MikroORM is told wherever it is used: entities, schema, names. */
-export const ormOptions = (more: Partial<Options>): Options => ({
-  entities: ENTITIES,
-  metadataProvider: ReflectMetadataProvider,
-  namingStrategy: UnderscoreNamingStrategy,
-  extensions: [Migrator],
-  schema: 'dws',
-  forceUtcTimezone: true,
-  ...more,
-} as Options);
+export const ormOptions = (more: Partial<Options>): Options =>
+  ({
+    entities: ENTITIES,
+    metadataProvider: ReflectMetadataProvider,
+    namingStrategy: UnderscoreNamingStrategy,
+    extensions: [Migrator],
+    schema: 'dws',
+    forceUtcTimezone: true,
+    ...more,
+  }) as Options;
 
 export { MikroORM };

@@ -3,7 +3,10 @@ import utils from 'pg/lib/utils.js';
 import type { SqlRow } from '../../core/database.ts';
 
 type Parse = (text: string) => unknown;
-interface Shape { names: string[]; parsers: Parse[] }
+interface Shape {
+  names: string[];
+  parsers: Parse[];
+}
 
 /** What pg lets a query of somebody else's making speak through, as pg-cursor and pg-query-stream do; only what is used here. */
 interface Wire {
@@ -43,7 +46,8 @@ export class PreparedQuery<R extends SqlRow> {
   /** Sends all messages of one run at once. An error that it answers has sent nothing. */
   submit(wire: Wire): Error | null {
     const known = wire.parsedStatements[this.name] ?? wire.submittedNamedStatements[this.name];
-    if (known !== undefined && known !== this.text) return new Error(`The name ${this.name} stands for another statement`);
+    if (known !== undefined && known !== this.text)
+      return new Error(`The name ${this.name} stands for another statement`);
     let values: unknown[];
     try {
       values = this.values.map((value) => utils.prepareValue(value));
@@ -66,7 +70,10 @@ export class PreparedQuery<R extends SqlRow> {
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
-    this.#shape = { names: fields.map(({ name }) => name), parsers: fields.map(({ dataTypeID }) => pg.types.getTypeParser(dataTypeID, 'text') as Parse) };
+    this.#shape = {
+      names: fields.map(({ name }) => name),
+      parsers: fields.map(({ dataTypeID }) => pg.types.getTypeParser(dataTypeID, 'text') as Parse),
+    };
     const known = shapes.get(this.#wire!) ?? new Map<string, Shape>();
     shapes.set(this.#wire!, known.set(this.name, this.#shape));
   }
@@ -101,7 +108,10 @@ export class PreparedQuery<R extends SqlRow> {
 }
 
 /** Runs a statement; a named one is prepared. */
-export async function run<R extends SqlRow>(client: pg.PoolClient, { name, text, values = [] }: { name?: string; text: string; values?: unknown[] }): Promise<R[]> {
+export async function run<R extends SqlRow>(
+  client: pg.PoolClient,
+  { name, text, values = [] }: { name?: string; text: string; values?: unknown[] },
+): Promise<R[]> {
   if (!name) return (await client.query<R>({ text, values })).rows;
   return new Promise((done, failed) => {
     const query = new PreparedQuery<R>(name, text, values, (error) => (error ? failed(error) : done(query.rows)));

@@ -1,44 +1,69 @@
 import DataLoader from 'dataloader';
-import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/arguments.ts';
 import type { Query } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
+import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/arguments.ts';
 import { lookAhead, type Picked } from '../../core/read/look-ahead.ts';
 import { MOST_CHILDREN, type Model } from '../../core/read/model.ts';
 import type { Key, Kind, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';
 import { selectionOfPaths, type Selection } from '../../core/read/selection.ts';
-import { childrenStatement, countStatement, manyStatement, oneStatement, pageStatement, TOTAL, writtenStatement, type List } from '../../core/read/statement.ts';
+import {
+  childrenStatement,
+  countStatement,
+  manyStatement,
+  oneStatement,
+  pageStatement,
+  TOTAL,
+  writtenStatement,
+  type List,
+} from '../../core/read/statement.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
 /** A row by GraphQL field names. */
 type AnyRow = Record<string, unknown> & { id: string };
 
 /** The children of one parent. */
-interface Brood { parent: string; items: AnyRow[]; total?: number }
+interface Brood {
+  parent: string;
+  items: AnyRow[];
+  total?: number;
+}
 
 const ITEMS_AND_COUNT: ReadonlySet<string> = new Set(['items', 'count']);
 
 const isInfo = (wanted: Wanted): wanted is Exclude<Wanted, readonly string[]> => !Array.isArray(wanted);
 
 const pick = (wanted: Wanted, model: Model, path = ''): Picked =>
-  isInfo(wanted) ? lookAhead(wanted, model, path) : { selection: selectionOfPaths(model, wanted), around: ITEMS_AND_COUNT };
+  isInfo(wanted)
+    ? lookAhead(wanted, model, path)
+    : { selection: selectionOfPaths(model, wanted), around: ITEMS_AND_COUNT };
 
 /** A reader for one request. `query` runs on a connection of the viewer's tenant; `modelFor` knows the model of a stored type. */
 export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind) => Model): Reader {
   const loaders = new Map<string, DataLoader<string, unknown>>();
 
   /** The loader of a purpose. It batches but keeps nothing: a mutation may have changed what an earlier read saw. */
-  function loaderOf<V>(purpose: string, batch: (ids: readonly string[]) => Promise<(V | null)[]>): DataLoader<string, V | null> {
+  function loaderOf<V>(
+    purpose: string,
+    batch: (ids: readonly string[]) => Promise<(V | null)[]>,
+  ): DataLoader<string, V | null> {
     const loader = loaders.get(purpose) ?? new DataLoader<string, unknown>(batch, { cache: false, maxBatchSize: 1000 });
     loaders.set(purpose, loader);
     return loader as DataLoader<string, V | null>;
   }
 
-  async function page(model: Model, { selection, around }: Picked, args: ListArguments, where: Where | undefined): Promise<Page<AnyRow>> {
+  async function page(
+    model: Model,
+    { selection, around }: Picked,
+    args: ListArguments,
+    where: Where | undefined,
+  ): Promise<Page<AnyRow>> {
     const list: List = { args, limit: limitOf(args.limit, DEFAULT_LIMIT), start: startOf(args.start), where };
     const total = around.has('total');
-    const count = async (): Promise<number> => (await query<{ total: number }>(countStatement(model, viewer, list)))[0]!.total;
-    if (total && !around.has('items') && !around.has('count')) return { items: [], start: list.start, count: 0, total: await count() };
+    const count = async (): Promise<number> =>
+      (await query<{ total: number }>(countStatement(model, viewer, list)))[0]!.total;
+    if (total && !around.has('items') && !around.has('count'))
+      return { items: [], start: list.start, count: 0, total: await count() };
 
     const items = await query<AnyRow>(pageStatement(selection, viewer, list, total));
     const found: Page<AnyRow> = { items, start: list.start, count: items.length };
@@ -59,16 +84,25 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind
   }
 
   /** One parent's part of a relation, read together with its siblings'. */
-  async function brood(parent: Model, relation: string, id: string, { selection, around }: Picked, args: ListArguments, where: Where | undefined): Promise<Required<Brood>> {
+  async function brood(
+    parent: Model,
+    relation: string,
+    id: string,
+    { selection, around }: Picked,
+    args: ListArguments,
+    where: Where | undefined,
+  ): Promise<Required<Brood>> {
     const list: List = { args, limit: limitOf(args.limit, MOST_CHILDREN), start: startOf(args.start), where };
     const total = around.has('total');
     const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
     const loader = loaderOf<Brood>(purpose, async (ids) => {
-      const rows = await query<Brood & Record<string, unknown>>(childrenStatement(parent, relation, selection, viewer, [...new Set(ids)], list, total));
+      const rows = await query<Brood & Record<string, unknown>>(
+        childrenStatement(parent, relation, selection, viewer, [...new Set(ids)], list, total),
+      );
       const byParent = new Map(rows.map((row) => [row.parent, row]));
       return ids.map((one) => byParent.get(one) ?? null);
     });
-    return { parent: id, items: [], total: 0, ...await loader.load(id) };
+    return { parent: id, items: [], total: 0, ...(await loader.load(id)) };
   }
 
   const childModel = (parent: Model, relation: string): Model => {
@@ -109,7 +143,8 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind
     },
     async children(parent, relation, row, wanted, args = {}, where) {
       const brought = (row as Record<string, unknown>)[relation];
-      if (Array.isArray(brought) && !where && Object.values(args).every((value) => value == null)) return brought as Row<object>[];
+      if (Array.isArray(brought) && !where && Object.values(args).every((value) => value == null))
+        return brought as Row<object>[];
       const model = modelFor(parent);
       return (await brood(model, relation, row.id, pick(wanted, childModel(model, relation)), args, where)).items;
     },

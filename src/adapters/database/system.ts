@@ -18,16 +18,23 @@ export class SystemPool {
   }
 
   /** Runs `work` in one transaction. */
-  async transaction<T>(work: (query: <R extends SqlRow>(statement: Statement) => Promise<R[]>) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (query: <R extends SqlRow>(statement: Statement) => Promise<R[]>) => Promise<T>,
+  ): Promise<T> {
     const client = await connect(this.#pool);
     try {
       await client.query('begin');
-      const result = await work(async <R extends SqlRow>(statement: Statement) => (await client.query<R>(statement)).rows);
+      const result = await work(
+        async <R extends SqlRow>(statement: Statement) => (await client.query<R>(statement)).rows,
+      );
       await client.query('commit');
       client.release();
       return result;
     } catch (error) {
-      await client.query('rollback').then(() => client.release(), () => client.release(true));
+      await client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
       throw lost(error);
     }
   }

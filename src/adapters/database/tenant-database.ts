@@ -6,7 +6,10 @@ import { TenantPool } from './database.ts';
 import { MikroORM, ormOptions } from './orm.ts';
 
 /** The tenants' rows in Postgres: single statements on the pool, units of work through MikroORM on the same pool. */
-export async function openTenantDatabase(url: string, size: number): Promise<TenantDatabase & { orm: MikroORM; close(): Promise<void> }> {
+export async function openTenantDatabase(
+  url: string,
+  size: number,
+): Promise<TenantDatabase & { orm: MikroORM; close(): Promise<void> }> {
   const pool = new TenantPool(url, size);
   const notes = new ChangeNotes();
   const orm = await MikroORM.init(ormOptions({ clientUrl: url, driverOptions: pool.dialect(), subscribers: [notes] }));
@@ -15,15 +18,17 @@ export async function openTenantDatabase(url: string, size: number): Promise<Ten
     pool.within(tenantId, () => {
       const em = orm.em.fork();
       em.setFilterParams('tenant', { tenantId });
-      return em.transactional((open) => work({
-        em: open,
-        // Statements see what the unit of work has pending, so it is written first; Postgres then has the order of the code.
-        query: async <R extends SqlRow>({ text, values = [] }: Statement) => {
-          await open.flush();
-          return (await open.getKysely().executeQuery(CompiledQuery.raw(text, values))).rows as R[];
-        },
-        changes: () => notes.of(open.getUnitOfWork()),
-      }));
+      return em.transactional((open) =>
+        work({
+          em: open,
+          // Statements see what the unit of work has pending, so it is written first; Postgres then has the order of the code.
+          query: async <R extends SqlRow>({ text, values = [] }: Statement) => {
+            await open.flush();
+            return (await open.getKysely().executeQuery(CompiledQuery.raw(text, values))).rows as R[];
+          },
+          changes: () => notes.of(open.getUnitOfWork()),
+        }),
+      );
     });
 
   return {

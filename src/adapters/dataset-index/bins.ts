@@ -23,7 +23,13 @@ export function binsOf(field: IndexedField, low: number, high: number): Bins | u
   const width = whole ? Math.max(1, Math.ceil((high - low + 1) / BINS)) : (high - low) / BINS;
   const count = low === high ? 1 : whole ? Math.ceil((high - low + 1) / width) : BINS;
   const edge = (i: number) => formOf(field, i === count && !whole ? high : low + i * width);
-  return { low, width, count, filled: (counts) => Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1), count: counts.get(i) ?? 0 })) };
+  return {
+    low,
+    width,
+    count,
+    filled: (counts) =>
+      Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1), count: counts.get(i) ?? 0 })),
+  };
 }
 
 function formOf({ type }: IndexedField, position: number): unknown {

@@ -10,7 +10,8 @@ interface Position {
   row: number;
 }
 
-export const encodeCursor = ({ generation, row }: Position): string => Buffer.from(JSON.stringify([generation, row])).toString('base64url');
+export const encodeCursor = ({ generation, row }: Position): string =>
+  Buffer.from(JSON.stringify([generation, row])).toString('base64url');
 
 /** @throws badInput when it is no cursor of ours. */
 function decodeCursor(after: string): Position {
@@ -21,7 +22,8 @@ function decodeCursor(after: string): Position {
     throw invalidCursor();
   }
   const [generation, row] = Array.isArray(parsed) && parsed.length === 2 ? (parsed as unknown[]) : [];
-  if (typeof generation !== 'string' || typeof row !== 'number' || !Number.isSafeInteger(row) || row < 0) throw invalidCursor();
+  if (typeof generation !== 'string' || typeof row !== 'number' || !Number.isSafeInteger(row) || row < 0)
+    throw invalidCursor();
   return { generation, row };
 }
 

@@ -13,8 +13,13 @@ export interface IndexPlace {
 }
 
 /** The place that the configuration names. `installation` tells services apart that share a cluster. */
-export const indexPlace = ({ DATA_DIR, ELASTICSEARCH_URL: url }: Pick<Config, 'DATA_DIR' | 'ELASTICSEARCH_URL'>, installation: string): IndexPlace =>
-  (url ? { dir: join(DATA_DIR, 'staging'), engine: { url, prefix: `dws-${installation}-` } } : { dir: join(DATA_DIR, 'datasets'), engine: null });
+export const indexPlace = (
+  { DATA_DIR, ELASTICSEARCH_URL: url }: Pick<Config, 'DATA_DIR' | 'ELASTICSEARCH_URL'>,
+  installation: string,
+): IndexPlace =>
+  url
+    ? { dir: join(DATA_DIR, 'staging'), engine: { url, prefix: `dws-${installation}-` } }
+    : { dir: join(DATA_DIR, 'datasets'), engine: null };
 
 /** Opens the index at a place. `memoryLimit` is what the embedded one may take. */
 export async function openIndex({ dir, engine }: IndexPlace, memoryLimit?: string): Promise<DatasetIndex> {

@@ -11,4 +11,5 @@ export const NUMERIC: readonly FieldType[] = ['integer', 'number'];
 export const COUNTED: readonly FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime'];
 
 /** A number that an engine computed; null when there was nothing to compute, or no double can say it. */
-export const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+export const numberOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null;

@@ -12,7 +12,8 @@ export function fieldFinder({ fields }: Generation): (name: string) => IndexedFi
 }
 
 /** Whether a search matches all rows of its generation. */
-export const matchesAll = ({ where, words }: Search): boolean => where.kind === 'and' && where.nodes.length === 0 && words.length === 0;
+export const matchesAll = ({ where, words }: Search): boolean =>
+  where.kind === 'and' && where.nodes.length === 0 && words.length === 0;
 
 /** Bytes of a generation's mean row. */
 export const meanRowBytes = ({ size, records }: Generation): number => size / Math.max(records, 1);

@@ -38,7 +38,8 @@ export async function seedDemoSource(adminUrl: string, password: string): Promis
 
 async function provideReader(admin: pg.Client, password: string): Promise<void> {
   const { rowCount } = await admin.query('select from pg_roles where rolname = $1', [READER]);
-  if (!rowCount) await admin.query(`create role ${READER} login nosuperuser nocreatedb nocreaterole noinherit noreplication`);
+  if (!rowCount)
+    await admin.query(`create role ${READER} login nosuperuser nocreatedb nocreaterole noinherit noreplication`);
   await admin.query(`alter role ${READER} with password ${admin.escapeLiteral(password)} connection limit 20`);
   await admin.query(`alter role ${READER} set default_transaction_read_only = on`);
 }
@@ -52,7 +53,9 @@ async function provideDatabase(admin: pg.Client, adminUrl: string): Promise<void
   try {
     await shop.query(`set timezone = 'UTC'; set synchronous_commit = off;`);
     for (const statements of [TABLES, PEOPLE_AND_PRODUCTS, ORDERS]) await shop.query(statements);
-    await shop.query(`grant usage on schema public to ${READER}; grant select on all tables in schema public to ${READER};`);
+    await shop.query(
+      `grant usage on schema public to ${READER}; grant select on all tables in schema public to ${READER};`,
+    );
     await shop.query('vacuum analyze');
   } finally {
     await shop.end();
@@ -62,7 +65,9 @@ async function provideDatabase(admin: pg.Client, adminUrl: string): Promise<void
 
 /** Everybody may connect to every database unless that is taken back; the demo's reader has no business in ours. */
 async function closeOtherDatabases(admin: pg.Client): Promise<void> {
-  const { rows } = await admin.query<{ name: string }>(`select quote_ident(datname) as name from pg_database where has_database_privilege('public', oid, 'connect')`);
+  const { rows } = await admin.query<{ name: string }>(
+    `select quote_ident(datname) as name from pg_database where has_database_privilege('public', oid, 'connect')`,
+  );
   for (const { name } of rows) await admin.query(`revoke all on database ${name} from public`);
   await admin.query(`grant connect on database ${DATABASE} to ${READER}`);
 }

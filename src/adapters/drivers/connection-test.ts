@@ -2,7 +2,10 @@ import { Fault } from '../../core/errors.ts';
 import type { ConnectionTest } from '../../core/row-source.ts';
 
 /** Tries a source by what `inspect` finds out. A source that cannot be used is an answer, not an error; only an abort is thrown. */
-export async function connectionTest(signal: AbortSignal, inspect: () => Promise<Pick<ConnectionTest, 'version' | 'warnings'>>): Promise<ConnectionTest> {
+export async function connectionTest(
+  signal: AbortSignal,
+  inspect: () => Promise<Pick<ConnectionTest, 'version' | 'warnings'>>,
+): Promise<ConnectionTest> {
   const start = performance.now();
   const latency = () => Math.round(performance.now() - start);
   try {

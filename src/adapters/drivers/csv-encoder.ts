@@ -83,7 +83,10 @@ export class CsvSegmentWriter {
   async flush(): Promise<Segment> {
     const segment: Segment = {
       path: join(this.#dir, segmentName(this.#segments++)),
-      rows: this.#rows, bytes: this.#bytes, longestRow: this.#longestRow, temporary: true,
+      rows: this.#rows,
+      bytes: this.#bytes,
+      longestRow: this.#longestRow,
+      temporary: true,
     };
     await writeFile(segment.path, this.#buffer.subarray(0, this.#bytes));
     this.#bytes = this.#rows = this.#longestRow = 0;
@@ -99,7 +102,10 @@ export class CsvSegmentWriter {
 }
 
 /** Rows of texts, in batches, as segments in `dir`. */
-export async function* csvSegments(batches: AsyncIterable<readonly (readonly (string | null)[])[]>, dir: string): AsyncGenerator<Segment> {
+export async function* csvSegments(
+  batches: AsyncIterable<readonly (readonly (string | null)[])[]>,
+  dir: string,
+): AsyncGenerator<Segment> {
   const writer = new CsvSegmentWriter(dir);
   for await (const batch of batches) {
     for (const row of batch) {

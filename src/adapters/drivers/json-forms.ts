@@ -66,10 +66,22 @@ function fieldOf(column: Column, values: string[]): Field {
  * A small result from the dialect of segments: `rows` hold each column's text or null. Like a generation, a field is flagged when one
  * of its values would not survive as a JSON number, and then holds exact strings. Without its `duration`, which the driver measures.
  */
-export function toQueryResult(columns: Column[], rows: (string | null)[][], truncated: boolean): Omit<QueryResult, 'duration'> {
-  const fields = columns.map((column, i) => fieldOf(column, rows.map((row) => row[i]!).filter((value) => value !== null)));
-  const forms = fields.map(({ type, format }) => (format ? (text: string) => (DECIMAL.test(text) ? text : null) : FORMS[type]));
+export function toQueryResult(
+  columns: Column[],
+  rows: (string | null)[][],
+  truncated: boolean,
+): Omit<QueryResult, 'duration'> {
+  const fields = columns.map((column, i) =>
+    fieldOf(
+      column,
+      rows.map((row) => row[i]!).filter((value) => value !== null),
+    ),
+  );
+  const forms = fields.map(({ type, format }) =>
+    format ? (text: string) => (DECIMAL.test(text) ? text : null) : FORMS[type],
+  );
   // Object.fromEntries and not assignment, for a column may be called __proto__.
-  const entries = (row: (string | null)[]) => row.map((value, i) => [fields[i]!.name, value === null ? null : forms[i]!(value)] as const);
+  const entries = (row: (string | null)[]) =>
+    row.map((value, i) => [fields[i]!.name, value === null ? null : forms[i]!(value)] as const);
   return { fields, rows: rows.map((row) => Object.fromEntries(entries(row))), truncated };
 }

@@ -137,7 +137,7 @@ export class SegmentWriter {
   async flush(): Promise<void> {
     if (this.#pending.length === 0) return;
     for (const { buffer, length, end } of this.#pending.splice(0)) {
-      const { handle, path } = this.#file ??= await this.#begin();
+      const { handle, path } = (this.#file ??= await this.#begin());
       await handle.appendFile(buffer.subarray(0, length));
       this.#spare.push(buffer);
       if (!end) continue;

@@ -9,7 +9,9 @@ export function connectFailure(error: unknown, kind: string, target: ServerTarge
   // Node reports a name with several addresses as an AggregateError, whose own message is empty.
   const said = wordsOf(error instanceof AggregateError ? error.errors[0] : error);
   const silent = said === 'timeout expired' || said === 'connect ETIMEDOUT';
-  return upstreamFailed(`Cannot connect to ${kind} at ${addressOf(target)}: ${redact(target, silent ? 'no answer within 10 s' : said)}`);
+  return upstreamFailed(
+    `Cannot connect to ${kind} at ${addressOf(target)}: ${redact(target, silent ? 'no answer within 10 s' : said)}`,
+  );
 }
 
 /** The connection broke while something was asked. */
@@ -17,7 +19,8 @@ export const connectionLost = (error: unknown, kind: string, target: ServerTarge
   upstreamFailed(`The connection to ${kind} at ${addressOf(target)} was lost: ${redact(target, wordsOf(error))}`);
 
 /** The server's words about a state of its own (full, shut down, broken, busy), not about the text it was sent. */
-export const serverTrouble = (said: string, kind: string, target: ServerTarget): Fault => upstreamFailed(`${kind} at ${addressOf(target)}: ${redact(target, said)}`);
+export const serverTrouble = (said: string, kind: string, target: ServerTarget): Fault =>
+  upstreamFailed(`${kind} at ${addressOf(target)}: ${redact(target, said)}`);
 
 /** The specification's sample error. */
 export const queryTimeout = (timeout: number) => upstreamFailed(`query timeout after ${timeout} ms`);

@@ -26,15 +26,30 @@ const configSchema = ({ port, nameLength }: ServerKind) => ({
   additionalProperties: false,
   required: ['host', 'database', 'user'],
   properties: {
-    host: { type: 'string', maxLength: 253, pattern: '^[A-Za-z0-9._:%-]+$', description: 'Name or address of the server. Link-local addresses are refused.' },
+    host: {
+      type: 'string',
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9._:%-]+$',
+      description: 'Name or address of the server. Link-local addresses are refused.',
+    },
     port: { type: 'integer', minimum: 1, maximum: 65535, default: port },
     database: { type: 'string', minLength: 1, maxLength: nameLength },
-    user: { type: 'string', minLength: 1, maxLength: nameLength, description: 'A role that may read, and nothing else.' },
+    user: {
+      type: 'string',
+      minLength: 1,
+      maxLength: nameLength,
+      description: 'A role that may read, and nothing else.',
+    },
     ssl: {
       enum: ['disable', 'require', 'verify-full'],
-      description: '`require` encrypts, `verify-full` also checks the certificate and the name in it. Default: `disable` on loopback, elsewhere `require`.',
+      description:
+        '`require` encrypts, `verify-full` also checks the certificate and the name in it. Default: `disable` on loopback, elsewhere `require`.',
     },
-    ca: { type: 'string', maxLength: 100_000, description: 'Certificate authorities (PEM) for `verify-full`, instead of the well-known ones.' },
+    ca: {
+      type: 'string',
+      maxLength: 100_000,
+      description: 'Certificate authorities (PEM) for `verify-full`, instead of the well-known ones.',
+    },
   },
 });
 
@@ -44,7 +59,8 @@ const secretsSchema = {
   properties: { password: { type: 'string', maxLength: 1000, writeOnly: true } },
 };
 
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** JSON Schemas of a datasource's `config` and `secrets` for one kind of server, and their reader. */
 export interface ServerConfig {
@@ -62,13 +78,20 @@ export function serverConfig(kind: ServerKind): ServerConfig {
   const readTarget = (config: unknown, secrets: unknown): ServerTarget => {
     if (!validConfig(config)) throw badInput(ajv.errorsText(validConfig.errors, { dataVar: 'config' }));
     if (!validSecrets(secrets)) throw badInput(ajv.errorsText(validSecrets.errors, { dataVar: 'secrets' }));
-    return { port: kind.port, ssl: isLoopback(config.host) ? 'disable' : 'require', ...config, password: secrets.password ?? '' };
+    return {
+      port: kind.port,
+      ssl: isLoopback(config.host) ? 'disable' : 'require',
+      ...config,
+      password: secrets.password ?? '',
+    };
   };
   return { configSchema: schema, secretsSchema, readTarget };
 }
 
 /** `host:port`, for messages. */
-export const addressOf = (target: ServerTarget) => `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
+export const addressOf = (target: ServerTarget) =>
+  `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
 
 /** A server is free to repeat what it was sent, so its words are cleaned of the password. */
-export const redact = (target: ServerTarget, message: string) => (target.password ? message.replaceAll(target.password, '***') : message);
+export const redact = (target: ServerTarget, message: string) =>
+  target.password ? message.replaceAll(target.password, '***') : message;

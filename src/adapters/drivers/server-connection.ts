@@ -1,6 +1,13 @@
 import { rm } from 'node:fs/promises';
 import type { Column } from '../../core/fields.ts';
-import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../core/row-source.ts';
+import type {
+  BoundQuery,
+  ConnectionTest,
+  QueryResult,
+  Segment,
+  SourceConnection,
+  SourceTable,
+} from '../../core/row-source.ts';
 import { connectionTest } from './connection-test.ts';
 import { toQueryResult } from './json-forms.ts';
 import { SegmentQueue, SegmentWriter } from './segment-files.ts';
@@ -19,7 +26,11 @@ export interface ServerWork<Session extends { signal: AbortSignal }, Statement e
   /** Runs the statement and writes its rows, all of them. */
   copy(session: Session, statement: Statement, writer: SegmentWriter): Promise<void>;
   /** Runs the statement for at most `limit` rows, each value its text in the dialect of segments, and says whether there were more. */
-  select(session: Session, statement: Statement, limit: number): Promise<{ rows: (string | null)[][]; truncated: boolean }>;
+  select(
+    session: Session,
+    statement: Statement,
+    limit: number,
+  ): Promise<{ rows: (string | null)[][]; truncated: boolean }>;
   /** Runs the statement and counts its rows, in the server. */
   count(session: Session, statement: Statement): Promise<number>;
   schema(session: Session): Promise<SourceTable[]>;
@@ -28,7 +39,10 @@ export interface ServerWork<Session extends { signal: AbortSignal }, Statement e
 }
 
 /** Each piece of work has a session of its own, so nothing of one shows in the next and all may run at once. */
-export class ServerConnection<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }> implements SourceConnection {
+export class ServerConnection<
+  Session extends { signal: AbortSignal },
+  Statement extends { columns: Column[] },
+> implements SourceConnection {
   readonly #load: () => Promise<ServerWork<Session, Statement>>;
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -38,10 +52,19 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
     this.#load = load;
   }
 
-  #session<T>(signal: AbortSignal, timeout: number, run: (session: Session, work: ServerWork<Session, Statement>) => Promise<T>): Promise<T> {
+  #session<T>(
+    signal: AbortSignal,
+    timeout: number,
+    run: (session: Session, work: ServerWork<Session, Statement>) => Promise<T>,
+  ): Promise<T> {
     const limits = { signal: AbortSignal.any([signal, this.#closed.signal]), timeout };
     const running = this.#load().then((work) => work.withSession(limits, (session) => run(session, work)));
-    const settled = running.then(() => {}, () => {}).finally(() => this.#running.delete(settled));
+    const settled = running
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => this.#running.delete(settled));
     this.#running.add(settled);
     return running;
   }
@@ -53,8 +76,12 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
   async *segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncGenerator<Segment, void> {
     const queue = new SegmentQueue();
     const left = new AbortController();
-    const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session, work) => fill(session, work, query, dir, queue))
-      .then(() => queue.end(), (error: unknown) => queue.fail(error));
+    const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session, work) =>
+      fill(session, work, query, dir, queue),
+    ).then(
+      () => queue.end(),
+      (error: unknown) => queue.fail(error),
+    );
     try {
       for await (const segment of queue) {
         if (!signal.aborted) yield segment;
@@ -90,7 +117,9 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
   }
 
   test(signal: AbortSignal): Promise<ConnectionTest> {
-    return connectionTest(signal, () => this.#session(signal, CATALOG_TIMEOUT, (session, work) => work.inspect(session)));
+    return connectionTest(signal, () =>
+      this.#session(signal, CATALOG_TIMEOUT, (session, work) => work.inspect(session)),
+    );
   }
 
   /** Cancels what runs and waits until the source is rid of it. */
@@ -101,7 +130,12 @@ export class ServerConnection<Session extends { signal: AbortSignal }, Statement
 }
 
 /** Whoever gave up gets no more of what waits, but hears how the session ended. */
-async function givenUp({ path }: Segment, queue: SegmentQueue, filling: Promise<void>, signal: AbortSignal): Promise<never> {
+async function givenUp(
+  { path }: Segment,
+  queue: SegmentQueue,
+  filling: Promise<void>,
+  signal: AbortSignal,
+): Promise<never> {
   await rm(path, { force: true });
   await filling;
   queue.throwIfFailed();
@@ -110,7 +144,11 @@ async function givenUp({ path }: Segment, queue: SegmentQueue, filling: Promise<
 
 /** Runs the query and puts its rows into the queue, segment by segment. */
 async function fill<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }>(
-  session: Session, { prepare, begin, copy }: ServerWork<Session, Statement>, query: BoundQuery, dir: string, queue: SegmentQueue,
+  session: Session,
+  { prepare, begin, copy }: ServerWork<Session, Statement>,
+  query: BoundQuery,
+  dir: string,
+  queue: SegmentQueue,
 ): Promise<void> {
   const statement = await prepare(session, query);
   await begin(session, statement);

@@ -28,11 +28,17 @@ export interface SessionDoor<Session> {
  * Opens a session, does the work and closes it. When the signal aborts or the time is up, the statement is cancelled in the source
  * before this rejects with `cancelled` or `upstreamFailed` ("query timeout …").
  */
-export async function runSession<Session, T>(limits: WorkLimits, door: SessionDoor<Session>, work: (session: Session) => Promise<T>): Promise<T> {
+export async function runSession<Session, T>(
+  limits: WorkLimits,
+  door: SessionDoor<Session>,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
   const clock = AbortSignal.timeout(limits.timeout);
   const signal = AbortSignal.any([limits.signal, clock]);
   let stopped: Promise<void> | undefined;
-  const stop = () => { stopped = door.cancel(); };
+  const stop = () => {
+    stopped = door.cancel();
+  };
   signal.addEventListener('abort', stop, { once: true });
   try {
     signal.throwIfAborted();

@@ -14,9 +14,14 @@ export function accountFor(cluster: string): Account {
     const { uid, gid } = statSync(cluster);
     if (uid !== 0) return { uid, gid };
   }
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
   const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody');
-  if (!user) throw new Error('Postgres does not run as root, and this machine has neither a user "postgres" nor "nobody" to run it');
+  if (!user)
+    throw new Error(
+      'Postgres does not run as root, and this machine has neither a user "postgres" nor "nobody" to run it',
+    );
   // macOS writes nobody as -2.
   return { uid: Number(user[2]) >>> 0, gid: Number(user[3]) >>> 0 };
 }

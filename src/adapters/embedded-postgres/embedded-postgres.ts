@@ -28,14 +28,20 @@ export interface EmbeddedPostgresOptions {
  * Starts the Postgres that keeps its data in `dataDir`, creating folder, cluster and database at the first start.
  * Throws a sentence for the console: who holds the folder already, or why Postgres did not start.
  */
-export async function startEmbeddedPostgres({ dataDir, durable = true }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({
+  dataDir,
+  durable = true,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   // As root the folder must let the Postgres user through to its cluster; nobody can list it.
   mkdirSync(resolve(dataDir), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataDir);
-  if (!isWritable(folder)) throw new Error(`${folder} belongs to another user: start as that one, or choose another DATA_DIR`);
+  if (!isWritable(folder))
+    throw new Error(`${folder} belongs to another user: start as that one, or choose another DATA_DIR`);
   if (!takeHold(folder)) {
     const holder = readRecord(folder)?.holder;
-    throw new Error(`The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}. Stop that one first, or choose another DATA_DIR.`);
+    throw new Error(
+      `The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}. Stop that one first, or choose another DATA_DIR.`,
+    );
   }
   try {
     const cluster = openCluster(folder, durable);
@@ -67,21 +73,33 @@ export function runningEmbeddedPostgres(dataDir: string): string | undefined {
 
 /** No statement and no row value reaches the log: both may hold secrets. Replication is off, so the write-ahead log stays small. */
 const SETTINGS = {
-  listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200, wal_level: 'minimal', max_wal_senders: 0,
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: 200,
+  wal_level: 'minimal',
+  max_wal_senders: 0,
   max_logical_replication_workers: 0,
-  log_min_error_statement: 'panic', log_error_verbosity: 'terse', log_timezone: 'UTC', timezone: 'UTC', jit: 'off',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_timezone: 'UTC',
+  timezone: 'UTC',
+  jit: 'off',
 };
 const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
 
 /** Starts on the preferred port or, when somebody else has it, on a free one. Waits for processes of a crashed predecessor to vanish. */
-async function onFreePort(preferred: number | undefined, start: (port: number) => Promise<ChildProcess>): Promise<[ChildProcess, number]> {
-  let port = preferred ?? await freePort();
+async function onFreePort(
+  preferred: number | undefined,
+  start: (port: number) => Promise<ChildProcess>,
+): Promise<[ChildProcess, number]> {
+  let port = preferred ?? (await freePort());
   for (let attempt = 1; ; attempt++) {
     try {
       return [await start(port), port];
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const passes = error instanceof StartFailed && /could not bind|pre-existing shared memory/.test(reason) && attempt < 50;
+      const passes =
+        error instanceof StartFailed && /could not bind|pre-existing shared memory/.test(reason) && attempt < 50;
       if (!passes) throw new Error(`The embedded Postgres did not start: ${reason}`, { cause: error });
       if (reason.includes('could not bind')) port = await freePort();
       else await sleep(200);
@@ -103,11 +121,12 @@ function keepUp(first: ChildProcess, start: () => Promise<ChildProcess>): () => 
     }
     throw new Error('stopped before it was up again');
   };
-  const watch = (child: ChildProcess): ChildProcess => child.once('exit', () => {
-    if (stopping) return;
-    current = again();
-    current.catch(() => undefined);
-  });
+  const watch = (child: ChildProcess): ChildProcess =>
+    child.once('exit', () => {
+      if (stopping) return;
+      current = again();
+      current.catch(() => undefined);
+    });
   watch(first);
   return async () => {
     stopping = true;
@@ -137,9 +156,11 @@ function isWritable(folder: string): boolean {
 
 function freePort(): Promise<number> {
   return new Promise((found, failed) => {
-    const server = createServer().once('error', failed).listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => found(port));
-    });
+    const server = createServer()
+      .once('error', failed)
+      .listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        server.close(() => found(port));
+      });
   });
 }

@@ -32,12 +32,22 @@ export function lives(pid: number): boolean {
 }
 
 /** Starts Postgres and answers when it takes connections. Detached, for Ctrl-C reaches our whole group and we still need it then. Throws `StartFailed`. */
-export async function startPostmaster({ record, account, programs }: Cluster, port: number, settings: Record<string, string | number>, logFile: string): Promise<ChildProcess> {
+export async function startPostmaster(
+  { record, account, programs }: Cluster,
+  port: number,
+  settings: Record<string, string | number>,
+  logFile: string,
+): Promise<ChildProcess> {
   const log = openLog(logFile);
   const begin = statSync(logFile).size;
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(programs.postgres, ['-D', record.cluster, '-p', String(port), ...options],
-    { ...account, cwd: '/', env: { TZ: 'UTC' }, detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(programs.postgres, ['-D', record.cluster, '-p', String(port), ...options], {
+    ...account,
+    cwd: '/',
+    env: { TZ: 'UTC' },
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
   closeSync(log);
   child.unref();
   const failure = new Promise<never>((_, fail) => child.once('error', fail));
@@ -57,8 +67,13 @@ export async function startPostmaster({ record, account, programs }: Cluster, po
  * however we end, and then asks Postgres to stop. It works alike on Linux and macOS and runs as the Postgres user.
  */
 function watched(child: ChildProcess, account: Cluster['account']): ChildProcess {
-  const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(child.pid)],
-    { ...account, cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(child.pid)], {
+    ...account,
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   watchdog.unref();
   (watchdog.stdin as Socket).unref();
   // Once Postgres is gone its number may be given to someone else.

@@ -31,4 +31,5 @@ export function writeRecord(dataDir: string, record: ClusterRecord): void {
 }
 
 /** The address of the service's own database on a cluster that listens on `port`. */
-export const urlOf = (record: ClusterRecord, port: number): string => `postgres://postgres:${record.password}@127.0.0.1:${port}/dws`;
+export const urlOf = (record: ClusterRecord, port: number): string =>
+  `postgres://postgres:${record.password}@127.0.0.1:${port}/dws`;

@@ -16,7 +16,11 @@ export interface ParquetColumn {
 
 type Kind = Omit<ParquetColumn, 'name' | 'element'> & { element: Omit<SchemaElement, 'name'> };
 
-const TEXT: Kind = { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, statistics: false, convert: (value) => value };
+const TEXT: Kind = {
+  element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  statistics: false,
+  convert: (value) => value,
+};
 
 const KINDS: Record<Field['type'], Kind> = {
   string: TEXT,
@@ -25,17 +29,30 @@ const KINDS: Record<Field['type'], Kind> = {
   integer: { element: { type: 'INT64' }, statistics: true, convert: (value) => BigInt(value as number) },
   number: { element: { type: 'DOUBLE' }, statistics: true, convert: (value) => value },
   boolean: { element: { type: 'BOOLEAN' }, statistics: true, convert: (value) => value },
-  date: { element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } }, statistics: true, convert: (value) => Date.parse(value as string) / DAY },
+  date: {
+    element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+    statistics: true,
+    convert: (value) => Date.parse(value as string) / DAY,
+  },
   datetime: {
-    element: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' } },
-    statistics: true, convert: (value) => BigInt(Date.parse(value as string)),
+    element: {
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    },
+    statistics: true,
+    convert: (value) => BigInt(Date.parse(value as string)),
   },
 };
 
 /** The column of a field. All columns may lack values. Digits that a double would spoil are a text when they have a point, and 64 bits when they have none. */
 export function columnOf(field: Field): ParquetColumn {
   const kind = field.format === 'decimal' ? TEXT : KINDS[field.type];
-  const column = { name: field.name, ...kind, element: { ...kind.element, name: field.name, repetition_type: 'OPTIONAL' } } satisfies ParquetColumn;
+  const column = {
+    name: field.name,
+    ...kind,
+    element: { ...kind.element, name: field.name, repetition_type: 'OPTIONAL' },
+  } satisfies ParquetColumn;
   return field.format === 'int64' ? { ...column, convert: longInteger(column.element) } : column;
 }
 

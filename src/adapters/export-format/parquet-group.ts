@@ -44,13 +44,28 @@ export class RowGroup {
   }
 
   /** What is to be written for each column. A column's values are let go of when the next one is asked for. */
-  * columns({ schema, codec, compressors }: ParquetWriter): Generator<ColumnWork> {
+  *columns({ schema, codec, compressors }: ParquetWriter): Generator<ColumnWork> {
     for (const [i, { name, element, statistics }] of this.#columns.entries()) {
       const values = this.#values[i]!;
       this.#values[i] = [];
       yield {
-        column: { columnName: name, element, schemaPath: [schema[0]!, element], codec, compressors, stats: statistics, pageSize: PAGE_BYTES, columnIndex: false, offsetIndex: false },
-        pageData: { values, definitionLevels: values.map((value) => (value === null ? 0 : 1)), repetitionLevels: [], maxDefinitionLevel: 1 },
+        column: {
+          columnName: name,
+          element,
+          schemaPath: [schema[0]!, element],
+          codec,
+          compressors,
+          stats: statistics,
+          pageSize: PAGE_BYTES,
+          columnIndex: false,
+          offsetIndex: false,
+        },
+        pageData: {
+          values,
+          definitionLevels: values.map((value) => (value === null ? 0 : 1)),
+          repetitionLevels: [],
+          maxDefinitionLevel: 1,
+        },
       };
     }
   }

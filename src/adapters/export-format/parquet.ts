@@ -7,12 +7,16 @@ import { RowGroup } from './parquet-group.ts';
 /** Apache Parquet, compressed with Snappy, which every reader knows. */
 export const parquet: ExportEncoder = {
   contentType: 'application/vnd.apache.parquet',
-  async* encode(fields, batches) {
+  async *encode(fields, batches) {
     const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
     const columns = fields.map(columnOf);
     const bytes = new ByteWriter();
     const root = { name: 'schema', num_children: columns.length };
-    const file = new ParquetWriter({ writer: bytes, schema: [root, ...columns.map(({ element }) => element)], createdBy: 'data-workspace-service' });
+    const file = new ParquetWriter({
+      writer: bytes,
+      schema: [root, ...columns.map(({ element }) => element)],
+      createdBy: 'data-workspace-service',
+    });
     let group = new RowGroup(columns);
     for await (const batch of batches) {
       for (const row of batch) {
@@ -41,7 +45,12 @@ async function* written(group: RowGroup, file: ParquetWriter, bytes: ByteWriter)
     if (bytes.index > 0) yield taken(bytes);
     await setImmediate();
   }
-  file.row_groups.push({ columns, num_rows: BigInt(group.rows), total_byte_size: size, total_compressed_size: BigInt(bytes.offset - start) });
+  file.row_groups.push({
+    columns,
+    num_rows: BigInt(group.rows),
+    total_byte_size: size,
+    total_compressed_size: BigInt(bytes.offset - start),
+  });
   file.num_rows += BigInt(group.rows);
 }
 

@@ -12,7 +12,7 @@ interface TextFormat {
 
 const encoder = (format: TextFormat): ExportEncoder => ({
   contentType: format.contentType,
-  async* encode(fields, batches) {
+  async *encode(fields, batches) {
     yield format.begin(fields);
     let first = true;
     for await (const batch of batches) {
@@ -28,7 +28,10 @@ const encoder = (format: TextFormat): ExportEncoder => ({
 export const csv = encoder({
   contentType: 'text/csv; charset=utf-8',
   begin: (fields) => csvLine(fields.map(({ name }) => name)),
-  rows: (rows, fields) => rows.map((row) => csvLine(fields.map(({ name, type }) => (type === 'json' ? jsonText(row[name]) : row[name])))).join(''),
+  rows: (rows, fields) =>
+    rows
+      .map((row) => csvLine(fields.map(({ name, type }) => (type === 'json' ? jsonText(row[name]) : row[name]))))
+      .join(''),
   end: '',
 });
 
@@ -56,4 +59,5 @@ function csvValue(value: unknown): string {
   return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const jsonText = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value));
+const jsonText = (value: unknown): string | null =>
+  value === null || value === undefined ? null : JSON.stringify(value);

@@ -25,7 +25,8 @@ export function cellOf({ type, format }: Pick<Field, 'type' | 'format'>): CellOf
 }
 
 const exact: CellOf = (place, value) => textCell(place, String(value), TEXT);
-const numeric: CellOf = (place, value) => (fits(value as number) ? `<c r="${place}"><v>${value as number}</v></c>` : exact(place, value));
+const numeric: CellOf = (place, value) =>
+  fits(value as number) ? `<c r="${place}"><v>${value as number}</v></c>` : exact(place, value);
 const fits = (value: number) => value === 0 || (Math.abs(value) <= GREATEST && Math.abs(value) >= LEAST);
 
 const WRITERS: Record<Field['type'], CellOf> = {
@@ -40,7 +41,7 @@ const WRITERS: Record<Field['type'], CellOf> = {
 };
 
 const dateCell = (place: string, iso: string, style: number): string =>
-  (iso < FIRST_DAY ? textCell(place, iso) : `<c r="${place}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`);
+  iso < FIRST_DAY ? textCell(place, iso) : `<c r="${place}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`;
 
 /** A text that would be a formula if somebody typed it is marked as text, so that it stays one when its cell is edited. */
 export function textCell(place: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
@@ -55,9 +56,15 @@ function cut(text: string): string {
 }
 
 const SPECIAL = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_x/;
-const EVERY_SPECIAL = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}[_\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF])/g;
+const EVERY_SPECIAL =
+  /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}[_\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF])/g;
 const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** XML's text. What XML cannot hold is `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and a text's own such words are protected. */
 const escaped = (text: string): string =>
-  (SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (one) => NAMED[one] ?? `_x${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`) : text);
+  SPECIAL.test(text)
+    ? text.replace(
+        EVERY_SPECIAL,
+        (one) => NAMED[one] ?? `_x${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+      )
+    : text;

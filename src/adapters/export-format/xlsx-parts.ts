@@ -7,16 +7,19 @@ const PART_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 /** The parts of a workbook (ECMA-376, part 1) that do not depend on its rows. */
 export const ROOT_RELATIONS = `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`;
 
-const FORMATS = ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
+const FORMATS = [
+  '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
   ...[164, 165].map((id) => `<xf numFmtId="${id}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`),
-  '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>'];
+  '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>',
+];
 
 /** General, dates, dates with times, texts that look like something else: in this order (xlsx-cells.ts). */
-export const STYLES = `${DECLARATION}<styleSheet xmlns="${SHEET_XML}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>`
-  + '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>'
-  + '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>'
-  + '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
-  + `<cellXfs count="${FORMATS.length}">${FORMATS.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+export const STYLES =
+  `${DECLARATION}<styleSheet xmlns="${SHEET_XML}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>` +
+  '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
+  '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
+  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+  `<cellXfs count="${FORMATS.length}">${FORMATS.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 
 /** A sheet's text before and after its rows; the header stays in sight. */
 export const SHEET = {
@@ -30,13 +33,31 @@ export const sheetPath = (number: number): string => `xl/worksheets/sheet${numbe
 
 /** The parts that name the sheets: `Data`, `Data 2`, … */
 export function closingParts(sheets: number): { path: string; text: string }[] {
-  const listed = numbers(sheets).map((n) => `<sheet name="Data${n === 1 ? '' : ` ${n}`}" sheetId="${n}" r:id="rId${n}"/>`);
-  const related = numbers(sheets).map((n) => `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`);
-  const typed = [['/xl/workbook.xml', 'sheet.main'], ['/xl/styles.xml', 'styles'], ...numbers(sheets).map((n) => [`/${sheetPath(n)}`, 'worksheet'])];
+  const listed = numbers(sheets).map(
+    (n) => `<sheet name="Data${n === 1 ? '' : ` ${n}`}" sheetId="${n}" r:id="rId${n}"/>`,
+  );
+  const related = numbers(sheets).map(
+    (n) => `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`,
+  );
+  const typed = [
+    ['/xl/workbook.xml', 'sheet.main'],
+    ['/xl/styles.xml', 'styles'],
+    ...numbers(sheets).map((n) => [`/${sheetPath(n)}`, 'worksheet']),
+  ];
   return [
-    { path: 'xl/workbook.xml', text: `<workbook xmlns="${SHEET_XML}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>${listed.join('')}</sheets></workbook>` },
-    { path: 'xl/_rels/workbook.xml.rels', text: `<Relationships xmlns="${PACKAGE}/relationships">${related.join('')}<Relationship Id="rId${sheets + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>` },
-    { path: '[Content_Types].xml', text: `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>`
-      + `<Default Extension="xml" ContentType="application/xml"/>${typed.map(([part, type]) => `<Override PartName="${part}" ContentType="${PART_TYPE}.${type}+xml"/>`).join('')}</Types>` },
+    {
+      path: 'xl/workbook.xml',
+      text: `<workbook xmlns="${SHEET_XML}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>${listed.join('')}</sheets></workbook>`,
+    },
+    {
+      path: 'xl/_rels/workbook.xml.rels',
+      text: `<Relationships xmlns="${PACKAGE}/relationships">${related.join('')}<Relationship Id="rId${sheets + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+    },
+    {
+      path: '[Content_Types].xml',
+      text:
+        `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+        `<Default Extension="xml" ContentType="application/xml"/>${typed.map(([part, type]) => `<Override PartName="${part}" ContentType="${PART_TYPE}.${type}+xml"/>`).join('')}</Types>`,
+    },
   ].map(({ path, text }) => ({ path, text: DECLARATION + text }));
 }

@@ -23,14 +23,21 @@ const EXCELS_LIMITS: SheetLimits = { rows: 1_048_576, characters: 1_000_000_000 
 export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   check({ length }) {
-    if (length > MOST_COLUMNS) throw badInput(`A sheet holds at most ${MOST_COLUMNS} columns, and these are ${length}; choose some with \`fields\``);
+    if (length > MOST_COLUMNS)
+      throw badInput(
+        `A sheet holds at most ${MOST_COLUMNS} columns, and these are ${length}; choose some with \`fields\``,
+      );
   },
   encode: (fields, batches) => zipped(partsOf(fields, batches, limits)),
 });
 
 export const xlsx = xlsxEncoder(EXCELS_LIMITS);
 
-async function* partsOf(fields: readonly Field[], batches: AsyncIterable<readonly Row[]>, limits: SheetLimits): AsyncGenerator<ZipEntry> {
+async function* partsOf(
+  fields: readonly Field[],
+  batches: AsyncIterable<readonly Row[]>,
+  limits: SheetLimits,
+): AsyncGenerator<ZipEntry> {
   yield { path: '_rels/.rels', texts: [ROOT_RELATIONS] };
   yield { path: 'xl/styles.xml', texts: [STYLES] };
   const rows = new RowCursor(batches);
@@ -45,7 +52,11 @@ async function* partsOf(fields: readonly Field[], batches: AsyncIterable<readonl
 async function* sheet(rows: RowCursor, { header, row }: RowWriter, limits: SheetLimits): AsyncGenerator<string> {
   let text = SHEET.begin + header;
   let written = 0;
-  for (let number = 2; number <= limits.rows && written + text.length < limits.characters && (rows.ready || await rows.more()); number++) {
+  for (
+    let number = 2;
+    number <= limits.rows && written + text.length < limits.characters && (rows.ready || (await rows.more()));
+    number++
+  ) {
     text += row(rows.take(), number);
     if (text.length < PIECE) continue;
     written += text.length;
@@ -55,7 +66,10 @@ async function* sheet(rows: RowCursor, { header, row }: RowWriter, limits: Sheet
   yield text + SHEET.end;
 }
 
-interface RowWriter { header: string; row(row: Row, number: number): string }
+interface RowWriter {
+  header: string;
+  row(row: Row, number: number): string;
+}
 
 function rowWriter(fields: readonly Field[]): RowWriter {
   const columns = fields.map((field, i) => ({ name: field.name, letters: lettersOf(i), cell: cellOf(field) }));
@@ -70,7 +84,8 @@ function rowWriter(fields: readonly Field[]): RowWriter {
 }
 
 /** A column's letters: A, …, Z, AA, … */
-const lettersOf = (index: number): string => (index < 26 ? '' : lettersOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
+const lettersOf = (index: number): string =>
+  (index < 26 ? '' : lettersOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
 
 /** Rows one by one, over the sheets. */
 class RowCursor {

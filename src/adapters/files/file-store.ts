@@ -18,7 +18,8 @@ export function openFileStore(dir: string): FileStore {
     await rm(`${path(id)}${UNFINISHED}`, { force: true });
   };
   return {
-    path, remove,
+    path,
+    remove,
     async save(content, maxBytes) {
       const id = newId();
       await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -33,22 +34,32 @@ export function openFileStore(dir: string): FileStore {
       }
     },
     async list() {
-      const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => { if (error.code === 'ENOENT') return []; throw error; });
-      const ids = new Set(names.map((name) => (name.endsWith(UNFINISHED) ? name.slice(0, -UNFINISHED.length) : name)).filter(isUuid));
+      const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [];
+        throw error;
+      });
+      const ids = new Set(
+        names.map((name) => (name.endsWith(UNFINISHED) ? name.slice(0, -UNFINISHED.length) : name)).filter(isUuid),
+      );
       return [...ids].map((id) => ({ id, bornAt: bornAt(id) }));
     },
   };
 }
 
 /** Writes all of it; it is on the disk afterwards. */
-async function write(path: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Omit<SavedFile, 'id'>> {
+async function write(
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Omit<SavedFile, 'id'>> {
   const hash = createHash('sha256');
   let size = 0;
   const handle = await open(path, 'wx', 0o600);
   try {
     for await (const chunk of content) {
       size += chunk.byteLength;
-      if (maxBytes > 0 && size > maxBytes) throw tooLarge(`The file has more than ${maxBytes} bytes, the most that can be taken`);
+      if (maxBytes > 0 && size > maxBytes)
+        throw tooLarge(`The file has more than ${maxBytes} bytes, the most that can be taken`);
       hash.update(chunk);
       await handle.writeFile(chunk);
     }

@@ -17,14 +17,29 @@ const ANSWERING = 20_000;
 /** Sends by SMTP, one connection a mail. Nothing of a mail makes it read files or fetch addresses. */
 export function smtpMailer({ url, from, host }: SmtpOptions): Mailer {
   const transport = createTransport({
-    url, connectionTimeout: CONNECTING, greetingTimeout: CONNECTING, dnsTimeout: CONNECTING, socketTimeout: ANSWERING, disableFileAccess: true, disableUrlAccess: true,
+    url,
+    connectionTimeout: CONNECTING,
+    greetingTimeout: CONNECTING,
+    dnsTimeout: CONNECTING,
+    socketTimeout: ANSWERING,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
   return {
     async send({ id, to, subject, text, html }, signal) {
       const headers = { 'Auto-Submitted': 'auto-generated' };
       try {
         // As an object the address is taken as it is; as a text it might be read as several.
-        await transport.sendMail({ messageId: `<${id}@${host}>`, from, to: { name: '', address: to }, subject, text, ...(html && { html }), headers, signal });
+        await transport.sendMail({
+          messageId: `<${id}@${host}>`,
+          from,
+          to: { name: '', address: to },
+          subject,
+          text,
+          ...(html && { html }),
+          headers,
+          signal,
+        });
       } catch (error) {
         throw isRefusal(error as SmtpError) ? new MailRefused((error as Error).message, { cause: error }) : error;
       }
@@ -38,4 +53,5 @@ interface SmtpError extends Error {
 }
 
 /** 5yz refuses the mail for good (RFC 5321, 4.2.1); 503 and refused logins are about the connection and our settings, which may be better next time. */
-const isRefusal = ({ code, responseCode = 0 }: SmtpError): boolean => code !== 'EAUTH' && responseCode >= 500 && responseCode !== 503;
+const isRefusal = ({ code, responseCode = 0 }: SmtpError): boolean =>
+  code !== 'EAUTH' && responseCode >= 500 && responseCode !== 503;

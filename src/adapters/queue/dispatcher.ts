@@ -82,7 +82,10 @@ export class Dispatcher<W extends QueuedWork> {
     if (this.#told) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, LONGEST_QUIET);
-      this.#wake = () => { clearTimeout(timer); resolve(); };
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
     });
     this.#wake = null;
   }

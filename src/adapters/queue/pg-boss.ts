@@ -39,13 +39,24 @@ interface FetchedWork extends QueuedWork {
 
 /** Opens the queue, installing its schema where it is missing. */
 export async function openQueue({ url, log, longest }: QueueOptions): Promise<PgBossQueue> {
-  const boss = new PgBoss({ connectionString: url, max: 4, application_name: 'dws queue', schema: SCHEMA, schedule: false, persistWarnings: false });
+  const boss = new PgBoss({
+    connectionString: url,
+    max: 4,
+    application_name: 'dws queue',
+    schema: SCHEMA,
+    schedule: false,
+    persistWarnings: false,
+  });
   boss.on('error', (error) => log.warn({ err: error }, 'The queue met an error'));
   boss.on('warning', (warning) => log.debug({ warning }, 'The queue warns'));
   await boss.start();
   await boss.getDb().executeSql(grants);
   // `short` keeps one waiting job per key, so that the same work may be sent again without thought.
-  const options = { retryLimit: 0, expireInSeconds: Math.min(LONGEST_EXPIRY, Math.ceil(longest / 1000) + 60), deleteAfterSeconds: 3600 };
+  const options = {
+    retryLimit: 0,
+    expireInSeconds: Math.min(LONGEST_EXPIRY, Math.ceil(longest / 1000) + 60),
+    deleteAfterSeconds: 3600,
+  };
   await boss.createQueue(QUEUE, { policy: 'short', ...options });
   await boss.updateQueue(QUEUE, options);
 
@@ -56,8 +67,14 @@ export async function openQueue({ url, log, longest }: QueueOptions): Promise<Pg
 
   return {
     async send({ workId, tenantId }, tx) {
-      const inTransaction = { executeSql: async (text: string, values: unknown[] = []) => ({ rows: await tx.query({ text, values }) }) };
-      await boss.send(QUEUE, { workId, tenantId }, { singletonKey: workId, group: { id: tenantId }, db: inTransaction });
+      const inTransaction = {
+        executeSql: async (text: string, values: unknown[] = []) => ({ rows: await tx.query({ text, values }) }),
+      };
+      await boss.send(
+        QUEUE,
+        { workId, tenantId },
+        { singletonKey: workId, group: { id: tenantId }, db: inTransaction },
+      );
       await tx.query({ text: `select pg_notify($1, '')`, values: [CHANNEL] });
     },
     async work(handler, limits) {
@@ -69,8 +86,12 @@ export async function openQueue({ url, log, longest }: QueueOptions): Promise<Pg
         const [job] = await boss.fetch<QueuedWork>(QUEUE, { ignoreGroups: without });
         return job ? { ...job.data, jobId: job.id } : null;
       };
-      const started = dispatcher = new Dispatcher({ ...limits, fetch, run, onError: report });
-      listening = await db.listen?.(CHANNEL, () => started.tell(), () => started.tell());
+      const started = (dispatcher = new Dispatcher({ ...limits, fetch, run, onError: report }));
+      listening = await db.listen?.(
+        CHANNEL,
+        () => started.tell(),
+        () => started.tell(),
+      );
     },
     stopWork: () => dispatcher?.stop(),
     async close() {

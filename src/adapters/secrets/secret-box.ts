@@ -8,7 +8,11 @@ const fingerprintOf = (key: Buffer): string => createHmac('sha256', key).update(
  * A sealed text is `v1.<fingerprint>.<iv>.<tag>.<data>`, base64url.
  */
 export function secretBox(ring: string): SecretBox & { fingerprint: string; fingerprints: string[] } {
-  const keys = ring.split(',').map((word) => word.trim()).filter(Boolean).map((word) => createHash('sha256').update(word).digest());
+  const keys = ring
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+    .map((word) => createHash('sha256').update(word).digest());
   const newest = keys[0];
   if (!newest) throw new Error('APP_SECRET is empty');
   const byFingerprint = new Map(keys.map((key) => [fingerprintOf(key), key]));
@@ -20,7 +24,11 @@ export function secretBox(ring: string): SecretBox & { fingerprint: string; fing
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', newest, iv);
       const data = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return ['v1', fingerprintOf(newest), ...[iv, cipher.getAuthTag(), data].map((part) => part.toString('base64url'))].join('.');
+      return [
+        'v1',
+        fingerprintOf(newest),
+        ...[iv, cipher.getAuthTag(), data].map((part) => part.toString('base64url')),
+      ].join('.');
     },
     open(sealed) {
       const [form, fingerprint = '', iv = '', tag = '', data = ''] = sealed.split('.');

@@ -23,7 +23,10 @@ export class Budget {
 
   regex(parts: number): void {
     this.regexParts += parts;
-    if (this.regexParts > MAX_REGEX_PARTS) throw badInput(`The $regex of the criteria have more than ${MAX_REGEX_PARTS} parts together when their repetitions are written out`);
+    if (this.regexParts > MAX_REGEX_PARTS)
+      throw badInput(
+        `The $regex of the criteria have more than ${MAX_REGEX_PARTS} parts together when their repetitions are written out`,
+      );
   }
 
   /** Refuses what is nested deeper than the limit. */

@@ -14,10 +14,14 @@ export const or = (nodes: CriteriaNode[]): CriteriaNode => combine('or', nodes);
 /** The opposite, with `not` pushed down to the leaves: indexes limit how deep conditions nest, and two-valued nodes obey De Morgan. */
 export function not(node: CriteriaNode): CriteriaNode {
   switch (node.kind) {
-    case 'and': return or(node.nodes.map(not));
-    case 'or': return and(node.nodes.map(not));
-    case 'not': return node.node;
-    default: return { kind: 'not', node };
+    case 'and':
+      return or(node.nodes.map(not));
+    case 'or':
+      return and(node.nodes.map(not));
+    case 'not':
+      return node.node;
+    default:
+      return { kind: 'not', node };
   }
 }
 
@@ -25,7 +29,9 @@ export function not(node: CriteriaNode): CriteriaNode {
 export function oneOf(field: Field, values: CriteriaValue[]): CriteriaNode {
   const distinct = [...new Set(values)];
   if (distinct.length === 0) return NONE;
-  return distinct.length === 1 ? { kind: 'compare', field, op: 'eq', value: distinct[0]! } : { kind: 'in', field, values: distinct };
+  return distinct.length === 1
+    ? { kind: 'compare', field, op: 'eq', value: distinct[0]! }
+    : { kind: 'in', field, values: distinct };
 }
 
 function combine(kind: Group, nodes: CriteriaNode[]): CriteriaNode {
@@ -40,7 +46,8 @@ function combine(kind: Group, nodes: CriteriaNode[]): CriteriaNode {
   return folded.length === 1 ? folded[0]! : { kind, nodes: folded };
 }
 
-const isGroup = (node: CriteriaNode): node is Extract<CriteriaNode, { kind: Group }> => node.kind === 'and' || node.kind === 'or';
+const isGroup = (node: CriteriaNode): node is Extract<CriteriaNode, { kind: Group }> =>
+  node.kind === 'and' || node.kind === 'or';
 
 /** `a = 1 or a = 2` becomes `a in (1, 2)`, and `a != 1 and a != 2` its opposite: an index answers one membership far faster than many comparisons. */
 function foldMemberships(kind: Group, nodes: CriteriaNode[]): CriteriaNode[] {
@@ -57,11 +64,13 @@ function foldMemberships(kind: Group, nodes: CriteriaNode[]): CriteriaNode[] {
     groups.set(first.field, first.values);
     return first;
   });
-  return slots.filter((slot) => slot !== undefined).map((slot) => {
-    if ('kind' in slot) return slot;
-    const folded = oneOf(slot.field, slot.values);
-    return kind === 'or' ? folded : not(folded);
-  });
+  return slots
+    .filter((slot) => slot !== undefined)
+    .map((slot) => {
+      if ('kind' in slot) return slot;
+      const folded = oneOf(slot.field, slot.values);
+      return kind === 'or' ? folded : not(folded);
+    });
 }
 
 function membership(node: CriteriaNode): Membership | undefined {

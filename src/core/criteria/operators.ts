@@ -24,20 +24,39 @@ function operators(field: Field, input: Record<string, unknown>, budget: Budget,
   return and(entries.map(([operator, operand]) => condition(field, operator, operand, input, budget, depth)));
 }
 
-function condition(field: Field, operator: string, operand: unknown, siblings: Record<string, unknown>, budget: Budget, depth: number): CriteriaNode {
+function condition(
+  field: Field,
+  operator: string,
+  operand: unknown,
+  siblings: Record<string, unknown>,
+  budget: Budget,
+  depth: number,
+): CriteriaNode {
   switch (operator) {
-    case '$eq': return equal(field, operand, budget);
-    case '$ne': return not(equal(field, operand, budget));
-    case '$lt': case '$lte': case '$gt': case '$gte': return ordered(field, operator, operand, budget);
-    case '$in': return among(field, operator, operand, budget);
-    case '$nin': return not(among(field, operator, operand, budget));
-    case '$exists': return exists(field, operand, budget);
-    case '$not': return not(operators(field, operatorObject(field, operand), budget, depth + 1));
-    case '$regex': return regex(field, operand, siblings, budget);
+    case '$eq':
+      return equal(field, operand, budget);
+    case '$ne':
+      return not(equal(field, operand, budget));
+    case '$lt':
+    case '$lte':
+    case '$gt':
+    case '$gte':
+      return ordered(field, operator, operand, budget);
+    case '$in':
+      return among(field, operator, operand, budget);
+    case '$nin':
+      return not(among(field, operator, operand, budget));
+    case '$exists':
+      return exists(field, operand, budget);
+    case '$not':
+      return not(operators(field, operatorObject(field, operand), budget, depth + 1));
+    case '$regex':
+      return regex(field, operand, siblings, budget);
     case '$options':
       if (!Object.hasOwn(siblings, '$regex')) throw badInput('$options needs a $regex beside it');
       return and([]);
-    default: throw badInput(`Unknown operator ${show(operator)} for the field ${show(field.name)}`);
+    default:
+      throw badInput(`Unknown operator ${show(operator)} for the field ${show(field.name)}`);
   }
 }
 
@@ -57,20 +76,25 @@ function among(field: Field, operator: string, operand: unknown, budget: Budget)
   budget.condition();
   budget.take(values.length);
   const present = values.filter((value) => value !== null);
-  const found = oneOf(field, present.flatMap((value) => equalTo(field, value)));
+  const found = oneOf(
+    field,
+    present.flatMap((value) => equalTo(field, value)),
+  );
   return present.length === values.length ? found : or([found, { kind: 'missing', field }]);
 }
 
 /** The value to look for, or nothing when no value of the field can equal it: a moment within a day is no date. */
 function equalTo(field: Field, value: unknown): CriteriaValue[] {
-  if (field.type === 'json') throw badInput(`The field ${show(field.name)} is of type json: only $exists and null apply to it`);
+  if (field.type === 'json')
+    throw badInput(`The field ${show(field.name)} is of type json: only $exists and null apply to it`);
   const compared = comparedValue(field, value);
   if (field.type !== 'date' || typeof compared !== 'string') return [compared];
   return compared.endsWith(MIDNIGHT) ? [compared.slice(0, 10)] : [];
 }
 
 function ordered(field: Field, operator: string, value: unknown, budget: Budget): CriteriaNode {
-  if (field.type === 'boolean' || field.type === 'json') throw badInput(`${operator} does not apply to the field ${show(field.name)} of type ${field.type}`);
+  if (field.type === 'boolean' || field.type === 'json')
+    throw badInput(`${operator} does not apply to the field ${show(field.name)} of type ${field.type}`);
   budget.condition();
   budget.take(1);
   const op = ORDERS[operator]!;
@@ -90,7 +114,8 @@ function exists(field: Field, operand: unknown, budget: Budget): CriteriaNode {
 }
 
 function regex(field: Field, source: unknown, siblings: Record<string, unknown>, budget: Budget): CriteriaNode {
-  if (field.type !== 'string' && field.type !== 'text') throw badInput(`$regex does not apply to the field ${show(field.name)} of type ${field.type}`);
+  if (field.type !== 'string' && field.type !== 'text')
+    throw badInput(`$regex does not apply to the field ${show(field.name)} of type ${field.type}`);
   if (typeof source !== 'string') throw badInput(`$regex of the field ${show(field.name)} takes a string`);
   const options = Object.hasOwn(siblings, '$options') ? siblings.$options : '';
   if (options !== '' && options !== 'i') throw badInput(`$options of the field ${show(field.name)} knows only "i"`);

@@ -23,15 +23,24 @@ interface Scope {
 
 function criteria(input: unknown, scope: Scope, depth: number): CriteriaNode {
   scope.budget.enter(depth);
-  if (!isObject(input)) throw badInput(`Criteria must be an object of field conditions, not ${input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`}`);
-  return and(Object.entries(input).map(([key, value]) => {
-    switch (key) {
-      case '$and': return and(list(key, value).map((item) => criteria(item, scope, depth + 1)));
-      case '$or': return or(list(key, value).map((item) => criteria(item, scope, depth + 1)));
-      case '$not': return not(criteria(value, scope, depth + 1));
-      default: return fieldConditions(knownField(key, scope), value, scope.budget, depth);
-    }
-  }));
+  if (!isObject(input))
+    throw badInput(
+      `Criteria must be an object of field conditions, not ${input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`}`,
+    );
+  return and(
+    Object.entries(input).map(([key, value]) => {
+      switch (key) {
+        case '$and':
+          return and(list(key, value).map((item) => criteria(item, scope, depth + 1)));
+        case '$or':
+          return or(list(key, value).map((item) => criteria(item, scope, depth + 1)));
+        case '$not':
+          return not(criteria(value, scope, depth + 1));
+        default:
+          return fieldConditions(knownField(key, scope), value, scope.budget, depth);
+      }
+    }),
+  );
 }
 
 function knownField(name: string, scope: Scope): Field {

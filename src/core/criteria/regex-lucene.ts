@@ -28,7 +28,10 @@ const MAX_LENGTH = 10_000;
  * @throws badInput when its anchors multiply it too much.
  */
 export function toLucene(node: PortableRegex, insensitive: boolean): string | null {
-  const whole = anchored(node, insensitive).map((language, flags) => language && `${flags & START ? '' : ANYTHING}${language.pattern}${flags & END ? '' : ANYTHING}`);
+  const whole = anchored(node, insensitive).map(
+    (language, flags) =>
+      language && `${flags & START ? '' : ANYTHING}${language.pattern}${flags & END ? '' : ANYTHING}`,
+  );
   const patterns = whole.filter((pattern) => pattern !== undefined);
   return patterns.length === 0 ? null : checked(patterns.join('|'));
 }
@@ -40,31 +43,48 @@ function checked(pattern: string): string {
 
 function anchored(node: PortableRegex, insensitive: boolean): Anchored {
   switch (node.kind) {
-    case 'start': return [undefined, EMPTY];
-    case 'end': return [undefined, undefined, EMPTY];
-    case 'set': return [{ pattern: set(node.negated, insensitive ? node.ranges.flatMap(bothCases) : node.ranges), nullable: false }];
-    case 'sequence': return node.nodes.map((inner) => anchored(inner, insensitive)).reduce(followed, [EMPTY]);
-    case 'alternatives': return either(node.nodes.map((inner) => anchored(inner, insensitive)));
-    case 'repeat': return repeated(anchored(node.node, insensitive), node);
+    case 'start':
+      return [undefined, EMPTY];
+    case 'end':
+      return [undefined, undefined, EMPTY];
+    case 'set':
+      return [
+        { pattern: set(node.negated, insensitive ? node.ranges.flatMap(bothCases) : node.ranges), nullable: false },
+      ];
+    case 'sequence':
+      return node.nodes.map((inner) => anchored(inner, insensitive)).reduce(followed, [EMPTY]);
+    case 'alternatives':
+      return either(node.nodes.map((inner) => anchored(inner, insensitive)));
+    case 'repeat':
+      return repeated(anchored(node.node, insensitive), node);
   }
 }
 
 /** One after the other. */
 function followed(first: Anchored, second: Anchored): Anchored {
   const found: Anchored[] = [];
-  first.forEach((left, before) => second.forEach((right, after) => {
-    if (!left || !right) return;
-    // Past an END, and up to a START, only the empty text fits.
-    if ((before & END && !right.nullable) || (after & START && !left.nullable)) return;
-    found.push(only(before | after, joined(after & START ? EMPTY : left, before & END ? EMPTY : right)));
-  }));
+  first.forEach((left, before) =>
+    second.forEach((right, after) => {
+      if (!left || !right) return;
+      // Past an END, and up to a START, only the empty text fits.
+      if ((before & END && !right.nullable) || (after & START && !left.nullable)) return;
+      found.push(only(before | after, joined(after & START ? EMPTY : left, before & END ? EMPTY : right)));
+    }),
+  );
   return either(found);
 }
 
-const only = (flags: number, language: Language): Anchored => [...Array.from({ length: flags }, () => undefined), language];
+const only = (flags: number, language: Language): Anchored => [
+  ...Array.from({ length: flags }, () => undefined),
+  language,
+];
 
 const joined = (left: Language, right: Language): Language =>
-  left === EMPTY ? right : right === EMPTY ? left : { pattern: checked(left.pattern + right.pattern), nullable: left.nullable && right.nullable };
+  left === EMPTY
+    ? right
+    : right === EMPTY
+      ? left
+      : { pattern: checked(left.pattern + right.pattern), nullable: left.nullable && right.nullable };
 
 function either(choices: Anchored[]): Anchored {
   return [0, START, END, START + END].map((flags) => {
@@ -84,9 +104,18 @@ interface Times {
 function repeated(node: Anchored, { min, max }: Times): Anchored {
   if (max === 0) return [EMPTY];
   const fills = (...flags: number[]) => flags.some((one) => node[one]?.nullable);
-  const among = (least: number, others: number): Anchored => plainTimes(node, { min: Math.max(0, least - others), max: max === null ? null : max - others });
-  const [opening, closing] = [[undefined, node[START]], [undefined, undefined, node[END]]];
-  const [least, leastOpened, leastClosed, leastWhole] = [fills(0) ? 0 : min, fills(0, START) ? 0 : min, fills(0, END) ? 0 : min, fills(0, START, END) ? 0 : min];
+  const among = (least: number, others: number): Anchored =>
+    plainTimes(node, { min: Math.max(0, least - others), max: max === null ? null : max - others });
+  const [opening, closing] = [
+    [undefined, node[START]],
+    [undefined, undefined, node[END]],
+  ];
+  const [least, leastOpened, leastClosed, leastWhole] = [
+    fills(0) ? 0 : min,
+    fills(0, START) ? 0 : min,
+    fills(0, END) ? 0 : min,
+    fills(0, START, END) ? 0 : min,
+  ];
   const choices = [among(least, 0), followed(opening, among(leastOpened, 1)), followed(among(leastClosed, 1), closing)];
   if (max === null || max > 1) choices.push(followed(opening, followed(among(leastWhole, 2), closing)));
   const whole = node[START + END];

@@ -6,12 +6,22 @@ import type { CodeRange, PortableRegex } from './regex.ts';
  */
 export function toRe2(node: PortableRegex, insensitive: boolean): string {
   switch (node.kind) {
-    case 'start': return '\\A';
-    case 'end': return '\\z';
-    case 'sequence': return node.nodes.map((inner) => (inner.kind === 'alternatives' ? `(?:${toRe2(inner, insensitive)})` : toRe2(inner, insensitive))).join('');
-    case 'alternatives': return node.nodes.map((inner) => toRe2(inner, insensitive)).join('|');
-    case 'repeat': return `(?:${toRe2(node.node, insensitive)})${bounds(node)}`;
-    case 'set': return re2Set(node.negated, insensitive ? node.ranges.flatMap(bothCases) : node.ranges);
+    case 'start':
+      return '\\A';
+    case 'end':
+      return '\\z';
+    case 'sequence':
+      return node.nodes
+        .map((inner) =>
+          inner.kind === 'alternatives' ? `(?:${toRe2(inner, insensitive)})` : toRe2(inner, insensitive),
+        )
+        .join('');
+    case 'alternatives':
+      return node.nodes.map((inner) => toRe2(inner, insensitive)).join('|');
+    case 'repeat':
+      return `(?:${toRe2(node.node, insensitive)})${bounds(node)}`;
+    case 'set':
+      return re2Set(node.negated, insensitive ? node.ranges.flatMap(bothCases) : node.ranges);
   }
 }
 

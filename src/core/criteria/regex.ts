@@ -38,7 +38,8 @@ export function parsePortableRegex(source: string): PortableRegex {
   const reader = new Reader(source);
   const parsed = alternatives(reader, 0);
   if (reader.peek() !== undefined) throw reader.refuse('an unmatched )');
-  if (regexSize(parsed) > MAX_SIZE) throw badInput(`$regex repeats too much: it has more than ${MAX_SIZE} parts when its repetitions are written out`);
+  if (regexSize(parsed) > MAX_SIZE)
+    throw badInput(`$regex repeats too much: it has more than ${MAX_SIZE} parts when its repetitions are written out`);
   return parsed;
 }
 
@@ -79,7 +80,8 @@ function alternatives(reader: Reader, depth: number): PortableRegex {
 
 function sequence(reader: Reader, depth: number): PortableRegex {
   const nodes: PortableRegex[] = [];
-  for (let next = reader.peek(); next !== undefined && next !== '|' && next !== ')'; next = reader.peek()) nodes.push(repetition(reader, depth));
+  for (let next = reader.peek(); next !== undefined && next !== '|' && next !== ')'; next = reader.peek())
+    nodes.push(repetition(reader, depth));
   return nodes.length === 1 ? nodes[0]! : { kind: 'sequence', nodes };
 }
 
@@ -97,13 +99,20 @@ function atom(reader: Reader, depth: number): PortableRegex {
   if ('*+?{}]'.includes(next)) throw reader.refuse(`a ${next} that is not escaped`);
   reader.next();
   switch (next) {
-    case '^': return { kind: 'start' };
-    case '$': return { kind: 'end' };
-    case '.': return { kind: 'set', negated: true, ranges: NEWLINE };
-    case '[': return set(reader);
-    case '(': return group(reader, depth);
-    case '\\': return { kind: 'set', negated: false, ranges: escaped(reader) };
-    default: return { kind: 'set', negated: false, ranges: [range(next)] };
+    case '^':
+      return { kind: 'start' };
+    case '$':
+      return { kind: 'end' };
+    case '.':
+      return { kind: 'set', negated: true, ranges: NEWLINE };
+    case '[':
+      return set(reader);
+    case '(':
+      return group(reader, depth);
+    case '\\':
+      return { kind: 'set', negated: false, ranges: escaped(reader) };
+    default:
+      return { kind: 'set', negated: false, ranges: [range(next)] };
   }
 }
 
@@ -129,7 +138,8 @@ function quantifier(reader: Reader): { min: number; max: number | null } | undef
 function count(reader: Reader): number {
   let digits = '';
   while (/^\d$/.test(reader.peek() ?? '') && digits.length < 4) digits += reader.next();
-  if (digits === '' || Number(digits) > MAX_SIZE) throw reader.refuse(`a repetition that is no number up to ${MAX_SIZE}`);
+  if (digits === '' || Number(digits) > MAX_SIZE)
+    throw reader.refuse(`a repetition that is no number up to ${MAX_SIZE}`);
   return Number(digits);
 }
 
@@ -152,7 +162,8 @@ function set(reader: Reader): PortableRegex {
     }
     reader.next();
     const to = member(reader, false);
-    if (from.length !== 1 || to.length !== 1 || !single(from[0]!) || !single(to[0]!) || from[0]![0] > to[0]![0]) throw reader.refuse('a range in a class that is out of order or ends in a class');
+    if (from.length !== 1 || to.length !== 1 || !single(from[0]!) || !single(to[0]!) || from[0]![0] > to[0]![0])
+      throw reader.refuse('a range in a class that is out of order or ends in a class');
     ranges.push([from[0]![0], to[0]![0]]);
   }
   if (ranges.length === 0) throw reader.refuse('an empty class');
@@ -166,7 +177,8 @@ function member(reader: Reader, first: boolean): CodeRange[] {
   if (next === undefined) throw reader.refuse('an unclosed [');
   if (next === '\\') return escaped(reader);
   if (next === '[') throw reader.refuse('a [ in a class that is not escaped');
-  if (next === '-' && !first && reader.peek() !== ']') throw reader.refuse('a - in a class that is neither escaped, first nor last');
+  if (next === '-' && !first && reader.peek() !== ']')
+    throw reader.refuse('a - in a class that is neither escaped, first nor last');
   return [range(next)];
 }
 
@@ -174,8 +186,11 @@ function member(reader: Reader, first: boolean): CodeRange[] {
 export function regexSize(node: PortableRegex): number {
   switch (node.kind) {
     case 'sequence':
-    case 'alternatives': return node.nodes.reduce((sum, inner) => sum + regexSize(inner), 1);
-    case 'repeat': return regexSize(node.node) * Math.max(1, node.max ?? node.min);
-    default: return 1;
+    case 'alternatives':
+      return node.nodes.reduce((sum, inner) => sum + regexSize(inner), 1);
+    case 'repeat':
+      return regexSize(node.node) * Math.max(1, node.max ?? node.min);
+    default:
+      return 1;
   }
 }

@@ -20,7 +20,10 @@ export function show(value: unknown): string {
  */
 export function comparedValue(field: Field, value: unknown): CriteriaValue {
   const typed = typedValue(field, value);
-  if (typed === undefined) throw badInput(`The field ${show(field.name)} is of type ${field.type}: ${describe(value)} cannot be compared with it`);
+  if (typed === undefined)
+    throw badInput(
+      `The field ${show(field.name)} is of type ${field.type}: ${describe(value)} cannot be compared with it`,
+    );
   return typed;
 }
 
@@ -32,7 +35,9 @@ function typedValue(field: Field, value: unknown): CriteriaValue | undefined {
     case 'integer':
     case 'number':
       if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-      return field.format && typeof value === 'string' && NUMERAL.test(value) && Number.isFinite(Number(value)) ? value : undefined;
+      return field.format && typeof value === 'string' && NUMERAL.test(value) && Number.isFinite(Number(value))
+        ? value
+        : undefined;
     case 'boolean':
       return typeof value === 'boolean' ? value : undefined;
     case 'date':
@@ -45,10 +50,15 @@ function typedValue(field: Field, value: unknown): CriteriaValue | undefined {
 
 /** What of a string is compared: its first characters. */
 export function comparedText(text: string): string {
-  return text.length <= COMPARED_CHARACTERS ? text : Array.from(text.slice(0, 2 * COMPARED_CHARACTERS)).slice(0, COMPARED_CHARACTERS).join('');
+  return text.length <= COMPARED_CHARACTERS
+    ? text
+    : Array.from(text.slice(0, 2 * COMPARED_CHARACTERS))
+        .slice(0, COMPARED_CHARACTERS)
+        .join('');
 }
 
-const describe = (value: unknown) => (typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : show(value));
+const describe = (value: unknown) =>
+  typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : show(value);
 
 /** The operand of an operator that takes a list. */
 export function list(operator: string, value: unknown): unknown[] {
@@ -57,4 +67,5 @@ export function list(operator: string, value: unknown): unknown[] {
 }
 
 /** Whether the value is a JSON object. */
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

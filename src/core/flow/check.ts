@@ -17,17 +17,25 @@ export interface FlowColumn {
  * @throws badInput naming the step and what does not fit.
  */
 export function checkFlow(steps: readonly FlowStep[], columns: readonly FlowColumn[]): FlowColumn[] {
-  return steps.reduce<FlowColumn[]>((current, step, i) => inStep(i, step.type, () => applyStep(step, current, (name, type) => ({ name, type }))), [...columns]);
+  return steps.reduce<FlowColumn[]>(
+    (current, step, i) => inStep(i, step.type, () => applyStep(step, current, (name, type) => ({ name, type }))),
+    [...columns],
+  );
 }
 
 /** The columns after one step. `make` makes a calculated column; all others are kept as they are, but for a new name. */
-export function applyStep<C extends FlowColumn>(step: FlowStep, columns: C[], make: (name: string, type: FieldType) => C): C[] {
+export function applyStep<C extends FlowColumn>(
+  step: FlowStep,
+  columns: C[],
+  make: (name: string, type: FieldType) => C,
+): C[] {
   switch (step.type) {
     case 'filter':
       parseCriteria(step.criteria, flowFields(columns));
       return columns;
     case 'sort':
-      if (find(columns, step.field).type === 'json') throw badInput(`The field ${JSON.stringify(step.field)} is of type json and has no order`);
+      if (find(columns, step.field).type === 'json')
+        throw badInput(`The field ${JSON.stringify(step.field)} is of type json and has no order`);
       return columns;
     case 'limit':
       return columns;
@@ -41,7 +49,9 @@ export function applyStep<C extends FlowColumn>(step: FlowStep, columns: C[], ma
     }
     case 'calculate': {
       const made = make(step.field, calculatedType(step.expression, columns));
-      return columns.some((column) => column.name === step.field) ? columns.map((column) => (column.name === step.field ? made : column)) : [...columns, made];
+      return columns.some((column) => column.name === step.field)
+        ? columns.map((column) => (column.name === step.field ? made : column))
+        : [...columns, made];
     }
   }
 }
@@ -67,11 +77,15 @@ function find<C extends FlowColumn>(columns: C[], name: string): C {
 }
 
 function rename<C extends FlowColumn>(columns: C[], renamed: C, to: string): C[] {
-  if (columns.some((column) => column !== renamed && column.name === to)) throw badInput(`There is a field ${JSON.stringify(to)} already`);
+  if (columns.some((column) => column !== renamed && column.name === to))
+    throw badInput(`There is a field ${JSON.stringify(to)} already`);
   return columns.map((column) => (column === renamed ? { ...column, name: to } : column));
 }
 
 function calculatedType(expression: string, columns: readonly FlowColumn[]): FieldType {
-  const { type } = typeExpression(parseExpression(expression), (name) => columns.find((column) => column.name === name)?.type);
+  const { type } = typeExpression(
+    parseExpression(expression),
+    (name) => columns.find((column) => column.name === name)?.type,
+  );
   return type === 'null' ? 'string' : type;
 }

@@ -21,11 +21,29 @@ const MAX_DEPTH = 64;
 /** Operators in a row; a tree deeper than this is refused by DuckDB. */
 const MAX_OPERATORS = 100;
 
-const STRENGTH: Record<string, number> = { or: 1, and: 2, '=': 4, '!=': 4, '<': 4, '<=': 4, '>': 4, '>=': 4, '+': 5, '-': 5, '*': 6, '/': 6, '%': 6 };
+const STRENGTH: Record<string, number> = {
+  or: 1,
+  and: 2,
+  '=': 4,
+  '!=': 4,
+  '<': 4,
+  '<=': 4,
+  '>': 4,
+  '>=': 4,
+  '+': 5,
+  '-': 5,
+  '*': 6,
+  '/': 6,
+  '%': 6,
+};
 const NOT_STRENGTH = 3;
 const NEGATE_STRENGTH = 7;
 const SAME_SYMBOL: Record<string, string> = { '==': '=', '<>': '!=' };
-const CONSTANTS = new Map<string, Expression>([['true', { kind: 'literal', value: true }], ['false', { kind: 'literal', value: false }], ['null', { kind: 'literal', value: null }]]);
+const CONSTANTS = new Map<string, Expression>([
+  ['true', { kind: 'literal', value: true }],
+  ['false', { kind: 'literal', value: false }],
+  ['null', { kind: 'literal', value: null }],
+]);
 const KEYWORDS = new Set(['and', 'or', 'not', ...CONSTANTS.keys()]);
 const FUNCTION_NAMES = new Map(Object.keys(FUNCTIONS).map((name) => [name.toLowerCase(), name as FunctionName]));
 
@@ -54,7 +72,11 @@ class Parser {
   expression(strength: number, depth: number): Expression {
     if (depth > MAX_DEPTH) throw badInput(`An expression is nested at most ${MAX_DEPTH} levels`);
     let left = this.operand(depth);
-    for (let operator = this.operator(); operator !== undefined && STRENGTH[operator]! > strength; operator = this.operator()) {
+    for (
+      let operator = this.operator();
+      operator !== undefined && STRENGTH[operator]! > strength;
+      operator = this.operator()
+    ) {
       this.next();
       if (++this.operators > MAX_OPERATORS) throw badInput(`An expression has at most ${MAX_OPERATORS} operators`);
       left = binary(operator, left, this.expression(STRENGTH[operator]!, depth + 1));
@@ -87,14 +109,18 @@ class Parser {
     const token = this.next();
     switch (token.kind) {
       case 'number':
-      case 'string': return { kind: 'literal', value: token.value };
-      case 'field': return { kind: 'field', name: token.value };
-      case 'name': return this.named(token, depth);
+      case 'string':
+        return { kind: 'literal', value: token.value };
+      case 'field':
+        return { kind: 'field', name: token.value };
+      case 'name':
+        return this.named(token, depth);
       case 'symbol':
         if (token.value === '-') return { kind: 'negate', operand: this.expression(NEGATE_STRENGTH, depth + 1) };
         if (token.value === '(') return this.closed(this.expression(0, depth + 1));
         throw this.unexpected(token);
-      case 'end': throw this.unexpected(token);
+      case 'end':
+        throw this.unexpected(token);
     }
   }
 
@@ -110,7 +136,8 @@ class Parser {
 
   private call(written: string, depth: number): Expression {
     const name = FUNCTION_NAMES.get(written.toLowerCase());
-    if (!name) throw badInput(`Unknown function ${written.slice(0, 100)}; known are ${[...FUNCTION_NAMES.values()].join(', ')}`);
+    if (!name)
+      throw badInput(`Unknown function ${written.slice(0, 100)}; known are ${[...FUNCTION_NAMES.values()].join(', ')}`);
     this.next();
     const args: Expression[] = [];
     while (!this.isSymbol(')')) {
@@ -120,7 +147,10 @@ class Parser {
     }
     this.next();
     const { least, most } = FUNCTIONS[name];
-    if (args.length < least || args.length > most) throw badInput(`${name} takes ${least === most ? least : most === Infinity ? `at least ${least}` : `${least} to ${most}`} arguments, not ${args.length}`);
+    if (args.length < least || args.length > most)
+      throw badInput(
+        `${name} takes ${least === most ? least : most === Infinity ? `at least ${least}` : `${least} to ${most}`} arguments, not ${args.length}`,
+      );
     return { kind: 'call', name, args };
   }
 
@@ -136,15 +166,26 @@ class Parser {
   }
 
   private unexpected(token: Token) {
-    return badInput(token.kind === 'end' ? 'The expression ends too early' : `The expression has an unexpected ${JSON.stringify(String(token.value).slice(0, 100))} at character ${token.at + 1}`);
+    return badInput(
+      token.kind === 'end'
+        ? 'The expression ends too early'
+        : `The expression has an unexpected ${JSON.stringify(String(token.value).slice(0, 100))} at character ${token.at + 1}`,
+    );
   }
 }
 
 function binary(operator: string, left: Expression, right: Expression): Expression {
   switch (operator) {
     case 'and':
-    case 'or': return { kind: operator, left, right };
-    case '+': case '-': case '*': case '/': case '%': return { kind: 'arithmetic', op: operator, left, right };
-    default: return { kind: 'comparison', op: operator as ComparisonOperator, left, right };
+    case 'or':
+      return { kind: operator, left, right };
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+      return { kind: 'arithmetic', op: operator, left, right };
+    default:
+      return { kind: 'comparison', op: operator as ComparisonOperator, left, right };
   }
 }

@@ -36,21 +36,32 @@ export function inStep<T>(index: number, type: string, check: () => T): T {
 }
 
 function parseStep(step: unknown): FlowStep {
-  if (typeof step !== 'object' || step === null || Array.isArray(step)) throw badInput('a step is an object with a type');
+  if (typeof step !== 'object' || step === null || Array.isArray(step))
+    throw badInput('a step is an object with a type');
   const { type, ...rest } = step as Record<string, unknown>;
-  if (typeof type !== 'string' || !Object.hasOwn(KEYS, type)) throw badInput(`unknown step; known are ${Object.keys(KEYS).join(', ')}`);
+  if (typeof type !== 'string' || !Object.hasOwn(KEYS, type))
+    throw badInput(`unknown step; known are ${Object.keys(KEYS).join(', ')}`);
   checkKeys(KEYS[type as FlowStep['type']], rest);
   switch (type as FlowStep['type']) {
-    case 'filter': return { type: 'filter', criteria: object('criteria', rest.criteria) };
-    case 'sort': return { type: 'sort', field: name('field', rest.field), order: order(rest.order ?? 'asc') };
-    case 'limit': return { type: 'limit', n: count(rest.n) };
-    case 'rename': return { type: 'rename', field: name('field', rest.field), to: name('to', rest.to) };
-    case 'remove': return { type: 'remove', fields: names(rest.fields) };
-    case 'calculate': return { type: 'calculate', field: name('field', rest.field), expression: expression(rest.expression) };
+    case 'filter':
+      return { type: 'filter', criteria: object('criteria', rest.criteria) };
+    case 'sort':
+      return { type: 'sort', field: name('field', rest.field), order: order(rest.order ?? 'asc') };
+    case 'limit':
+      return { type: 'limit', n: count(rest.n) };
+    case 'rename':
+      return { type: 'rename', field: name('field', rest.field), to: name('to', rest.to) };
+    case 'remove':
+      return { type: 'remove', fields: names(rest.fields) };
+    case 'calculate':
+      return { type: 'calculate', field: name('field', rest.field), expression: expression(rest.expression) };
   }
 }
 
-function checkKeys({ needed, optional }: { needed: string[]; optional: string[] }, given: Record<string, unknown>): void {
+function checkKeys(
+  { needed, optional }: { needed: string[]; optional: string[] },
+  given: Record<string, unknown>,
+): void {
   const unknown = Object.keys(given).find((key) => !needed.includes(key) && !optional.includes(key));
   if (unknown !== undefined) throw badInput(`unknown key ${JSON.stringify(unknown.slice(0, 100))}`);
   const missing = needed.find((key) => given[key] === undefined);
@@ -63,7 +74,14 @@ function object(key: string, value: unknown): Record<string, unknown> {
 }
 
 function name(key: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '' || value.length > MAX_NAME || !value.isWellFormed() || value.includes('\0')) throw badInput(`${key} must be the name of a field`);
+  if (
+    typeof value !== 'string' ||
+    value === '' ||
+    value.length > MAX_NAME ||
+    !value.isWellFormed() ||
+    value.includes('\0')
+  )
+    throw badInput(`${key} must be the name of a field`);
   return value;
 }
 

@@ -37,12 +37,18 @@ function nextToken(text: string, at: number): [Token, number] {
   const name = match(NAME, text, at);
   if (name) return [{ kind: 'name', value: name[0], at }, name[0].length];
   const string = match(STRING, text, at);
-  if (string) return [{ kind: 'string', value: string[1]?.replaceAll("''", "'") ?? string[2]!.replaceAll('""', '"'), at }, string[0].length];
+  if (string)
+    return [
+      { kind: 'string', value: string[1]?.replaceAll("''", "'") ?? string[2]!.replaceAll('""', '"'), at },
+      string[0].length,
+    ];
   const field = match(FIELD, text, at);
   if (field) return [{ kind: 'field', value: field[1]!.replaceAll('``', '`'), at }, field[0].length];
   const symbol = match(SYMBOL, text, at);
   if (symbol) return [{ kind: 'symbol', value: symbol[0], at }, symbol[0].length];
-  throw badInput(`The expression has an unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} at character ${at + 1}`);
+  throw badInput(
+    `The expression has an unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} at character ${at + 1}`,
+  );
 }
 
 function finite(value: number): number {

@@ -62,4 +62,5 @@ function timesOf(times: Times, variables: Readonly<Record<string, unknown>>): nu
 }
 
 /** A limit as a length; whatever is no positive number is refused later and counts as usual until then. */
-export const lengthOf = (value: unknown): number => (typeof value === 'number' && value >= 1 ? Math.min(value, ENDLESS) : USUAL_LENGTH);
+export const lengthOf = (value: unknown): number =>
+  typeof value === 'number' && value >= 1 ? Math.min(value, ENDLESS) : USUAL_LENGTH;

@@ -14,7 +14,8 @@ export function parseLimited(source: string): DocumentNode {
   try {
     return parse(source, { maxTokens: MAX_TOKENS });
   } catch (error) {
-    if (error instanceof GraphQLError && error.message.includes(`${MAX_TOKENS} tokens`)) throw graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
+    if (error instanceof GraphQLError && error.message.includes(`${MAX_TOKENS} tokens`))
+      throw graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
     // The parser recurses; before it counts all tokens, nesting may exhaust the stack.
     if (error instanceof RangeError) throw graphqlLimit('The document is nested too deeply');
     throw error;
@@ -35,7 +36,12 @@ const prices = new WeakMap<DocumentNode, Map<string, Price>>();
  * `limit` but answers an object, i.e. a page, hands it to its lists. Repeated fields and fragments count as often as they are written.
  * `variables` are the raw values of the request. Throws `GRAPHQL_LIMIT` 400; what does not validate is left to validation.
  */
-export function checkLimits(document: DocumentNode, schema: GraphQLSchema, variables: Readonly<Record<string, unknown>> = {}, operationName?: string): { cost: number } {
+export function checkLimits(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  variables: Readonly<Record<string, unknown>> = {},
+  operationName?: string,
+): { cost: number } {
   const cost = costOf(priceOf(document, schema, operationName).cost, variables);
   if (cost > MAX_COST) throw graphqlLimit(`The operation costs ${cost}, more than ${MAX_COST}`);
   return { cost };

@@ -1,4 +1,22 @@
-import { getNamedType, getNullableType, isCompositeType, isInterfaceType, isListType, isObjectType, Kind, SchemaMetaFieldDef, TypeMetaFieldDef, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 import { graphqlLimit } from '../errors.ts';
 import { lengthOf, USUAL_LENGTH, type Cost, type Part, type Times } from './cost.ts';
 
@@ -31,9 +49,22 @@ interface Surveyed {
 
 /** Throws `GRAPHQL_LIMIT` when an operation is too deep or too broad, whatever its variables are; answers what it costs. */
 export function survey(document: DocumentNode, schema: GraphQLSchema, operation: OperationDefinitionNode): Cost {
-  const fragments = new Map(document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [])));
-  const defaults = new Map(operation.variableDefinitions?.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [])));
-  const { depth, introspectionDepth, fields, cost } = explore(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined, 1, { schema, fragments, defaults, known: new Map() });
+  const fragments = new Map(
+    document.definitions.flatMap((node) =>
+      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
+    ),
+  );
+  const defaults = new Map(
+    operation.variableDefinitions?.flatMap(({ variable, defaultValue }) =>
+      defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [],
+    ),
+  );
+  const { depth, introspectionDepth, fields, cost } = explore(
+    operation.selectionSet,
+    schema.getRootType(operation.operation) ?? undefined,
+    1,
+    { schema, fragments, defaults, known: new Map() },
+  );
   if (depth > MAX_DEPTH) throw tooDeep(MAX_DEPTH);
   if (introspectionDepth > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
   if (fields > MAX_ROOT_FIELDS) throw graphqlLimit(`The operation has more than ${MAX_ROOT_FIELDS} root fields`);
@@ -42,14 +73,23 @@ export function survey(document: DocumentNode, schema: GraphQLSchema, operation:
 
 const tooDeep = (most: number) => graphqlLimit(`The operation is deeper than ${most} levels`);
 
-function explore(set: SelectionSetNode, type: GraphQLNamedType | undefined, level: number, surveyed: Surveyed): Findings {
+function explore(
+  set: SelectionSetNode,
+  type: GraphQLNamedType | undefined,
+  level: number,
+  surveyed: Surveyed,
+): Findings {
   // Deeper than anything is allowed to be; going on could exhaust the stack.
   if (level > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
   const found: Findings = { depth: 0, introspectionDepth: 0, fields: 0, aliases: new Map(), cost: [] };
   for (const node of set.selections) {
     if (node.kind === Kind.FIELD) exploreField(node, type, level, surveyed, found);
     else if (node.kind === Kind.FRAGMENT_SPREAD) merge(found, exploreFragment(node.name.value, surveyed));
-    else merge(found, explore(node.selectionSet, typeOf(node.typeCondition?.name.value, surveyed) ?? type, level, surveyed));
+    else
+      merge(
+        found,
+        explore(node.selectionSet, typeOf(node.typeCondition?.name.value, surveyed) ?? type, level, surveyed),
+      );
   }
   return found;
 }
@@ -64,9 +104,16 @@ function exploreFragment(name: string, surveyed: Surveyed): Findings | null {
   return found;
 }
 
-const typeOf = (name: string | undefined, { schema }: Surveyed): GraphQLNamedType | undefined => (name === undefined ? undefined : schema.getType(name));
+const typeOf = (name: string | undefined, { schema }: Surveyed): GraphQLNamedType | undefined =>
+  name === undefined ? undefined : schema.getType(name);
 
-function exploreField(node: FieldNode, parent: GraphQLNamedType | undefined, level: number, surveyed: Surveyed, found: Findings): void {
+function exploreField(
+  node: FieldNode,
+  parent: GraphQLNamedType | undefined,
+  level: number,
+  surveyed: Surveyed,
+  found: Findings,
+): void {
   const name = node.name.value;
   found.fields++;
   if (node.alias) addAliases(found, name, [node.alias.value]);
@@ -77,7 +124,8 @@ function exploreField(node: FieldNode, parent: GraphQLNamedType | undefined, lev
   if (name.startsWith('__')) found.introspectionDepth = Math.max(found.introspectionDepth, depth);
   else found.depth = Math.max(found.depth, depth);
   if (field && below && isCompositeType(type)) found.cost.push(partOf(node, field, below.cost, surveyed));
-  else if (field && isListType(getNullableType(field.type)) && isJson(type)) found.cost.push(partOf(node, field, [], surveyed));
+  else if (field && isListType(getNullableType(field.type)) && isJson(type))
+    found.cost.push(partOf(node, field, [], surveyed));
 }
 
 /** Rows of a dataset travel as scalars and are objects all the same. */
@@ -91,7 +139,8 @@ function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField
 
 function partOf(node: FieldNode, field: GraphQLField<unknown, unknown>, below: Cost, surveyed: Surveyed): Part {
   const limit = limitOf(node, field, surveyed);
-  if (!isListType(getNullableType(field.type))) return { times: 1, below, length: limit ?? USUAL_LENGTH, isOpen: false };
+  if (!isListType(getNullableType(field.type)))
+    return { times: 1, below, length: limit ?? USUAL_LENGTH, isOpen: false };
   return { times: limit ?? 1, below, length: USUAL_LENGTH, isOpen: limit === undefined };
 }
 
@@ -102,7 +151,8 @@ function limitOf(node: FieldNode, field: GraphQLField<unknown, unknown>, { defau
   const given = node.arguments?.find(({ name }) => name.value === 'limit')?.value;
   const usual = lengthOf(argument.defaultValue);
   if (!given) return usual;
-  if (given.kind === Kind.VARIABLE) return { variable: given.name.value, otherwise: defaults.get(given.name.value) ?? usual };
+  if (given.kind === Kind.VARIABLE)
+    return { variable: given.name.value, otherwise: defaults.get(given.name.value) ?? usual };
   return lengthOf(given.kind === Kind.INT ? Number(given.value) : undefined);
 }
 
@@ -119,5 +169,6 @@ function addAliases({ aliases }: Findings, field: string, more: Iterable<string>
   const all = aliases.get(field) ?? new Set<string>();
   aliases.set(field, all);
   for (const alias of more) all.add(alias);
-  if (all.size > MAX_ALIASES) throw graphqlLimit(`The operation has more than ${MAX_ALIASES} aliases of the field "${field}"`);
+  if (all.size > MAX_ALIASES)
+    throw graphqlLimit(`The operation has more than ${MAX_ALIASES} aliases of the field "${field}"`);
 }

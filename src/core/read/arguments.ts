@@ -26,17 +26,20 @@ const LAST_START = 2 ** 31 - 1;
 
 const LONGEST_SORT = 500;
 
-const wrong = (argument: string, message: string): Fault => badInput(message, { validation: [{ path: [argument], message, code: 'invalid' }] });
+const wrong = (argument: string, message: string): Fault =>
+  badInput(message, { validation: [{ path: [argument], message, code: 'invalid' }] });
 
 export function limitOf(limit: number | null | undefined, otherwise: number, most = MOST): number {
   if (limit == null) return otherwise;
-  if (!Number.isInteger(limit) || limit < 1 || limit > most) throw wrong('limit', `limit must be a whole number from 1 to ${most}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > most)
+    throw wrong('limit', `limit must be a whole number from 1 to ${most}`);
   return limit;
 }
 
 export function startOf(start: number | null | undefined): number {
   if (start == null) return 0;
-  if (!Number.isInteger(start) || start < 0 || start > LAST_START) throw wrong('start', 'start must be a whole number from 0');
+  if (!Number.isInteger(start) || start < 0 || start > LAST_START)
+    throw wrong('start', 'start must be a whole number from 0');
   return start;
 }
 
@@ -101,7 +104,8 @@ export function equals(model: Model, field: string, value: FieldValues[string]):
   if (!column || column.sql) throw new Error(`${model.name} has no column "${field}"`);
   const name = `r.${quoted(column.column)}`;
   if (value === null) return { sql: `${name} is null`, params: [] };
-  if (Array.isArray(value)) return { sql: `${name} = any(?)`, params: [value.filter((one) => canHold(column.type, one))] };
+  if (Array.isArray(value))
+    return { sql: `${name} = any(?)`, params: [value.filter((one) => canHold(column.type, one))] };
   return canHold(column.type, value) ? { sql: `${name} = ?`, params: [value] } : nothing();
 }
 

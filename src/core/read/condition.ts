@@ -36,6 +36,7 @@ export const numbered = (condition: Condition, first: number): string => `(${pla
 export function placed({ sql, params }: Condition, first: number): string {
   let n = first;
   const text = sql.replace(/\?/g, () => `$${n++}`);
-  if (n - first !== params.length) throw new Error(`A condition has ${n - first} question marks but ${params.length} values: ${sql}`);
+  if (n - first !== params.length)
+    throw new Error(`A condition has ${n - first} question marks but ${params.length} values: ${sql}`);
   return text;
 }

@@ -1,4 +1,16 @@
-import { getNamedType, isAbstractType, isListType, getNullableType, isObjectType, Kind, type FieldNode, type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
+import {
+  getNamedType,
+  isAbstractType,
+  isListType,
+  getNullableType,
+  isObjectType,
+  Kind,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type SelectionSetNode,
+} from 'graphql';
 import type { Model, Relation } from './model.ts';
 import { rootWish, selectionOf, want, wantRelation, type Selection, type Wish } from './selection.ts';
 
@@ -12,7 +24,11 @@ export interface Picked {
   around: ReadonlySet<string>;
 }
 
-interface Entry { model: Model; path: string; picked: Picked }
+interface Entry {
+  model: Model;
+  path: string;
+  picked: Picked;
+}
 
 /** By AST node: a document that is kept parsed is looked at once. */
 const cache = new WeakMap<FieldNode, Entry[]>();
@@ -50,7 +66,8 @@ function pick(info: Info, model: Model, path: string): Picked {
   return { selection: selectionOf(wish), around };
 }
 
-const setsOf = (nodes: readonly FieldNode[]): SelectionSetNode[] => nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+const setsOf = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
+  nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 
 /** Adds to the wish what selection sets on the model's type need. */
 function look(info: Info, wish: Wish, sets: readonly SelectionSetNode[]): void {
@@ -66,7 +83,8 @@ function look(info: Info, wish: Wish, sets: readonly SelectionSetNode[]): void {
   for (const [name, nodes] of fields) {
     const relation = model.relations[name];
     // What a computed field needs of a relation comes in any case; then it has all that is selected of it, so that whoever finds it can use it.
-    if (relation && (wish.relations.has(name) || isForeseeable(relation, definitions[name]!, nodes))) look(info, wantRelation(wish, name), setsOf(nodes));
+    if (relation && (wish.relations.has(name) || isForeseeable(relation, definitions[name]!, nodes)))
+      look(info, wantRelation(wish, name), setsOf(nodes));
   }
 }
 
@@ -75,11 +93,17 @@ function needsOf(model: Model, { name, extensions }: GraphQLField<unknown, unkno
 }
 
 /** Whether the rows of a relation can be read with their parent: one key of the row must serve every alias, so arguments rule it out, as do pages. */
-function isForeseeable(relation: Relation, { type, args }: GraphQLField<unknown, unknown>, nodes: readonly FieldNode[]): boolean {
+function isForeseeable(
+  relation: Relation,
+  { type, args }: GraphQLField<unknown, unknown>,
+  nodes: readonly FieldNode[],
+): boolean {
   const isList = isListType(getNullableType(type));
-  return isList === (relation.kind === 'many')
-    && args.every(({ defaultValue }) => defaultValue === undefined)
-    && nodes.every((node) => !node.arguments?.length);
+  return (
+    isList === (relation.kind === 'many') &&
+    args.every(({ defaultValue }) => defaultValue === undefined) &&
+    nodes.every((node) => !node.arguments?.length)
+  );
 }
 
 /** The fields that selection sets ask of a type, by name; aliases of a field are together. */
@@ -94,7 +118,12 @@ function collect(info: Info, type: GraphQLObjectType, sets: readonly SelectionSe
         else fields.set(node.name.value, [node]);
         continue;
       }
-      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : spread.has(node.name.value) ? undefined : info.fragments[node.name.value];
+      const fragment =
+        node.kind === Kind.INLINE_FRAGMENT
+          ? node
+          : spread.has(node.name.value)
+            ? undefined
+            : info.fragments[node.name.value];
       if (node.kind === Kind.FRAGMENT_SPREAD) spread.add(node.name.value);
       if (fragment && applies(info, fragment.typeCondition?.name.value, type)) visit(fragment.selectionSet);
     }

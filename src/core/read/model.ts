@@ -58,11 +58,20 @@ export interface Model {
 export const MOST_CHILDREN = 1000;
 
 /** The row whose id a column of this row holds. */
-export const toOne = (model: () => Model, column: string): Relation => ({ kind: 'one', model, join: `r.id = p.${quoted(column)}` });
+export const toOne = (model: () => Model, column: string): Relation => ({
+  kind: 'one',
+  model,
+  join: `r.id = p.${quoted(column)}`,
+});
 
 /** The rows whose column `foreign` holds this row's id. */
-export const toMany = (model: () => Model, foreign: string, order: string, limit = MOST_CHILDREN): Relation =>
-  ({ kind: 'many', model, join: `r.${quoted(foreign)} = p.id`, order, limit });
+export const toMany = (model: () => Model, foreign: string, order: string, limit = MOST_CHILDREN): Relation => ({
+  kind: 'many',
+  model,
+  join: `r.${quoted(foreign)} = p.id`,
+  order,
+  limit,
+});
 
 /** A quoted identifier. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,5 +1,5 @@
-import type { Condition } from './condition.ts';
 import type { FieldValues, ListArguments } from './arguments.ts';
+import type { Condition } from './condition.ts';
 import type { Info } from './look-ahead.ts';
 
 /** A stored type. */
@@ -33,7 +33,13 @@ export interface Reader {
   /** A part of a list; `info`'s type has `items`. 400 for arguments out of bounds. */
   page<T extends object>(kind: Kind<T>, args: ListArguments, wanted: Wanted, where?: Where): Promise<Page<T>>;
   /** A whole list, for fields that answer an array: `most` rows, 1000 by default, unless `limit` asks for fewer. */
-  list<T extends object>(kind: Kind<T>, wanted: Wanted, where?: Where, args?: ListArguments, most?: number): Promise<Row<T>[]>;
+  list<T extends object>(
+    kind: Kind<T>,
+    wanted: Wanted,
+    where?: Where,
+    args?: ListArguments,
+    most?: number,
+  ): Promise<Row<T>[]>;
   /** One row. 404 naming the kind when there is none that the viewer may read. */
   one<T extends object>(kind: Kind<T>, key: Key, wanted: Wanted, where?: Where): Promise<Row<T>>;
   /** The same, null when there is none. */
@@ -43,7 +49,21 @@ export interface Reader {
   /** The rows of ids, in their order, null where there is none. Calls of one tick with the same selection share a statement. */
   many<T extends object>(kind: Kind<T>, ids: readonly string[], wanted: Wanted): Promise<(Row<T> | null)[]>;
   /** A to-many relation of a row that was read: what look-ahead brought along, otherwise one statement for all parents of the tick. */
-  children<T extends object>(parent: Kind, relation: string, row: { id: string }, wanted: Wanted, args?: ListArguments, where?: Where): Promise<Row<T>[]>;
+  children<T extends object>(
+    parent: Kind,
+    relation: string,
+    row: { id: string },
+    wanted: Wanted,
+    args?: ListArguments,
+    where?: Where,
+  ): Promise<Row<T>[]>;
   /** The same as a page. */
-  childPage<T extends object>(parent: Kind, relation: string, row: { id: string }, wanted: Wanted, args?: ListArguments, where?: Where): Promise<Page<T>>;
+  childPage<T extends object>(
+    parent: Kind,
+    relation: string,
+    row: { id: string },
+    wanted: Wanted,
+    args?: ListArguments,
+    where?: Where,
+  ): Promise<Page<T>>;
 }

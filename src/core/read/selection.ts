@@ -45,7 +45,9 @@ let latest = 0;
 /** The canonical selection of a wish: bounded per kind, so that clients cannot fill the memory with variations. */
 export function selectionOf(wish: Wish): Selection {
   const columns = [...wish.columns].toSorted();
-  const relations = [...wish.relations].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, below]) => [name, selectionOf(below)] as const);
+  const relations = [...wish.relations]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, below]) => [name, selectionOf(below)] as const);
   const signature = `${columns.join()}|${relations.map(([name, below]) => `${name}:${below.id}`).join()}`;
 
   const ofModel = known.get(wish.model) ?? new LRUCache<string, Selection>({ max: 1000 });

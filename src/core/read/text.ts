@@ -1,5 +1,5 @@
-import { numbered, type Condition } from './condition.ts';
 import { orderOf } from './arguments.ts';
+import { numbered, type Condition } from './condition.ts';
 import { quoted, type Column, type Model } from './model.ts';
 import type { Selection } from './selection.ts';
 
@@ -34,7 +34,12 @@ function columnOf({ column, type, sql }: Column): string {
  * A select of what the selection names. The rows are picked first and alone, so that conditions may use bare columns and relations are read only for
  * the rows of the page; `r` is the row there, `p` in the rest. `row_to_json` of an unmatched left join is null.
  */
-export function selectText(selection: Selection, source: Source, rights: Places['rights'], more: readonly string[] = []): string {
+export function selectText(
+  selection: Selection,
+  source: Source,
+  rights: Places['rights'],
+  more: readonly string[] = [],
+): string {
   const { model } = selection;
   const list = selection.columns.map((field) => `${columnOf(model.columns[field]!)} as ${quoted(field)}`);
   const joins: string[] = [];
@@ -46,7 +51,11 @@ export function selectText(selection: Selection, source: Source, rights: Places[
       joins.push(` left join lateral (${selectText(below, { conditions }, rights)}) ${alias} on true`);
       list.push(`row_to_json(${alias}) as ${quoted(name)}`);
     } else {
-      const rows = selectText(below, { conditions, order: orderOf(below.model, relation.order, null).sql, part: `limit ${relation.limit}` }, rights);
+      const rows = selectText(
+        below,
+        { conditions, order: orderOf(below.model, relation.order, null).sql, part: `limit ${relation.limit}` },
+        rights,
+      );
       list.push(`${arrayOf(rows)} as ${quoted(name)}`);
     }
   }
@@ -57,7 +66,8 @@ export function selectText(selection: Selection, source: Source, rights: Places[
 export const arrayOf = (select: string): string => `(select coalesce(json_agg(_rows), '[]') from (${select}) _rows)`;
 
 /** How many rows the conditions leave. */
-export const countText = (model: Model, conditions: readonly string[]): string => `(select count(*)::int from ${model.table} r where ${whereOf(model, conditions)})`;
+export const countText = (model: Model, conditions: readonly string[]): string =>
+  `(select count(*)::int from ${model.table} r where ${whereOf(model, conditions)})`;
 
 /** The rights of a model below, when it has any. */
 function ruleOf(model: Model, rights: Places['rights']): string[] {
@@ -69,13 +79,18 @@ function rowsText(model: Model, { conditions, order, part }: Source): string {
   return `select * from ${model.table} r where ${whereOf(model, conditions)}${order ? ` order by ${order}` : ''}${part ? ` ${part}` : ''}`;
 }
 
-const whereOf = (model: Model, conditions: readonly string[]): string => [`r.${quoted(model.tenant)} = $1`, ...conditions].join(' and ');
+const whereOf = (model: Model, conditions: readonly string[]): string =>
+  [`r.${quoted(model.tenant)} = $1`, ...conditions].join(' and ');
 
 /** The order once more, where the rows are called `p`. */
 const outside = (order: string): string => order.replace(/\br\./g, 'p.');
 
 /** Numbers the conditions of a statement, in the order in which their values are bound after the tenant. */
-export function placesOf(conditions: readonly Condition[], ruled: readonly Model[], rules: readonly (Condition | null)[]): Places & { next: number } {
+export function placesOf(
+  conditions: readonly Condition[],
+  ruled: readonly Model[],
+  rules: readonly (Condition | null)[],
+): Places & { next: number } {
   let next = 2;
   const place = (condition: Condition): string => {
     const text = numbered(condition, next);

@@ -62,21 +62,38 @@ const PLANS: Record<VisualComponent, (config: VisualConfig, types: Types) => Vis
   },
   gauge: (config) => ({ kind: 'groups', groupBy: [], measure: measureOf(config, 'valueField', []) }),
   card: (config) => ({ kind: 'groups', groupBy: [], measure: measureOf(config, 'valueField', []) }),
-  table: ({ columns, sortBy, sortOrder, pageSize }) =>
-    ({ kind: 'rows', fields: columns ?? [], limit: pageSize ?? USUAL_ROWS, ...(sortBy && { sort: `${sortOrder === 'desc' ? '-' : ''}${sortBy}` }) }),
-  'scatter-plot': ({ xAxis, yAxis, sizeField, groupBy }) =>
-    ({ kind: 'rows', fields: [...new Set([xAxis, yAxis, sizeField, groupBy].filter((name) => typeof name === 'string'))], limit: MOST_POINTS }),
+  table: ({ columns, sortBy, sortOrder, pageSize }) => ({
+    kind: 'rows',
+    fields: columns ?? [],
+    limit: pageSize ?? USUAL_ROWS,
+    ...(sortBy && { sort: `${sortOrder === 'desc' ? '-' : ''}${sortBy}` }),
+  }),
+  'scatter-plot': ({ xAxis, yAxis, sizeField, groupBy }) => ({
+    kind: 'rows',
+    fields: [...new Set([xAxis, yAxis, sizeField, groupBy].filter((name) => typeof name === 'string'))],
+    limit: MOST_POINTS,
+  }),
 };
 
-function groupsOf(types: Types, interval: NonNullable<Aggregation['groupBy'][number]['interval']>, ...names: (string | null | undefined)[]): Aggregation['groupBy'] {
-  return names.filter((name) => typeof name === 'string').map((field) => {
-    const type = types.get(field);
-    return { field, ...((type === 'date' || type === 'datetime') && { interval }) };
-  });
+function groupsOf(
+  types: Types,
+  interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
+  ...names: (string | null | undefined)[]
+): Aggregation['groupBy'] {
+  return names
+    .filter((name) => typeof name === 'string')
+    .map((field) => {
+      const type = types.get(field);
+      return { field, ...((type === 'date' || type === 'datetime') && { interval }) };
+    });
 }
 
 /** The measure's column is called like its function, unless a group is called so. */
-function measureOf(config: VisualConfig, key: 'yAxis' | 'valueField', groups: Aggregation['groupBy']): GroupPlan['measure'] {
+function measureOf(
+  config: VisualConfig,
+  key: 'yAxis' | 'valueField',
+  groups: Aggregation['groupBy'],
+): GroupPlan['measure'] {
   const field = config[key];
   const fn = config.aggregation ?? (field ? 'sum' : 'count');
   if (!field && fn !== 'count') throw invalid(`config.${key}`, `is required for ${fn}`);
@@ -85,7 +102,15 @@ function measureOf(config: VisualConfig, key: 'yAxis' | 'valueField', groups: Ag
   return { fn, ...(field && { field }), as };
 }
 
-const WORDS: Record<GroupPlan['measure']['fn'], string> = { count: 'Count', sum: 'Sum', avg: 'Average', min: 'Least', max: 'Greatest', countDistinct: 'Different values' };
+const WORDS: Record<GroupPlan['measure']['fn'], string> = {
+  count: 'Count',
+  sum: 'Sum',
+  avg: 'Average',
+  min: 'Least',
+  max: 'Greatest',
+  countDistinct: 'Different values',
+};
 
 /** What a measure is called for people, e.g. `Sum of Amount`. */
-export const measureLabel = ({ fn, field }: GroupPlan['measure'], labelOf: (field: string) => string): string => (field ? `${WORDS[fn]} of ${labelOf(field)}` : WORDS[fn]);
+export const measureLabel = ({ fn, field }: GroupPlan['measure'], labelOf: (field: string) => string): string =>
+  field ? `${WORDS[fn]} of ${labelOf(field)}` : WORDS[fn];

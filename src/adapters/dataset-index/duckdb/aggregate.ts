@@ -20,27 +20,43 @@ interface Output {
 }
 
 /** Groups, with measures of each. Groups without a sort come in the order of their values, missing ones last. */
-export async function aggregateRows(serving: Serving, scope: Scope, aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult> {
+export async function aggregateRows(
+  serving: Serving,
+  scope: Scope,
+  aggregation: Aggregation,
+  signal: AbortSignal,
+): Promise<AggregateResult> {
   const groups = aggregation.groupBy.map((group, i) => groupOutput(scope, group, `g${i}`));
   const measures = aggregation.measures.map((measure, i) => measureOutput(scope, measure, `m${i}`));
   const outputs = [...groups, ...measures];
   const order = orderOf(aggregation.sort, outputs, groups);
   return serving.query(scope.files, signal, async (ask, aliases) => {
     const values: DuckDBValue[] = [];
-    const select = [...groups.map(({ value }, i) => `${value} AS g${i}`), ...measures.map(({ value }, i) => `${value} AS m${i}`)];
+    const select = [
+      ...groups.map(({ value }, i) => `${value} AS g${i}`),
+      ...measures.map(({ value }, i) => `${value} AS m${i}`),
+    ];
     const grouped = `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}${groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : ''}`;
-    const found = await ask(`WITH grouped AS MATERIALIZED (${grouped})
-      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped) FROM grouped ${order} LIMIT ${aggregation.limit}`, values);
+    const found = await ask(
+      `WITH grouped AS MATERIALIZED (${grouped})
+      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped) FROM grouped ${order} LIMIT ${aggregation.limit}`,
+      values,
+    );
     const total = Number(found[0]?.[1] ?? 0);
     return {
       columns: outputs.map(({ name, type }) => ({ name, label: name, type })),
       rows: JSON.parse(`[${found.map(([row]) => row).join(',')}]`) as unknown[][],
-      total, truncated: total > found.length,
+      total,
+      truncated: total > found.length,
     };
   });
 }
 
-function groupOutput(scope: Scope, { field: name, interval, timezone }: Aggregation['groupBy'][number], alias: string): Output {
+function groupOutput(
+  scope: Scope,
+  { field: name, interval, timezone }: Aggregation['groupBy'][number],
+  alias: string,
+): Output {
   const field = scope.field(name);
   if (field.type === 'json') throw badInput(`The field "${name}" is of type json and cannot be grouped`);
   const value = interval ? bucket(field.type, field.column, interval, timezone) : field.column;
@@ -55,25 +71,40 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
   }
   const field = scope.field(name);
   switch (fn) {
-    case 'count': return output('integer', `count(${field.column})`);
-    case 'countDistinct': return output('integer', `count(DISTINCT ${field.column})`);
+    case 'count':
+      return output('integer', `count(${field.column})`);
+    case 'countDistinct':
+      return output('integer', `count(DISTINCT ${field.column})`);
     case 'min':
-    case 'max': return { ...output(field.type, extreme(fn, field, as)), form: jsonForm(field, alias), order: comparable(field, alias) };
+    case 'max':
+      return {
+        ...output(field.type, extreme(fn, field, as)),
+        form: jsonForm(field, alias),
+        order: comparable(field, alias),
+      };
     case 'sum':
-    case 'avg': return output(fn === 'sum' && field.type === 'integer' && !field.format ? 'integer' : 'number', `${fn}(${numbers(field, as)})`);
+    case 'avg':
+      return output(
+        fn === 'sum' && field.type === 'integer' && !field.format ? 'integer' : 'number',
+        `${fn}(${numbers(field, as)})`,
+      );
   }
 }
 
 /** Flagged numbers are added up as doubles. */
 export function numbers(field: IndexedField, measure: string): string {
-  if (field.type !== 'integer' && field.type !== 'number') throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
+  if (field.type !== 'integer' && field.type !== 'number')
+    throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
   return field.format ? comparable(field, field.column) : field.column;
 }
 
 /** The least or greatest value in the order of comparisons. */
 export function extreme(fn: 'min' | 'max', field: IndexedField, measure: string): string {
-  if (field.type === 'json') throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
-  return field.format === 'decimal' ? `arg_${fn}(${field.column}, ${comparable(field, field.column)})` : `${fn}(${field.column})`;
+  if (field.type === 'json')
+    throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
+  return field.format === 'decimal'
+    ? `arg_${fn}(${field.column}, ${comparable(field, field.column)})`
+    : `${fn}(${field.column})`;
 }
 
 /** Ties are broken by the groups, so that the order is total. */
@@ -84,6 +115,9 @@ function orderOf(sort: Aggregation['sort'], outputs: Output[], groups: Output[])
     return `${output.order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
   });
   // Values that compare as equal, such as two long numbers with one double, are groups of their own still.
-  const keys = [...wanted, ...groups.flatMap(({ order }, i) => [`${order} ASC NULLS LAST`, ...(order === `g${i}` ? [] : [`g${i}`])])];
+  const keys = [
+    ...wanted,
+    ...groups.flatMap(({ order }, i) => [`${order} ASC NULLS LAST`, ...(order === `g${i}` ? [] : [`g${i}`])]),
+  ];
   return keys.length > 0 ? `ORDER BY ${keys.join(', ')}` : '';
 }

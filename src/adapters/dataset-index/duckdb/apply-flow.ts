@@ -9,22 +9,46 @@ import type { LoadedField } from './staging-types.ts';
 const SORTED_BYTES = 16 << 20;
 
 /** Runs the flow over `staged.data` into `made.data`; answers the fields with the types that came of it. */
-export async function applyFlow(statements: LoadStatements, plan: LoadPlan, staged: LoadedField[], size: StagedSize): Promise<LoadedField[]> {
+export async function applyFlow(
+  statements: LoadStatements,
+  plan: LoadPlan,
+  staged: LoadedField[],
+  size: StagedSize,
+): Promise<LoadedField[]> {
   const flow = compileFlow(plan.flow, staged, '(SELECT *, rowid AS _row FROM staged.data)');
-  const fields = keepFields(flow.columns.map((column) => ({ ...column, sqlType: '' })), plan.keepFields, (field) => field);
-  const select = fields.map(({ column, sqlType }) => `${sqlType === '' ? flow.select[flow.columns.findIndex((one) => one.column === column)]! : `CAST(NULL AS ${sqlType})`} AS ${column}`).join(', ');
+  const fields = keepFields(
+    flow.columns.map((column) => ({ ...column, sqlType: '' })),
+    plan.keepFields,
+    (field) => field,
+  );
+  const select = fields
+    .map(
+      ({ column, sqlType }) =>
+        `${sqlType === '' ? flow.select[flow.columns.findIndex((one) => one.column === column)]! : `CAST(NULL AS ${sqlType})`} AS ${column}`,
+    )
+    .join(', ');
   const order = flow.order.length === 1 ? '' : ` ORDER BY ${flow.order.join(', ')}`;
   // Rows in the order of the source come out of a scan in that order: only a flow that sorts needs a sort.
-  if (order === '' || size.bytes <= SORTED_BYTES) await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM ${flow.from}${order}`);
+  if (order === '' || size.bytes <= SORTED_BYTES)
+    await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM ${flow.from}${order}`);
   else await sortInPieces(statements, flow, select, Math.ceil(size.rows / Math.ceil(size.bytes / SORTED_BYTES)));
-  const types = new Map((await statements.rows('DESCRIBE made.data')).map(([column, type]) => [String(column), String(type)]));
+  const types = new Map(
+    (await statements.rows('DESCRIBE made.data')).map(([column, type]) => [String(column), String(type)]),
+  );
   return fields.map((field) => ({ ...field, sqlType: types.get(field.column)! }));
 }
 
 /** Sorts the row numbers alone, then fetches the rows in their new order, piece by piece. */
-async function sortInPieces(statements: LoadStatements, flow: ReturnType<typeof compileFlow>, select: string, piece: number): Promise<void> {
+async function sortInPieces(
+  statements: LoadStatements,
+  flow: ReturnType<typeof compileFlow>,
+  select: string,
+  piece: number,
+): Promise<void> {
   await statements.change(`CREATE TABLE staged.unsorted AS SELECT * FROM ${flow.from}`);
-  await statements.change(`CREATE TABLE staged.ranked AS SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`);
+  await statements.change(
+    `CREATE TABLE staged.ranked AS SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`,
+  );
   await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM staged.unsorted LIMIT 0`);
   const [count] = await statements.rows('SELECT count(*) FROM staged.ranked');
   await statements.change('BEGIN');

@@ -48,7 +48,8 @@ export class Attachments {
   async release(path: string): Promise<void> {
     const attachment = this.#attached.get(path);
     if (attachment) attachment.readers -= 1;
-    for (const [idle, { readers, dropped }] of this.#attached) if (readers === 0 && (dropped || this.#attached.size > KEPT)) await this.#detach(idle);
+    for (const [idle, { readers, dropped }] of this.#attached)
+      if (readers === 0 && (dropped || this.#attached.size > KEPT)) await this.#detach(idle);
   }
 
   /** Lets go of the files below a folder that is about to be deleted; their readers keep reading to their end. */
@@ -73,7 +74,9 @@ export class Attachments {
 
   /** One after the other: a file that is attached again must have been detached before. */
   #run(sql: string): Promise<void> {
-    const ran = this.#last.then(async () => { await this.#connection.run(sql); });
+    const ran = this.#last.then(async () => {
+      await this.#connection.run(sql);
+    });
     this.#last = ran.catch(() => {});
     return ran;
   }

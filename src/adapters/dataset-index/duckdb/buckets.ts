@@ -10,10 +10,12 @@ import { quoteText } from './sql-values.ts';
  */
 export function bucket(type: FieldType, column: string, interval: Interval, timezone?: string): string {
   checkInterval(type, timezone);
-  if (type === 'date') return interval === 'minute' || interval === 'hour' ? column : `CAST(date_trunc('${interval}', ${column}) AS DATE)`;
+  if (type === 'date')
+    return interval === 'minute' || interval === 'hour' ? column : `CAST(date_trunc('${interval}', ${column}) AS DATE)`;
   if (timezone === undefined || timezone === 'UTC') return `date_trunc('${interval}', ${column})`;
   const zone = quoteText(timezone);
   const local = `((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${zone})`;
-  if (interval === 'minute' || interval === 'hour') return `${column} - (${local} - date_trunc('${interval}', ${local}))`;
+  if (interval === 'minute' || interval === 'hour')
+    return `${column} - (${local} - date_trunc('${interval}', ${local}))`;
   return `((date_trunc('${interval}', ${local}) AT TIME ZONE ${zone}) AT TIME ZONE 'UTC')`;
 }

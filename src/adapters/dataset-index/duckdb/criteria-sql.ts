@@ -25,8 +25,10 @@ export function compileCriteria(node: CriteriaNode, columnOf: (field: Field) => 
       if (node.nodes.length === 0) return node.kind === 'and' ? 'true' : 'false';
       return `(${node.nodes.map((inner) => compileCriteria(inner, columnOf, values)).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;
     }
-    case 'not': return `(NOT ${compileCriteria(node.node, columnOf, values)})`;
-    default: return leaf(node, columnOf(node.field), values);
+    case 'not':
+      return `(NOT ${compileCriteria(node.node, columnOf, values)})`;
+    default:
+      return leaf(node, columnOf(node.field), values);
   }
 }
 
@@ -44,28 +46,43 @@ function leaf(node: Leaf, column: string, values: SqlValues): string {
   return `(${column} IS NOT NULL AND ${left}${right})`;
 }
 
-function sides(node: Exclude<Leaf, { kind: 'missing' }>, column: string, values: SqlValues): { left: string; right: string } {
+function sides(
+  node: Exclude<Leaf, { kind: 'missing' }>,
+  column: string,
+  values: SqlValues,
+): { left: string; right: string } {
   if (node.kind === 'regex') {
     const pattern = re2Pattern(parsePortableRegex(node.source), node.insensitive);
-    return { left: `regexp_matches(${comparable(node.field, column)}, `, right: `${values.scalar(pattern, 'VARCHAR')})` };
+    return {
+      left: `regexp_matches(${comparable(node.field, column)}, `,
+      right: `${values.scalar(pattern, 'VARCHAR')})`,
+    };
   }
   const compared = node.kind === 'in' ? node.values : [node.value];
   const type = comparedType(node.field, compared);
-  const left = type === 'DOUBLE' ? comparable({ ...node.field, type: 'number' }, column) : comparable(node.field, column);
+  const left =
+    type === 'DOUBLE' ? comparable({ ...node.field, type: 'number' }, column) : comparable(node.field, column);
   if (node.kind === 'compare') return { left, right: ` ${OPERATORS[node.op]} ${values.scalar(node.value, type)}` };
-  if (node.values.length > INLINE_VALUES) return { left, right: ` IN (SELECT unnest(${values.list(node.values, type)}))` };
+  if (node.values.length > INLINE_VALUES)
+    return { left, right: ` IN (SELECT unnest(${values.list(node.values, type)}))` };
   return { left, right: ` IN (${node.values.map((value) => values.scalar(value, type)).join(', ')})` };
 }
 
 /** The type to compare in. Whole numbers stay whole where that is exact, so that the column itself is compared. */
 function comparedType(field: Field, values: readonly CriteriaValue[]): SqlType {
   switch (field.type) {
-    case 'integer': return !field.format && values.every(Number.isSafeInteger) ? 'BIGINT' : 'DOUBLE';
-    case 'number': return 'DOUBLE';
-    case 'boolean': return 'BOOLEAN';
-    case 'date': return 'DATE';
-    case 'datetime': return 'TIMESTAMP';
-    default: return 'VARCHAR';
+    case 'integer':
+      return !field.format && values.every(Number.isSafeInteger) ? 'BIGINT' : 'DOUBLE';
+    case 'number':
+      return 'DOUBLE';
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'date':
+      return 'DATE';
+    case 'datetime':
+      return 'TIMESTAMP';
+    default:
+      return 'VARCHAR';
   }
 }
 
@@ -82,10 +99,14 @@ function re2Pattern(regex: PortableRegex, insensitive: boolean): string {
 
 function hasAnchor(node: PortableRegex): boolean {
   switch (node.kind) {
-    case 'set': return false;
-    case 'repeat': return hasAnchor(node.node);
+    case 'set':
+      return false;
+    case 'repeat':
+      return hasAnchor(node.node);
     case 'sequence':
-    case 'alternatives': return node.nodes.some(hasAnchor);
-    default: return true;
+    case 'alternatives':
+      return node.nodes.some(hasAnchor);
+    default:
+      return true;
   }
 }

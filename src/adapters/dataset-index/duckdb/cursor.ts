@@ -12,7 +12,12 @@ export interface SortKey {
 
 /** The total order of a search: missing values last both ways, ties by row number. */
 export const orderBy = (keys: SortKey[]): string =>
-  [...keys.map(({ field, descending }) => `${comparable(field, field.column)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`), 'rowid'].join(', ');
+  [
+    ...keys.map(
+      ({ field, descending }) => `${comparable(field, field.column)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
+    ),
+    'rowid',
+  ].join(', ');
 
 /** The statement that answers the sort values of a cursor's row, as texts after a 1; no row when it does not match `where`. */
 export const positionSql = (keys: SortKey[], table: string, row: number, where: string): string =>

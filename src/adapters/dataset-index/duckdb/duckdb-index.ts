@@ -1,7 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { AggregateResult, Aggregation, DatasetIndex, FieldProfile, Generation, GenerationId, LoadPlan, Page, Row, RowSearch, Search } from '../../../core/dataset-index.ts';
+import type {
+  AggregateResult,
+  Aggregation,
+  DatasetIndex,
+  FieldProfile,
+  Generation,
+  GenerationId,
+  LoadPlan,
+  Page,
+  Row,
+  RowSearch,
+  Search,
+} from '../../../core/dataset-index.ts';
 import type { Column } from '../../../core/fields.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { aggregateRows } from './aggregate.ts';
@@ -38,7 +50,12 @@ export class DuckdbIndex implements DatasetIndex {
     this.#settings = settings;
   }
 
-  async load(id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation> {
+  async load(
+    id: GenerationId,
+    columns: Column[],
+    segments: AsyncIterable<Segment>,
+    plan: LoadPlan,
+  ): Promise<Generation> {
     await mkdir(this.#dir, { recursive: true });
     return loadGeneration(this.#dir, id, columns, segments, plan);
   }
@@ -63,12 +80,19 @@ export class DuckdbIndex implements DatasetIndex {
     return aggregateRows(serving, scope, aggregation, signal);
   }
 
-  async profile(search: Search, fields: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+  async profile(
+    search: Search,
+    fields: string[],
+    signal: AbortSignal,
+  ): Promise<{ total: number; fields: FieldProfile[] }> {
     const { serving, scope } = await this.#scope(search, signal);
     return profileRows(serving, scope, fields, signal);
   }
 
-  async* scan(search: Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>, signal: AbortSignal): AsyncIterable<Row[]> {
+  async *scan(
+    search: Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>,
+    signal: AbortSignal,
+  ): AsyncIterable<Row[]> {
     const { serving, scope } = await this.#scope(search, signal);
     yield* scanRows(serving, scope, search, signal);
   }
@@ -101,11 +125,20 @@ export class DuckdbIndex implements DatasetIndex {
 
   /** A process that only loads never opens what answers queries. */
   #open(): Promise<{ serving: Serving; sidecar: WordsSidecar }> {
-    const { memoryLimit = '256MB', threads = Math.min(availableParallelism(), 4), temp = join(tmpdir(), `dws-duckdb-${process.pid}`) } = this.#settings;
+    const {
+      memoryLimit = '256MB',
+      threads = Math.min(availableParallelism(), 4),
+      temp = join(tmpdir(), `dws-duckdb-${process.pid}`),
+    } = this.#settings;
     if (this.#opened) return this.#opened;
-    const opened = Serving.open(this.#dir, { memoryLimit, threads, temp }).then((serving) => ({ serving, sidecar: new WordsSidecar(this.#dir, serving) }));
+    const opened = Serving.open(this.#dir, { memoryLimit, threads, temp }).then((serving) => ({
+      serving,
+      sidecar: new WordsSidecar(this.#dir, serving),
+    }));
     // A folder that could not be read may be readable the next time.
-    opened.catch(() => { this.#opened = undefined; });
+    opened.catch(() => {
+      this.#opened = undefined;
+    });
     this.#opened = opened;
     return opened;
   }

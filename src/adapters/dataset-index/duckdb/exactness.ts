@@ -1,5 +1,5 @@
-import type { LoadedField } from './staging-types.ts';
 import type { LoadStatements } from './load-statements.ts';
+import type { LoadedField } from './staging-types.ts';
 
 /** A string field with a longer value is a `text`. */
 export const STRING_CHARACTERS = 8000;
@@ -14,13 +14,25 @@ const NARROW_PRECISION = 18;
  * What only the values tell: whether a string field is a `text`, whether numbers would be spoilt as JSON numbers. One pass over the columns in question;
  * what that cannot decide is looked at value by value.
  */
-export async function describeValues(statements: LoadStatements, table: string, fields: LoadedField[]): Promise<LoadedField[]> {
+export async function describeValues(
+  statements: LoadStatements,
+  table: string,
+  fields: LoadedField[],
+): Promise<LoadedField[]> {
   const asked = fields.flatMap((field) => question(field).map((sql) => ({ field, sql })));
-  const [answers = []] = asked.length === 0 ? [] : await statements.rows(`SELECT ${asked.map(({ sql }) => sql).join(', ')} FROM ${table}`);
+  const [answers = []] =
+    asked.length === 0 ? [] : await statements.rows(`SELECT ${asked.map(({ sql }) => sql).join(', ')} FROM ${table}`);
   const described: LoadedField[] = [];
   for (const field of fields) {
     const extremes = asked.flatMap((one, i) => (one.field === field ? [answers[i]] : []));
-    described.push(await describe(statements, table, field, extremes.map((value) => (value === null ? null : String(value)))));
+    described.push(
+      await describe(
+        statements,
+        table,
+        field,
+        extremes.map((value) => (value === null ? null : String(value))),
+      ),
+    );
   }
   return described;
 }
@@ -32,34 +44,56 @@ function question({ type, sqlType, column }: LoadedField): string[] {
   return precision && Number(precision) > EXACT_DIGITS ? [`min(${column})`, `max(${column})`] : [];
 }
 
-async function describe(statements: LoadStatements, table: string, field: LoadedField, extremes: (string | null | undefined)[]): Promise<LoadedField> {
+async function describe(
+  statements: LoadStatements,
+  table: string,
+  field: LoadedField,
+  extremes: (string | null | undefined)[],
+): Promise<LoadedField> {
   const { format: _, ...plain } = field;
   const known = extremes.filter((extreme) => extreme != null);
   if (known.length === 0) return plain;
   if (field.type === 'number') return number(statements, table, plain, known);
-  if (field.type === 'integer') return known.some((extreme) => !Number.isSafeInteger(Number(extreme))) ? { ...plain, format: 'int64' } : plain;
-  const long = Number(known[0]) > STRING_CHARACTERS
-    && (await statements.rows(`SELECT 1 FROM ${table} WHERE length(${field.column}) > ${STRING_CHARACTERS} LIMIT 1`)).length > 0;
+  if (field.type === 'integer')
+    return known.some((extreme) => !Number.isSafeInteger(Number(extreme))) ? { ...plain, format: 'int64' } : plain;
+  const long =
+    Number(known[0]) > STRING_CHARACTERS &&
+    (await statements.rows(`SELECT 1 FROM ${table} WHERE length(${field.column}) > ${STRING_CHARACTERS} LIMIT 1`))
+      .length > 0;
   return { ...plain, type: long || field.type === 'text' ? 'text' : 'string' };
 }
 
 /** Flags decimals that do not survive the way through a double and its shortest text, which is what a JSON number is. */
-async function number(statements: LoadStatements, table: string, field: LoadedField, extremes: string[]): Promise<LoadedField> {
+async function number(
+  statements: LoadStatements,
+  table: string,
+  field: LoadedField,
+  extremes: string[],
+): Promise<LoadedField> {
   const { column, sqlType } = field;
   const [, precision = 0, scale = 0] = (DECIMAL.exec(sqlType) ?? []).map(Number);
   if (sqlType === 'VARCHAR') return { ...field, format: 'decimal' };
   const digits = extremes.map((extreme) => extreme.replace(/\D/g, '').replace(/^0+/, '').length);
   const few = digits.every((count) => count <= EXACT_DIGITS);
   if (few && precision <= NARROW_PRECISION) return field;
-  if (few && scale <= NARROW_PRECISION) return changeType(statements, table, field, `DECIMAL(${NARROW_PRECISION},${scale})`, column);
+  if (few && scale <= NARROW_PRECISION)
+    return changeType(statements, table, field, `DECIMAL(${NARROW_PRECISION},${scale})`, column);
   const double = `CAST(CAST(${column} AS VARCHAR) AS DOUBLE)`;
-  const [spoilt] = await statements.rows(`SELECT 1 FROM ${table} WHERE TRY_CAST(CAST(${double} AS VARCHAR) AS ${sqlType}) IS DISTINCT FROM ${column} LIMIT 1`);
+  const [spoilt] = await statements.rows(
+    `SELECT 1 FROM ${table} WHERE TRY_CAST(CAST(${double} AS VARCHAR) AS ${sqlType}) IS DISTINCT FROM ${column} LIMIT 1`,
+  );
   if (spoilt) return { ...field, format: 'decimal' };
   // DuckDB's cast of so long a decimal to a double can be off in the last bit, so it is cast once here, by way of its text.
   return changeType(statements, table, field, 'DOUBLE', double);
 }
 
-async function changeType(statements: LoadStatements, table: string, field: LoadedField, sqlType: string, cast: string): Promise<LoadedField> {
+async function changeType(
+  statements: LoadStatements,
+  table: string,
+  field: LoadedField,
+  sqlType: string,
+  cast: string,
+): Promise<LoadedField> {
   await statements.change(`ALTER TABLE ${table} ALTER ${field.column} TYPE ${sqlType} USING ${cast}`);
   return { ...field, sqlType };
 }

@@ -5,7 +5,15 @@ import type { SqlType } from './sql-values.ts';
 const WHITE_SPACE = quoteText(' \t\n\v\f\r');
 const ISO_FORMAT = quoteText('%Y-%m-%dT%H:%M:%S.%gZ');
 
-const SQL_TYPES: Record<Typed['type'], SqlType> = { string: 'VARCHAR', integer: 'BIGINT', number: 'DOUBLE', boolean: 'BOOLEAN', date: 'DATE', datetime: 'TIMESTAMP', null: 'VARCHAR' };
+const SQL_TYPES: Record<Typed['type'], SqlType> = {
+  string: 'VARCHAR',
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  boolean: 'BOOLEAN',
+  date: 'DATE',
+  datetime: 'TIMESTAMP',
+  null: 'VARCHAR',
+};
 
 /**
  * A checked expression as DuckDB SQL over columns. Numbers come out as doubles that are never NaN or infinite, whole numbers as they are stored.
@@ -14,17 +22,28 @@ const SQL_TYPES: Record<Typed['type'], SqlType> = { string: 'VARCHAR', integer: 
 export function compileExpression(node: Typed, columnOf: (field: string) => string): string {
   const compile = (operand: Typed) => compileExpression(operand, columnOf);
   switch (node.kind) {
-    case 'literal': return node.value === null ? `CAST(NULL AS ${SQL_TYPES[node.type]})` : literalValues.scalar(node.value, SQL_TYPES[node.type]);
-    case 'field': return node.type === 'number' ? `CAST(${columnOf(node.name)} AS DOUBLE)` : columnOf(node.name);
+    case 'literal':
+      return node.value === null
+        ? `CAST(NULL AS ${SQL_TYPES[node.type]})`
+        : literalValues.scalar(node.value, SQL_TYPES[node.type]);
+    case 'field':
+      return node.type === 'number' ? `CAST(${columnOf(node.name)} AS DOUBLE)` : columnOf(node.name);
     case 'negate':
-    case 'arithmetic': return finite(arithmetic(node, columnOf));
-    case 'not': return `(NOT ${boolean(node.operand, columnOf)})`;
+    case 'arithmetic':
+      return finite(arithmetic(node, columnOf));
+    case 'not':
+      return `(NOT ${boolean(node.operand, columnOf)})`;
     case 'and':
-    case 'or': return `(${boolean(node.left, columnOf)} ${node.kind === 'and' ? 'AND' : 'OR'} ${boolean(node.right, columnOf)})`;
-    case 'comparison': return `(${inCommon(node.left, node.right, columnOf)} ${node.op === '!=' ? '<>' : node.op} ${inCommon(node.right, node.left, columnOf)})`;
-    case 'round': return node.type === 'number' ? finite(`round(${compile(node.operand)}, ${node.digits})`) : compile(node.operand);
-    case 'dateDiff': return `datesub('${node.unit}', ${as('datetime', node.from, columnOf)}, ${as('datetime', node.to, columnOf)})`;
-    case 'call': return call(node, columnOf);
+    case 'or':
+      return `(${boolean(node.left, columnOf)} ${node.kind === 'and' ? 'AND' : 'OR'} ${boolean(node.right, columnOf)})`;
+    case 'comparison':
+      return `(${inCommon(node.left, node.right, columnOf)} ${node.op === '!=' ? '<>' : node.op} ${inCommon(node.right, node.left, columnOf)})`;
+    case 'round':
+      return node.type === 'number' ? finite(`round(${compile(node.operand)}, ${node.digits})`) : compile(node.operand);
+    case 'dateDiff':
+      return `datesub('${node.unit}', ${as('datetime', node.from, columnOf)}, ${as('datetime', node.to, columnOf)})`;
+    case 'call':
+      return call(node, columnOf);
   }
 }
 
@@ -67,19 +86,30 @@ function call(node: Extract<Typed, { kind: 'call' }>, columnOf: ColumnOf): strin
   const string = () => as('string', first, columnOf);
   const into = (arg: Typed) => as(node.type, arg, columnOf);
   switch (node.name) {
-    case 'abs': return finite(`abs(${as('number', first, columnOf)})`);
+    case 'abs':
+      return finite(`abs(${as('number', first, columnOf)})`);
     case 'floor':
-    case 'ceil': return node.type === 'number' ? finite(`${node.name}(${as('number', first, columnOf)})`) : compileExpression(first, columnOf);
+    case 'ceil':
+      return node.type === 'number'
+        ? finite(`${node.name}(${as('number', first, columnOf)})`)
+        : compileExpression(first, columnOf);
     case 'lower':
-    case 'upper': return `${node.name}(${string()})`;
-    case 'trim': return `trim(${string()}, ${WHITE_SPACE})`;
-    case 'length': return `length(${string()})`;
-    case 'concat': return `(${node.args.map((arg) => printed(arg, columnOf)).join(' || ')})`;
-    case 'coalesce': return `coalesce(${node.args.map(into).join(', ')})`;
-    case 'if': return `CASE WHEN ${boolean(first, columnOf)} THEN ${into(node.args[1]!)} ELSE ${node.args[2] ? into(node.args[2]) : 'NULL'} END`;
+    case 'upper':
+      return `${node.name}(${string()})`;
+    case 'trim':
+      return `trim(${string()}, ${WHITE_SPACE})`;
+    case 'length':
+      return `length(${string()})`;
+    case 'concat':
+      return `(${node.args.map((arg) => printed(arg, columnOf)).join(' || ')})`;
+    case 'coalesce':
+      return `coalesce(${node.args.map(into).join(', ')})`;
+    case 'if':
+      return `CASE WHEN ${boolean(first, columnOf)} THEN ${into(node.args[1]!)} ELSE ${node.args[2] ? into(node.args[2]) : 'NULL'} END`;
     case 'year':
     case 'month':
-    case 'day': return `${node.name}(${as('datetime', first, columnOf)})`;
+    case 'day':
+      return `${node.name}(${as('datetime', first, columnOf)})`;
   }
 }
 

@@ -25,12 +25,26 @@ const ROW = quoteName('_row');
  * @param source the relation as SQL, e.g. `staged` or `"load"."staged"`.
  * @throws badInput as `checkFlow` does, when the steps do not fit the columns.
  */
-export function compileFlow(steps: readonly FlowStep[], columns: readonly StagedColumn[], source: string): CompiledFlow {
-  const plan = steps.reduce<Plan>((current, step, i) => inStep(i, step.type, () => applied(step, current, `f${i}`)), { from: source, columns: [...columns], order: [ROW] });
+export function compileFlow(
+  steps: readonly FlowStep[],
+  columns: readonly StagedColumn[],
+  source: string,
+): CompiledFlow {
+  const plan = steps.reduce<Plan>((current, step, i) => inStep(i, step.type, () => applied(step, current, `f${i}`)), {
+    from: source,
+    columns: [...columns],
+    order: [ROW],
+  });
   const answered = plan.columns.map((column, i) => ({ ...column, column: `c${i}` }));
   const select = plan.columns.map(({ column }) => quoteName(column));
   const named = select.map((column, i) => `${column} AS ${quoteName(`c${i}`)}`).join(', ');
-  return { sql: `SELECT ${named} FROM ${plan.from} ORDER BY ${plan.order.join(', ')}`, columns: answered, select, from: plan.from, order: plan.order };
+  return {
+    sql: `SELECT ${named} FROM ${plan.from} ORDER BY ${plan.order.join(', ')}`,
+    columns: answered,
+    select,
+    from: plan.from,
+    order: plan.order,
+  };
 }
 
 /** A flow as one statement, and in its parts for a loader that sorts by itself. */
@@ -54,22 +68,41 @@ interface Plan {
 function applied(step: FlowStep, plan: Plan, madeColumn: string): Plan {
   const columns = applyStep(step, plan.columns, (name, type) => ({ name, type, column: madeColumn }));
   switch (step.type) {
-    case 'filter': return { ...plan, columns, from: `(SELECT * FROM ${plan.from} WHERE ${condition(step.criteria, plan.columns)})` };
-    case 'sort': return { ...plan, columns, order: [sortKey(step, plan.columns), ...plan.order] };
-    case 'limit': return { ...plan, columns, from: `(SELECT * FROM ${plan.from} ORDER BY ${plan.order.join(', ')} LIMIT ${step.n})` };
-    case 'calculate': return { ...plan, columns, from: `(SELECT *, ${calculation(step.expression, plan.columns)} AS ${quoteName(madeColumn)} FROM ${plan.from})` };
+    case 'filter':
+      return { ...plan, columns, from: `(SELECT * FROM ${plan.from} WHERE ${condition(step.criteria, plan.columns)})` };
+    case 'sort':
+      return { ...plan, columns, order: [sortKey(step, plan.columns), ...plan.order] };
+    case 'limit':
+      return {
+        ...plan,
+        columns,
+        from: `(SELECT * FROM ${plan.from} ORDER BY ${plan.order.join(', ')} LIMIT ${step.n})`,
+      };
+    case 'calculate':
+      return {
+        ...plan,
+        columns,
+        from: `(SELECT *, ${calculation(step.expression, plan.columns)} AS ${quoteName(madeColumn)} FROM ${plan.from})`,
+      };
     case 'rename':
-    case 'remove': return { ...plan, columns };
+    case 'remove':
+      return { ...plan, columns };
   }
 }
 
-const physical = (columns: StagedColumn[], name: string) => quoteName(columns.find((column) => column.name === name)!.column);
+const physical = (columns: StagedColumn[], name: string) =>
+  quoteName(columns.find((column) => column.name === name)!.column);
 
 /** Within a flow no string's length is known yet, so each is compared as a text. */
-const comparedFields = (columns: StagedColumn[]): Field[] => flowFields(columns).map((field) => (field.type === 'string' ? { ...field, type: 'text' } : field));
+const comparedFields = (columns: StagedColumn[]): Field[] =>
+  flowFields(columns).map((field) => (field.type === 'string' ? { ...field, type: 'text' } : field));
 
 function condition(criteria: Record<string, unknown>, columns: StagedColumn[]): string {
-  return compileCriteria(parseCriteria(criteria, comparedFields(columns)), (field) => physical(columns, field.name), literalValues);
+  return compileCriteria(
+    parseCriteria(criteria, comparedFields(columns)),
+    (field) => physical(columns, field.name),
+    literalValues,
+  );
 }
 
 function sortKey({ field, order }: Extract<FlowStep, { type: 'sort' }>, columns: StagedColumn[]): string {
@@ -78,6 +111,9 @@ function sortKey({ field, order }: Extract<FlowStep, { type: 'sort' }>, columns:
 }
 
 function calculation(expression: string, columns: StagedColumn[]): string {
-  const typed = typeExpression(parseExpression(expression), (name) => columns.find((column) => column.name === name)?.type);
+  const typed = typeExpression(
+    parseExpression(expression),
+    (name) => columns.find((column) => column.name === name)?.type,
+  );
   return compileExpression(typed, (name) => physical(columns, name));
 }

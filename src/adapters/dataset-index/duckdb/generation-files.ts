@@ -51,7 +51,9 @@ export async function cloneFolder(dir: string, from: GenerationId, to: Generatio
   const loading = await beginFolder(dir, to);
   for (const name of (await readdir(folder(dir, from))).filter((file) => file.endsWith('.duckdb'))) {
     const source = join(folder(dir, from), name);
-    await link(source, join(loading, name)).catch(() => copyFile(source, join(loading, name), constants.COPYFILE_FICLONE));
+    await link(source, join(loading, name)).catch(() =>
+      copyFile(source, join(loading, name), constants.COPYFILE_FICLONE),
+    );
   }
   await publishFolder(dir, to);
 }

@@ -10,15 +10,28 @@ export async function histogram(field: IndexedField, rows: Rows): Promise<FieldP
   const [low, high] = extent!.map(Number) as [number, number];
   const bins = binsOf(field, low, high);
   if (!bins) return [];
-  const bin = bins.count === 1 ? '0' : `least(${bins.count - 1}, CAST(floor((${position} - CAST('${low}' AS DOUBLE)) / CAST('${bins.width}' AS DOUBLE)) AS INTEGER))`;
-  return bins.filled(new Map((await rows(`${bin}, count(*)`, `AND ${field.column} IS NOT NULL GROUP BY 1`)).map(([at, count]) => [Number(at), Number(count)])));
+  const bin =
+    bins.count === 1
+      ? '0'
+      : `least(${bins.count - 1}, CAST(floor((${position} - CAST('${low}' AS DOUBLE)) / CAST('${bins.width}' AS DOUBLE)) AS INTEGER))`;
+  return bins.filled(
+    new Map(
+      (await rows(`${bin}, count(*)`, `AND ${field.column} IS NOT NULL GROUP BY 1`)).map(([at, count]) => [
+        Number(at),
+        Number(count),
+      ]),
+    ),
+  );
 }
 
 /** A value's place on a line, as a double: the number itself, days, milliseconds. */
 function positionOf(field: IndexedField): string {
   switch (field.type) {
-    case 'date': return `CAST(epoch_ms(${field.column}) // ${DAY_MS} AS DOUBLE)`;
-    case 'datetime': return `CAST(epoch_ms(${field.column}) AS DOUBLE)`;
-    default: return `CAST(${comparable(field, field.column)} AS DOUBLE)`;
+    case 'date':
+      return `CAST(epoch_ms(${field.column}) // ${DAY_MS} AS DOUBLE)`;
+    case 'datetime':
+      return `CAST(epoch_ms(${field.column}) AS DOUBLE)`;
+    default:
+      return `CAST(${comparable(field, field.column)} AS DOUBLE)`;
   }
 }

@@ -7,7 +7,11 @@ const REPEAT_MS = 10;
  * Runs statements on a connection and stops them when the signal aborts.
  * @throws the signal's reason, whatever the interrupted statement says.
  */
-export async function interruptible<T>(connection: DuckDBConnection, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function interruptible<T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   signal.throwIfAborted();
   let repeat: NodeJS.Timeout | undefined;
   const stop = () => {

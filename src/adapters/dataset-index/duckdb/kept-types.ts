@@ -21,7 +21,12 @@ interface Conversion {
  * Gives fields the types they had before (`updateTypeMapping=false`). A value fits when casting changes nothing of it.
  * @throws upstreamFailed with the specification's `search-index mapping conflict`, naming field and value, for the first that does not fit.
  */
-export async function keepTypes(statements: LoadStatements, table: string, fields: LoadedField[], kept: Field[]): Promise<LoadedField[]> {
+export async function keepTypes(
+  statements: LoadStatements,
+  table: string,
+  fields: LoadedField[],
+  kept: Field[],
+): Promise<LoadedField[]> {
   const types = new Map(kept.map((field) => [field.name, field.type]));
   const result: LoadedField[] = [];
   for (const field of fields) {
@@ -31,12 +36,22 @@ export async function keepTypes(statements: LoadStatements, table: string, field
   return result;
 }
 
-async function convert(statements: LoadStatements, table: string, field: LoadedField, type: FieldType): Promise<LoadedField> {
+async function convert(
+  statements: LoadStatements,
+  table: string,
+  field: LoadedField,
+  type: FieldType,
+): Promise<LoadedField> {
   const { name, column } = field;
   if (field.type === 'string' && type === 'text') return { ...field, type };
   const { cast, fits, sqlType = DEFAULT_TYPE[type] } = conversion(field, type);
-  const [misfit] = await statements.rows(`SELECT CAST(${column} AS VARCHAR) FROM ${table} WHERE ${column} IS NOT NULL AND NOT coalesce(${fits}, false) LIMIT 1`);
-  if (misfit) throw upstreamFailed(`search-index mapping conflict: field "${name}" cannot hold "${String(misfit[0]).slice(0, SHOWN_CHARACTERS)}"`);
+  const [misfit] = await statements.rows(
+    `SELECT CAST(${column} AS VARCHAR) FROM ${table} WHERE ${column} IS NOT NULL AND NOT coalesce(${fits}, false) LIMIT 1`,
+  );
+  if (misfit)
+    throw upstreamFailed(
+      `search-index mapping conflict: field "${name}" cannot hold "${String(misfit[0]).slice(0, SHOWN_CHARACTERS)}"`,
+    );
   if (cast !== column) await statements.change(`ALTER TABLE ${table} ALTER ${column} TYPE ${sqlType} USING ${cast}`);
   const changed = { ...field, type, sqlType };
   if (type === 'number' && sqlType === 'VARCHAR') changed.sqlType = await settleDigits(statements, table, column);
@@ -48,17 +63,29 @@ function conversion(field: LoadedField, type: FieldType): Conversion {
   const { column } = field;
   const text = field.type === 'string' || field.type === 'text';
   const never = { cast: `CAST(NULL AS ${DEFAULT_TYPE[type]})`, fits: 'false' };
-  const unchanged = (target: string) => ({ cast: `TRY_CAST(${column} AS ${target})`, fits: `TRY_CAST(TRY_CAST(${column} AS ${target}) AS ${field.sqlType}) = ${column}` });
+  const unchanged = (target: string) => ({
+    cast: `TRY_CAST(${column} AS ${target})`,
+    fits: `TRY_CAST(TRY_CAST(${column} AS ${target}) AS ${field.sqlType}) = ${column}`,
+  });
   switch (type) {
-    case 'text': return { cast: asText(field), fits: 'true' };
-    case 'string': return { cast: asText(field), fits: `length(${asText(field)}) <= ${STRING_CHARACTERS}` };
-    case 'json': return text ? { cast: `TRY_CAST(${column} AS JSON)`, fits: `json_valid(${column})` } : { cast: `to_json(${jsonSource(field)})`, fits: 'true' };
-    case 'boolean': return text ? { cast: `TRY_CAST(${column} AS BOOLEAN)`, fits: `${column} IN ('true', 'false')` } : never;
-    case 'integer': return text || field.type === 'number' ? unchanged('BIGINT') : never;
+    case 'text':
+      return { cast: asText(field), fits: 'true' };
+    case 'string':
+      return { cast: asText(field), fits: `length(${asText(field)}) <= ${STRING_CHARACTERS}` };
+    case 'json':
+      return text
+        ? { cast: `TRY_CAST(${column} AS JSON)`, fits: `json_valid(${column})` }
+        : { cast: `to_json(${jsonSource(field)})`, fits: 'true' };
+    case 'boolean':
+      return text ? { cast: `TRY_CAST(${column} AS BOOLEAN)`, fits: `${column} IN ('true', 'false')` } : never;
+    case 'integer':
+      return text || field.type === 'number' ? unchanged('BIGINT') : never;
     case 'number':
-      if (field.type === 'integer') return { cast: `CAST(${column} AS DECIMAL(20,0))`, fits: 'true', sqlType: 'DECIMAL(20,0)' };
+      if (field.type === 'integer')
+        return { cast: `CAST(${column} AS DECIMAL(20,0))`, fits: 'true', sqlType: 'DECIMAL(20,0)' };
       return text ? { cast: column, fits: `regexp_full_match(${column}, ${PLAIN_NUMBER})`, sqlType: 'VARCHAR' } : never;
-    case 'date': return text || field.type === 'datetime' ? unchanged('DATE') : never;
+    case 'date':
+      return text || field.type === 'datetime' ? unchanged('DATE') : never;
     case 'datetime':
       if (field.type === 'date') return unchanged('TIMESTAMP');
       return text ? fromIso(column) : never;
@@ -72,6 +99,12 @@ const fromIso = (column: string): Conversion => ({
 });
 
 const asText = (field: LoadedField) =>
-  field.type === 'number' ? exactText(field.column) : field.type === 'datetime' ? isoText(field.column) : field.type === 'text' || field.type === 'string' ? field.column : `CAST(${field.column} AS VARCHAR)`;
+  field.type === 'number'
+    ? exactText(field.column)
+    : field.type === 'datetime'
+      ? isoText(field.column)
+      : field.type === 'text' || field.type === 'string'
+        ? field.column
+        : `CAST(${field.column} AS VARCHAR)`;
 
 const jsonSource = (field: LoadedField) => (field.type === 'datetime' ? isoText(field.column) : field.column);

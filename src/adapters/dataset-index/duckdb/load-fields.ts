@@ -6,8 +6,16 @@ import type { LoadedField } from './staging-types.ts';
  * The fields of the generation: all of `fields`, or with `syncFields=false` exactly those of `kept`, in their order.
  * @param vanished makes a field without values of one that the source no longer has
  */
-export function keepFields<F extends LoadedField>(fields: F[], kept: Field[] | undefined, vanished: (field: LoadedField) => F): F[] {
+export function keepFields<F extends LoadedField>(
+  fields: F[],
+  kept: Field[] | undefined,
+  vanished: (field: LoadedField) => F,
+): F[] {
   if (!kept) return fields;
   const present = new Map(fields.map((field) => [field.name, field]));
-  return kept.map(({ name, type }, i) => present.get(name) ?? vanished({ name, type, column: `c${fields.length + i}`, sqlType: DEFAULT_TYPE[type], vanished: true }));
+  return kept.map(
+    ({ name, type }, i) =>
+      present.get(name) ??
+      vanished({ name, type, column: `c${fields.length + i}`, sqlType: DEFAULT_TYPE[type], vanished: true }),
+  );
 }

@@ -30,7 +30,12 @@ export class LoadStatements {
   /** @param memory DuckDB's limit in bytes */
   static async open(memory: number, temp: string, signal: AbortSignal): Promise<LoadStatements> {
     // One thread: a segment is too small to be shared, and a second one costs 70 % more CPU for nothing.
-    const instance = await DuckDBInstance.create(':memory:', { memory_limit: `${memory}B`, threads: '1', temp_directory: temp, autoinstall_known_extensions: 'false' });
+    const instance = await DuckDBInstance.create(':memory:', {
+      memory_limit: `${memory}B`,
+      threads: '1',
+      temp_directory: temp,
+      autoinstall_known_extensions: 'false',
+    });
     const connection = await instance.connect();
     await connection.run(`SET TimeZone = 'UTC'`);
     return new LoadStatements(instance, connection, signal, memory);
@@ -39,7 +44,10 @@ export class LoadStatements {
   /** Attaches a new file for writing a table of so many columns and about so many bytes a row. */
   async create(path: string, alias: string, columns: number, rowBytes: number): Promise<void> {
     const rows = Math.floor(Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(rowBytes, 1)) / GROUP_STEP) * GROUP_STEP;
-    const options = [`ROW_GROUP_SIZE ${Math.max(rows, GROUP_STEP)}`, ...(columns > USUAL_COLUMNS ? [`BLOCK_SIZE ${NARROW_BLOCK}`] : [])];
+    const options = [
+      `ROW_GROUP_SIZE ${Math.max(rows, GROUP_STEP)}`,
+      ...(columns > USUAL_COLUMNS ? [`BLOCK_SIZE ${NARROW_BLOCK}`] : []),
+    ];
     await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias} (${options.join(', ')})`);
   }
 
@@ -62,7 +70,9 @@ export class LoadStatements {
   }
 
   async rows(sql: string, values: DuckDBValue[] = []): Promise<DuckDBValue[][]> {
-    return interruptible(this.#connection, this.#signal, async () => (await this.#connection.runAndReadAll(sql, values)).getRows());
+    return interruptible(this.#connection, this.#signal, async () =>
+      (await this.#connection.runAndReadAll(sql, values)).getRows(),
+    );
   }
 
   async rollback(): Promise<void> {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Generation, GenerationId, LoadPlan } from '../../../core/dataset-index.ts';
 import type { Column } from '../../../core/fields.ts';
 import type { Segment } from '../../../core/row-source.ts';
-import { describeValues } from './exactness.ts';
 import { applyFlow } from './apply-flow.ts';
-import { keepFields } from './load-fields.ts';
+import { describeValues } from './exactness.ts';
 import { beginFolder, publishFolder, ROWS, rowsFile } from './generation-files.ts';
 import { keepTypes } from './kept-types.ts';
+import { keepFields } from './load-fields.ts';
 import { LoadStatements } from './load-statements.ts';
 import { stageRows } from './stage-rows.ts';
 import type { Load } from './stage-rows.ts';
@@ -24,7 +24,13 @@ const COLUMN_MEMORY = 600_000;
 /**
  * Rows become a generation: one new file, made in `<id>.loading/`, checkpointed, closed, synced and renamed. Whatever fails or aborts leaves nothing.
  */
-export async function loadGeneration(dir: string, id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation> {
+export async function loadGeneration(
+  dir: string,
+  id: GenerationId,
+  columns: Column[],
+  segments: AsyncIterable<Segment>,
+  plan: LoadPlan,
+): Promise<Generation> {
   const folder = await beginFolder(dir, id);
   try {
     const made = await makeFile(folder, columns, segments, plan);
@@ -37,9 +43,18 @@ export async function loadGeneration(dir: string, id: GenerationId, columns: Col
   }
 }
 
-async function makeFile(folder: string, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Pick<Generation, 'fields' | 'records' | 'warnings'>> {
+async function makeFile(
+  folder: string,
+  columns: Column[],
+  segments: AsyncIterable<Segment>,
+  plan: LoadPlan,
+): Promise<Pick<Generation, 'fields' | 'records' | 'warnings'>> {
   const temp = join(folder, 'temp');
-  const statements = await LoadStatements.open(MEMORY + Math.max(0, columns.length - WIDE_COLUMNS) * COLUMN_MEMORY, temp, plan.signal);
+  const statements = await LoadStatements.open(
+    MEMORY + Math.max(0, columns.length - WIDE_COLUMNS) * COLUMN_MEMORY,
+    temp,
+    plan.signal,
+  );
   try {
     const load: Load = { folder, statements, plan, columns: stageColumns(columns), segments };
     const fields = plan.flow.length === 0 ? await loadDirectly(load) : await loadThroughFlow(load);
@@ -48,7 +63,17 @@ async function makeFile(folder: string, columns: Column[], segments: AsyncIterab
     const [count] = await statements.rows('SELECT count(*) FROM made.data');
     const warnings = await lostValues(load);
     await statements.finish('made');
-    return { records: Number(count![0]), fields: kept.map(({ name, type, format, column, vanished }) => ({ name, type, ...(format && { format }), column, ...(vanished && { vanished }) })), warnings };
+    return {
+      records: Number(count![0]),
+      fields: kept.map(({ name, type, format, column, vanished }) => ({
+        name,
+        type,
+        ...(format && { format }),
+        column,
+        ...(vanished && { vanished }),
+      })),
+      warnings,
+    };
   } finally {
     statements.close();
     await rm(temp, { recursive: true, force: true });
@@ -58,7 +83,12 @@ async function makeFile(folder: string, columns: Column[], segments: AsyncIterab
 
 /** Without a flow the source's columns are the fields: those wanted go straight into the generation's file. */
 async function loadDirectly(load: Load): Promise<LoadedField[]> {
-  const kept = keepFields(load.columns, load.plan.keepFields, (field) => ({ ...field, readType: field.sqlType, select: `CAST(NULL AS ${field.sqlType})`, digits: false }));
+  const kept = keepFields(load.columns, load.plan.keepFields, (field) => ({
+    ...field,
+    readType: field.sqlType,
+    select: `CAST(NULL AS ${field.sqlType})`,
+    digits: false,
+  }));
   await stageRows(load, 'made', join(load.folder, ROWS), kept);
   return kept;
 }
@@ -76,11 +106,14 @@ async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
 async function lostValues({ statements, columns }: Load): Promise<string[]> {
   const warnings: string[] = [];
   for (const { name, lost, type } of columns) {
-    const [exists] = lost ? await statements.rows(`SELECT 1 FROM duckdb_sequences() WHERE sequence_name = '${lost}'`) : [];
+    const [exists] = lost
+      ? await statements.rows(`SELECT 1 FROM duckdb_sequences() WHERE sequence_name = '${lost}'`)
+      : [];
     if (!exists) continue;
     const count = Number((await statements.rows(`SELECT nextval('${lost}')`))[0]![0]) - 1;
     const reason = type === 'number' ? 'not finite numbers' : 'outside the years 1 to 9999';
-    if (count > 0) warnings.push(`Field "${name}": ${count} ${count === 1 ? 'value' : 'values'} ${reason}, now missing`);
+    if (count > 0)
+      warnings.push(`Field "${name}": ${count} ${count === 1 ? 'value' : 'values'} ${reason}, now missing`);
   }
   return warnings;
 }

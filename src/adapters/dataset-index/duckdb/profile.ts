@@ -9,7 +9,12 @@ import type { Ask, Serving } from './serving.ts';
 import { jsonForm } from './value-forms.ts';
 
 /** Statistics of the fields over the matching rows. Fields are looked at one by one: their columns are read alone. */
-export async function profileRows(serving: Serving, scope: Scope, names: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+export async function profileRows(
+  serving: Serving,
+  scope: Scope,
+  names: string[],
+  signal: AbortSignal,
+): Promise<{ total: number; fields: FieldProfile[] }> {
   const fields = names.map((name) => scope.field(name));
   return serving.query(scope.files, signal, async (ask, aliases) => {
     const values: DuckDBValue[] = [];
@@ -32,8 +37,14 @@ async function profile(field: IndexedField, total: number, rows: Rows): Promise<
   const approximate = Number(counts![1]) > EXACT_DISTINCT;
   const distinct = approximate ? Number(counts![1]) : Number((await rows(`count(DISTINCT ${column})`))[0]![0]);
   return {
-    name, type, count, missing: total - count, distinct: Math.min(distinct, count), approximate,
-    ...await extent(field, rows), ...await spread(field, rows),
+    name,
+    type,
+    count,
+    missing: total - count,
+    distinct: Math.min(distinct, count),
+    approximate,
+    ...(await extent(field, rows)),
+    ...(await spread(field, rows)),
     top: await top(field, rows),
     histogram: ORDERED.includes(type) && count > 0 ? await histogram(field, rows) : [],
   };
@@ -41,7 +52,9 @@ async function profile(field: IndexedField, total: number, rows: Rows): Promise<
 
 async function extent(field: IndexedField, rows: Rows): Promise<Pick<FieldProfile, 'min' | 'max'>> {
   if (!ORDERED.includes(field.type)) return { min: null, max: null };
-  const [row] = await rows(`CAST(json_array(${jsonForm(field, extreme('min', field, 'min'))}, ${jsonForm(field, extreme('max', field, 'max'))}) AS VARCHAR)`);
+  const [row] = await rows(
+    `CAST(json_array(${jsonForm(field, extreme('min', field, 'min'))}, ${jsonForm(field, extreme('max', field, 'max'))}) AS VARCHAR)`,
+  );
   const [min, max] = JSON.parse(String(row![0])) as unknown[];
   return { min, max };
 }
@@ -57,8 +70,10 @@ async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfil
 async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']> {
   if (!COUNTED.includes(field.type)) return [];
   const { column } = field;
-  const found = await rows(`CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`,
-    `AND ${column} IS NOT NULL GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)}, ${column} LIMIT ${TOP}`);
+  const found = await rows(
+    `CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`,
+    `AND ${column} IS NOT NULL GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)}, ${column} LIMIT ${TOP}`,
+  );
   return found.map(([json]) => {
     const [value, count] = JSON.parse(String(json)) as [unknown, number];
     return { value, count };

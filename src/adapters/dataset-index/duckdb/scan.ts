@@ -16,7 +16,9 @@ const VECTOR_ROWS = 2048;
 /** All matching rows, in batches; what was read is not kept. */
 export function scanRows(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   if (scan.sort.length > 0 || scan.words.length > 0) return pageByPage(serving, scope, scan, signal);
-  return batchRows(scan) < VECTOR_ROWS ? rangeByRange(serving, scope, scan, signal) : inFileOrder(serving, scope, scan, signal);
+  return batchRows(scan) < VECTOR_ROWS
+    ? rangeByRange(serving, scope, scan, signal)
+    : inFileOrder(serving, scope, scan, signal);
 }
 
 /** As DuckDB reads them. */
@@ -26,7 +28,8 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
     const values: DuckDBValue[] = [];
     return { sql: `SELECT ${object} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`, values };
   };
-  for await (const chunk of serving.stream(scope.files, signal, statement)) yield parseRows(chunk.map(([json]) => json!));
+  for await (const chunk of serving.stream(scope.files, signal, statement))
+    yield parseRows(chunk.map(([json]) => json!));
 }
 
 /**
@@ -37,16 +40,22 @@ async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal:
   const release = await serving.hold(scope.files);
   const object = rowObject(scope, scan.fields);
   const most = batchRows(scan);
-  const matching = (select: (from: string) => string, range: string) => serving.stream(scope.files, signal, (aliases) => {
-    const values: DuckDBValue[] = [];
-    return { sql: select(`FROM ${scope.table(aliases)} WHERE ${range} AND ${scope.where(aliases, values)}`), values };
-  });
+  const matching = (select: (from: string) => string, range: string) =>
+    serving.stream(scope.files, signal, (aliases) => {
+      const values: DuckDBValue[] = [];
+      return { sql: select(`FROM ${scope.table(aliases)} WHERE ${range} AND ${scope.where(aliases, values)}`), values };
+    });
   try {
     for (let next = 0; ;) {
       let last: DuckDBValue = null;
-      for await (const [row] of matching((from) => `SELECT max(number) FROM (SELECT rowid AS number ${from} LIMIT ${most})`, `rowid >= ${next}`)) last = row![0]!;
+      for await (const [row] of matching(
+        (from) => `SELECT max(number) FROM (SELECT rowid AS number ${from} LIMIT ${most})`,
+        `rowid >= ${next}`,
+      ))
+        last = row![0]!;
       if (last === null) return;
-      for await (const chunk of matching((from) => `SELECT ${object} ${from}`, `rowid BETWEEN ${next} AND ${last}`)) yield parseRows(chunk.map(([json]) => json!));
+      for await (const chunk of matching((from) => `SELECT ${object} ${from}`, `rowid BETWEEN ${next} AND ${last}`))
+        yield parseRows(chunk.map(([json]) => json!));
       next = Number(last) + 1;
     }
   } finally {
@@ -61,7 +70,12 @@ async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: A
     const limit = batchRows(scan);
     let after: string | undefined;
     do {
-      const page = await searchRows(serving, scope, { ...scan, limit, start: 0, total: false, ...(after !== undefined && { after }) }, signal);
+      const page = await searchRows(
+        serving,
+        scope,
+        { ...scan, limit, start: 0, total: false, ...(after !== undefined && { after }) },
+        signal,
+      );
       if (page.rows.length > 0) yield page.rows;
       after = page.next ?? undefined;
     } while (after !== undefined);
@@ -71,5 +85,10 @@ async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: A
 }
 
 function batchRows({ generation, fields }: Scan): number {
-  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / meanRowBytes(generation), PRINTED_VALUES / Math.max(fields.length, 1))));
+  return Math.max(
+    1,
+    Math.floor(
+      Math.min(BATCH_ROWS, BATCH_BYTES / meanRowBytes(generation), PRINTED_VALUES / Math.max(fields.length, 1)),
+    ),
+  );
 }

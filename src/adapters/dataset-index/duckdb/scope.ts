@@ -23,17 +23,27 @@ export interface Scope {
 }
 
 /** Opens what a search reads. Building the words may take a while the first time. */
-export async function openScope(dir: string, sidecar: WordsSidecar, search: Search, signal: AbortSignal): Promise<Scope> {
+export async function openScope(
+  dir: string,
+  sidecar: WordsSidecar,
+  search: Search,
+  signal: AbortSignal,
+): Promise<Scope> {
   const { generation, where, words, partial } = search;
   const field = fieldFinder(generation);
   const hides = partial && !matchesAll({ ...search, words: [] });
   const files = [rowsFile(dir, generation.id)];
   if (words.length > 0) files.push(await sidecar.file(generation, search.wordFields.map(field), signal));
-  const holdsWords = (values: DuckDBValue[]) => words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ');
-  const wordRows = ([, sidecarAlias]: string[], values: DuckDBValue[]) => (words.length === 0 ? undefined : `SELECT rowid FROM ${sidecarAlias}.words WHERE ${holdsWords(values)}`);
-  const matches = (values: DuckDBValue[]) => compileCriteria(where, ({ name }) => field(name).column, boundValues(values));
+  const holdsWords = (values: DuckDBValue[]) =>
+    words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ');
+  const wordRows = ([, sidecarAlias]: string[], values: DuckDBValue[]) =>
+    words.length === 0 ? undefined : `SELECT rowid FROM ${sidecarAlias}.words WHERE ${holdsWords(values)}`;
+  const matches = (values: DuckDBValue[]) =>
+    compileCriteria(where, ({ name }) => field(name).column, boundValues(values));
   return {
-    files, field, wordRows,
+    files,
+    field,
+    wordRows,
     everything: matchesAll(search),
     table: ([alias]) => `${alias}.data`,
     where: (aliases, values) => {
@@ -50,11 +60,17 @@ export async function openScope(dir: string, sidecar: WordsSidecar, search: Sear
 /** The type in which `comparable` compares a field. */
 export function comparedType({ type, format }: IndexedField): SqlType {
   switch (type) {
-    case 'integer': return format ? 'DOUBLE' : 'BIGINT';
-    case 'number': return 'DOUBLE';
-    case 'boolean': return 'BOOLEAN';
-    case 'date': return 'DATE';
-    case 'datetime': return 'TIMESTAMP';
-    default: return 'VARCHAR';
+    case 'integer':
+      return format ? 'DOUBLE' : 'BIGINT';
+    case 'number':
+      return 'DOUBLE';
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'date':
+      return 'DATE';
+    case 'datetime':
+      return 'TIMESTAMP';
+    default:
+      return 'VARCHAR';
   }
 }

@@ -14,7 +14,12 @@ export const PRINTED_VALUES = 250_000;
 const WIDE = 200;
 
 /** A page of rows in their JSON forms. */
-export async function searchRows(serving: Serving, scope: Scope, search: RowSearch, signal: AbortSignal): Promise<Page> {
+export async function searchRows(
+  serving: Serving,
+  scope: Scope,
+  search: RowSearch,
+  signal: AbortSignal,
+): Promise<Page> {
   const question = { scope, search, keys: sortKeys(scope, search.sort), after: positionRow(search) };
   return serving.query(scope.files, signal, async (ask, aliases) => {
     const found = await (search.fields.length > WIDE ? numbersFirst : atOnce)({ ask, aliases, ...question });
@@ -39,19 +44,25 @@ async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
 async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
   const { ask, aliases, scope, search } = question;
   const values: DuckDBValue[] = [];
-  const numbers = (await ask(`SELECT number FROM (${await pageOf(question, [], values)})`, values)).map(([number]) => Number(number));
+  const numbers = (await ask(`SELECT number FROM (${await pageOf(question, [], values)})`, values)).map(([number]) =>
+    Number(number),
+  );
   const members = new Map(numbers.map((number): [number, string[]] => [number, []]));
   for (const fields of parts(search.fields, WIDE)) {
     const object = rowObject(scope, fields);
     for (const some of parts(numbers, PRINTED_VALUES / WIDE)) {
-      const rows = await ask(`SELECT rowid, ${object} FROM ${scope.table(aliases)} WHERE rowid IN (${some.join(', ')})`, []);
+      const rows = await ask(
+        `SELECT rowid, ${object} FROM ${scope.table(aliases)} WHERE rowid IN (${some.join(', ')})`,
+        [],
+      );
       for (const [number, json] of rows) members.get(Number(number))!.push(String(json).slice(1, -1));
     }
   }
   return numbers.map((number) => [number, `{${members.get(number)!.join(',')}}`]);
 }
 
-const parts = <T>(all: readonly T[], size: number): T[][] => Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+const parts = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
 /** Rows printed by DuckDB as JSON objects, parsed at once. */
 export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
@@ -78,7 +89,11 @@ interface PageQuestion {
 }
 
 /** The statement of the page's rows, with these fields, and one more, which tells whether there is a next page. */
-async function pageOf({ ask, aliases, scope, search, keys, after }: PageQuestion, fields: readonly string[], values: DuckDBValue[]): Promise<string> {
+async function pageOf(
+  { ask, aliases, scope, search, keys, after }: PageQuestion,
+  fields: readonly string[],
+  values: DuckDBValue[],
+): Promise<string> {
   const table = scope.table(aliases);
   const columns = [...new Set(fields.map((name) => scope.field(name).column))];
   const select = ['rowid AS number', ...columns].join(', ');
@@ -104,17 +119,32 @@ async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, valu
   return afterPosition(keys, after!, position, values);
 }
 
-async function total(ask: Ask, aliases: string[], scope: Scope, search: RowSearch, found: number, more: boolean): Promise<number> {
+async function total(
+  ask: Ask,
+  aliases: string[],
+  scope: Scope,
+  search: RowSearch,
+  found: number,
+  more: boolean,
+): Promise<number> {
   if (scope.everything) return search.generation.records;
   const isFirst = search.start === 0 && search.after === undefined;
   return isFirst && !more ? found : countRows(ask, aliases, scope, search);
 }
 
 /** How many rows match. */
-export async function countRows(ask: Ask, aliases: string[], scope: Scope, search: Pick<RowSearch, 'where' | 'words' | 'generation'>): Promise<number> {
+export async function countRows(
+  ask: Ask,
+  aliases: string[],
+  scope: Scope,
+  search: Pick<RowSearch, 'where' | 'words' | 'generation'>,
+): Promise<number> {
   if (scope.everything) return search.generation.records;
   const values: DuckDBValue[] = [];
-  const from = search.words.length > 0 && isAll(search) ? `(${scope.wordRows(aliases, values)})` : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
+  const from =
+    search.words.length > 0 && isAll(search)
+      ? `(${scope.wordRows(aliases, values)})`
+      : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
   const [row] = await ask(`SELECT count(*) FROM ${from}`, values);
   return Number(row![0]);
 }

@@ -1,8 +1,8 @@
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
+import { quotePath } from './generation-files.ts';
 import { GROUP_BYTES, GROUP_STEP } from './load-statements.ts';
 import type { LoadStatements } from './load-statements.ts';
-import { quotePath } from './generation-files.ts';
 import type { SourceColumn } from './staging-types.ts';
 
 /** DuckDB's own limit of a record. */
@@ -22,9 +22,14 @@ export function readSegment(segment: Segment, types: { column: string; readType:
   const columns = types.map(({ column, readType }) => `'${column}': '${readType}'`).join(', ');
   // The buffer is 16 records by default: with a raised limit that exhausts the memory, so it becomes one.
   // Readers in parallel lose records that are longer than their part of it.
-  const longer = segment.longestRow < USUAL_ROW_BYTES ? '' : `, max_line_size=${segment.longestRow + 64}, buffer_size=${segment.longestRow + 128}, parallel=false`;
-  return `read_csv(${quotePath(segment.path)}, columns={${columns}}, header=false, auto_detect=false, delim=',', quote='"', escape='"', `
-    + `nullstr='\\N', allow_quoted_nulls=false, new_line='\\n'${longer})`;
+  const longer =
+    segment.longestRow < USUAL_ROW_BYTES
+      ? ''
+      : `, max_line_size=${segment.longestRow + 64}, buffer_size=${segment.longestRow + 128}, parallel=false`;
+  return (
+    `read_csv(${quotePath(segment.path)}, columns={${columns}}, header=false, auto_detect=false, delim=',', quote='"', escape='"', ` +
+    `nullstr='\\N', allow_quoted_nulls=false, new_line='\\n'${longer})`
+  );
 }
 
 /**
@@ -32,12 +37,24 @@ export function readSegment(segment: Segment, types: { column: string; readType:
  * @param before rows of earlier segments, for the line numbers of complaints
  * @throws upstreamFailed naming column, line and value of what does not fit its type, or saying that the segment is broken.
  */
-export async function appendSegment(statements: LoadStatements, table: string, columns: SourceColumn[], kept: SourceColumn[], segment: Segment, before: number): Promise<number> {
-  if (segment.longestRow > MAX_ROW_BYTES) throw upstreamFailed(`A row of the source takes ${segment.longestRow} bytes; at most ${MAX_ROW_BYTES} are possible`);
+export async function appendSegment(
+  statements: LoadStatements,
+  table: string,
+  columns: SourceColumn[],
+  kept: SourceColumn[],
+  segment: Segment,
+  before: number,
+): Promise<number> {
+  if (segment.longestRow > MAX_ROW_BYTES)
+    throw upstreamFailed(
+      `A row of the source takes ${segment.longestRow} bytes; at most ${MAX_ROW_BYTES} are possible`,
+    );
   await statements.allow(BASE_MEMORY + memoryOf(segment));
   let inserted: number;
   try {
-    inserted = await statements.change(`INSERT INTO ${table} SELECT ${kept.map(({ select }) => select).join(', ')} FROM ${readSegment(segment, columns)}`);
+    inserted = await statements.change(
+      `INSERT INTO ${table} SELECT ${kept.map(({ select }) => select).join(', ')} FROM ${readSegment(segment, columns)}`,
+    );
   } catch (error) {
     statements.throwIfAborted();
     await statements.rollback();
@@ -51,18 +68,43 @@ export async function appendSegment(statements: LoadStatements, table: string, c
 /** What the rows of a segment need beside the usual, in bytes: the longest by itself, and twice the least group of rows that DuckDB writes at a time. */
 function memoryOf({ bytes, rows, longestRow }: Segment): number {
   const group = GROUP_STEP * (bytes / Math.max(rows, 1));
-  return Math.max(longestRow > USUAL_ROW_BYTES ? ROW_COPIES * longestRow : 0, group > GROUP_BYTES ? Math.min(GROUP_COPIES * group, MOST_MEMORY) : 0);
+  return Math.max(
+    longestRow > USUAL_ROW_BYTES ? ROW_COPIES * longestRow : 0,
+    group > GROUP_BYTES ? Math.min(GROUP_COPIES * group, MOST_MEMORY) : 0,
+  );
 }
 
 /** The first value that is not of its column's type, found by reading the segment again as texts. */
-async function complaint(statements: LoadStatements, columns: SourceColumn[], segment: Segment, before: number, error: unknown): Promise<Error> {
-  const texts = readSegment(segment, columns.map(({ column }) => ({ column, readType: 'VARCHAR' })));
+async function complaint(
+  statements: LoadStatements,
+  columns: SourceColumn[],
+  segment: Segment,
+  before: number,
+  error: unknown,
+): Promise<Error> {
+  const texts = readSegment(
+    segment,
+    columns.map(({ column }) => ({ column, readType: 'VARCHAR' })),
+  );
   for (const { column, name, readType, sqlType, lost } of columns.filter(({ sqlType }) => sqlType !== 'VARCHAR')) {
-    const fine = lost && readType === 'VARCHAR' ? ` AND ${column} NOT IN ('NaN', 'Infinity', '-Infinity', 'infinity', '-infinity') AND NOT ends_with(${column}, 'BC')` : '';
-    const [bad] = await statements.rows(`SELECT line, ${column} FROM (SELECT row_number() OVER () line, ${column} FROM ${texts})
-      WHERE ${column} IS NOT NULL AND TRY_CAST(${column} AS ${sqlType}) IS NULL${fine} LIMIT 1`).catch(() => []);
-    if (bad) return upstreamFailed(`Column "${name}", line ${before + Number(bad[0])}: "${String(bad[1]).slice(0, SHOWN_CHARACTERS)}" is not of type ${sqlType}`, { cause: error });
+    const fine =
+      lost && readType === 'VARCHAR'
+        ? ` AND ${column} NOT IN ('NaN', 'Infinity', '-Infinity', 'infinity', '-infinity') AND NOT ends_with(${column}, 'BC')`
+        : '';
+    const [bad] = await statements
+      .rows(`SELECT line, ${column} FROM (SELECT row_number() OVER () line, ${column} FROM ${texts})
+      WHERE ${column} IS NOT NULL AND TRY_CAST(${column} AS ${sqlType}) IS NULL${fine} LIMIT 1`)
+      .catch(() => []);
+    if (bad)
+      return upstreamFailed(
+        `Column "${name}", line ${before + Number(bad[0])}: "${String(bad[1]).slice(0, SHOWN_CHARACTERS)}" is not of type ${sqlType}`,
+        { cause: error },
+      );
   }
-  const message = error instanceof Error ? error.message.split('\nPossible fixes')[0]!.split('\n\n')[0]! : String(error);
-  return upstreamFailed(`The rows of the source could not be read: ${message.replaceAll(segment.path, 'segment').slice(0, 500)}`, { cause: error });
+  const message =
+    error instanceof Error ? error.message.split('\nPossible fixes')[0]!.split('\n\n')[0]! : String(error);
+  return upstreamFailed(
+    `The rows of the source could not be read: ${message.replaceAll(segment.path, 'segment').slice(0, 500)}`,
+    { cause: error },
+  );
 }

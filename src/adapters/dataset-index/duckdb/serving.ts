@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { unavailable } from '../../../core/errors.ts';
-import { Attachments } from './attachments.ts';
 import { Gate } from '../../../core/gate.ts';
-import { interruptible } from './interruptible.ts';
+import { Attachments } from './attachments.ts';
 import { quotePath } from './generation-files.ts';
+import { interruptible } from './interruptible.ts';
 
 /** Each running query holds a thread of libuv's pool, which files and name look-ups need too. */
 const RUNNING = 4;
@@ -37,8 +37,11 @@ export class Serving {
   static async open(dir: string, settings: { memoryLimit: string; threads: number; temp: string }): Promise<Serving> {
     await mkdir(dir, { recursive: true });
     const instance = await DuckDBInstance.create(':memory:', {
-      memory_limit: settings.memoryLimit, threads: String(settings.threads), temp_directory: settings.temp,
-      autoinstall_known_extensions: 'false', autoload_known_extensions: 'false',
+      memory_limit: settings.memoryLimit,
+      threads: String(settings.threads),
+      temp_directory: settings.temp,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
     });
     const admin = await instance.connect();
     await admin.run(`SET GLOBAL TimeZone = 'UTC'`);
@@ -52,8 +55,11 @@ export class Serving {
   async query<T>(files: string[], signal: AbortSignal, work: (ask: Ask, aliases: Aliases) => Promise<T>): Promise<T> {
     await this.#queries.enter(signal);
     try {
-      return await this.#on(files, (connection, aliases) => interruptible(connection, signal, () =>
-        work(async (sql, values) => (await connection.runAndReadAll(sql, values)).getRows(), aliases)));
+      return await this.#on(files, (connection, aliases) =>
+        interruptible(connection, signal, () =>
+          work(async (sql, values) => (await connection.runAndReadAll(sql, values)).getRows(), aliases),
+        ),
+      );
     } catch (error) {
       throw explained(error);
     } finally {
@@ -62,7 +68,11 @@ export class Serving {
   }
 
   /** An answer too long for memory, in chunks. Exports have places of their own, so that they keep no page waiting. */
-  async* stream(files: string[], signal: AbortSignal, statement: (aliases: Aliases) => { sql: string; values: DuckDBValue[] }): AsyncGenerator<DuckDBValue[][]> {
+  async *stream(
+    files: string[],
+    signal: AbortSignal,
+    statement: (aliases: Aliases) => { sql: string; values: DuckDBValue[] },
+  ): AsyncGenerator<DuckDBValue[][]> {
     await this.#scans.enter(signal);
     const release: (() => Promise<void>)[] = [];
     try {
@@ -88,7 +98,9 @@ export class Serving {
   /** Keeps files readable between queries, though they may be dropped meanwhile, until the answer is called. */
   async hold(files: string[]): Promise<() => Promise<void>> {
     const release: (() => Promise<void>)[] = [];
-    const free = async () => { for (const one of release) await one(); };
+    const free = async () => {
+      for (const one of release) await one();
+    };
     await this.#attach(files, release).catch(async (error: unknown) => {
       await free();
       throw error;
@@ -98,7 +110,9 @@ export class Serving {
 
   /** Statements that read files and write one of their own below the folder. */
   async write<T>(files: string[], work: (connection: DuckDBConnection, aliases: Aliases) => Promise<T>): Promise<T> {
-    const writing = this.#on(files, (connection, aliases) => interruptible(connection, this.#closing.signal, () => work(connection, aliases)));
+    const writing = this.#on(files, (connection, aliases) =>
+      interruptible(connection, this.#closing.signal, () => work(connection, aliases)),
+    );
     this.#writes.add(writing);
     try {
       return await writing;
@@ -130,8 +144,10 @@ export class Serving {
     const release: (() => Promise<void>)[] = [];
     try {
       const aliases = await this.#attach(files, release);
-      const connection = this.#idle.pop() ?? await this.#instance.connect();
-      release.unshift(async () => { this.#idle.push(connection); });
+      const connection = this.#idle.pop() ?? (await this.#instance.connect());
+      release.unshift(async () => {
+        this.#idle.push(connection);
+      });
       return await work(connection, aliases);
     } finally {
       for (const free of release) await free();
@@ -150,4 +166,6 @@ export class Serving {
 }
 
 const explained = (error: unknown): unknown =>
-  (error instanceof Error && error.message.startsWith('Out of Memory Error') ? unavailable('The question needs more memory than the index may use', { cause: error }) : error);
+  error instanceof Error && error.message.startsWith('Out of Memory Error')
+    ? unavailable('The question needs more memory than the index may use', { cause: error })
+    : error;

@@ -28,7 +28,8 @@ export const literalValues: SqlValues = {
 };
 
 /** A string literal. DuckDB ends a statement at a NUL, so that one is spelt out. */
-export const quoteText = (text: string): string => `('${text.replaceAll("'", "''").replaceAll('\0', "' || chr(0) || '")}')`;
+export const quoteText = (text: string): string =>
+  `('${text.replaceAll("'", "''").replaceAll('\0', "' || chr(0) || '")}')`;
 
 /** A quoted name of a table or column. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

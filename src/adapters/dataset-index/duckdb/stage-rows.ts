@@ -4,8 +4,8 @@ import { upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { settleDigits } from './digits.ts';
 import type { LoadStatements } from './load-statements.ts';
-import { segmentsAhead } from './segments-ahead.ts';
 import { appendSegment } from './segment-reader.ts';
+import { segmentsAhead } from './segments-ahead.ts';
 import type { SourceColumn } from './staging-types.ts';
 
 const PROGRESS_MS = 100;
@@ -27,7 +27,12 @@ export interface StagedSize {
 }
 
 /** Reads all segments into the table `data` of a new file, in the source's order, and settles the types that waited for the values. */
-export async function stageRows({ statements, plan, columns, segments }: Load, alias: string, file: string, kept: SourceColumn[]): Promise<StagedSize> {
+export async function stageRows(
+  { statements, plan, columns, segments }: Load,
+  alias: string,
+  file: string,
+  kept: SourceColumn[],
+): Promise<StagedSize> {
   const staged: StagedSize = { rows: 0, bytes: 0 };
   let begun = false;
   let reported = 0;
@@ -35,7 +40,9 @@ export async function stageRows({ statements, plan, columns, segments }: Load, a
     begun = true;
     await statements.create(file, alias, kept.length, rowBytes);
     for (const { lost } of kept) if (lost) await statements.change(`CREATE TEMP SEQUENCE ${lost}`);
-    await statements.change(`CREATE TABLE ${alias}.data (${kept.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')})`);
+    await statements.change(
+      `CREATE TABLE ${alias}.data (${kept.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')})`,
+    );
     // One transaction writes whole row groups to the file once, without a log.
     await statements.change('BEGIN');
   };
@@ -47,7 +54,8 @@ export async function stageRows({ statements, plan, columns, segments }: Load, a
     } finally {
       if (segment.temporary) await rm(segment.path, { force: true });
     }
-    if (plan.maxRows > 0 && staged.rows > plan.maxRows) throw upstreamFailed(`The query answers more than the ${plan.maxRows} rows that are allowed`);
+    if (plan.maxRows > 0 && staged.rows > plan.maxRows)
+      throw upstreamFailed(`The query answers more than the ${plan.maxRows} rows that are allowed`);
     if (performance.now() - reported < PROGRESS_MS) continue;
     reported = performance.now();
     plan.progress(staged.rows);
@@ -55,6 +63,7 @@ export async function stageRows({ statements, plan, columns, segments }: Load, a
   if (!begun) await begin(0);
   await statements.change('COMMIT');
   plan.progress(staged.rows);
-  for (const column of kept) if (column.digits) column.sqlType = await settleDigits(statements, `${alias}.data`, column.column);
+  for (const column of kept)
+    if (column.digits) column.sqlType = await settleDigits(statements, `${alias}.data`, column.column);
   return staged;
 }

@@ -1,5 +1,5 @@
-import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
+import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 
 /** A field during a load: what DuckDB keeps it as. */
 export interface LoadedField extends IndexedField {
@@ -20,10 +20,24 @@ export interface SourceColumn extends LoadedField {
 
 /** DuckDB's type for a field of which no value decides: a vanished column, a kept type. */
 export const DEFAULT_TYPE: Record<FieldType, string> = {
-  string: 'VARCHAR', text: 'VARCHAR', integer: 'BIGINT', number: 'DOUBLE', boolean: 'BOOLEAN', date: 'DATE', datetime: 'TIMESTAMP', json: 'JSON',
+  string: 'VARCHAR',
+  text: 'VARCHAR',
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  boolean: 'BOOLEAN',
+  date: 'DATE',
+  datetime: 'TIMESTAMP',
+  json: 'JSON',
 };
 
-const PLAIN = { boolean: 'BOOLEAN', int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', text: 'VARCHAR', json: 'JSON' } as const;
+const PLAIN = {
+  boolean: 'BOOLEAN',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  uint64: 'UBIGINT',
+  text: 'VARCHAR',
+  json: 'JSON',
+} as const;
 const NOT_FINITE = `('NaN', 'Infinity', '-Infinity')`;
 
 /** The source's columns with their physical names `c0` … `cN` and their types. Names stay as spelt; a repeated one becomes `id_2`. */
@@ -35,7 +49,13 @@ export function stageColumns(columns: Column[]): SourceColumn[] {
     for (let n = 2; seen.has(name) || (name !== wanted && taken.has(name)); n++) name = `${wanted}_${n}`;
     seen.add(name);
     const column = `c${i}`;
-    return { name, type, column, digits: storage.kind === 'decimal' && storage.precision === undefined, ...staging(storage, column) };
+    return {
+      name,
+      type,
+      column,
+      digits: storage.kind === 'decimal' && storage.precision === undefined,
+      ...staging(storage, column),
+    };
   });
 }
 
@@ -44,17 +64,25 @@ function staging(storage: Storage, column: string): Pick<SourceColumn, 'readType
   const sqlType = sqlTypeOf(storage);
   const lost = `lost_${column}`;
   const guarded = (readType: string, fine: string, kept: string) => ({
-    readType, sqlType, lost,
+    readType,
+    sqlType,
+    lost,
     select: `CASE WHEN ${fine} THEN ${kept} WHEN ${column} IS NOT NULL AND nextval('${lost}') < 0 THEN NULL END`,
   });
   switch (storage.kind) {
-    case 'decimal': return guarded('VARCHAR', `${column} NOT IN ${NOT_FINITE}`, `CAST(${column} AS ${sqlType})`);
-    case 'float64': return guarded('DOUBLE', `isfinite(${column})`, column);
-    case 'date': return guarded('VARCHAR', hasDateForm(column), `CAST(${column} AS DATE)`);
-    case 'timestamp': return guarded('VARCHAR', hasDateForm(column), `date_trunc('milliseconds', CAST(${column} AS TIMESTAMP))`);
+    case 'decimal':
+      return guarded('VARCHAR', `${column} NOT IN ${NOT_FINITE}`, `CAST(${column} AS ${sqlType})`);
+    case 'float64':
+      return guarded('DOUBLE', `isfinite(${column})`, column);
+    case 'date':
+      return guarded('VARCHAR', hasDateForm(column), `CAST(${column} AS DATE)`);
+    case 'timestamp':
+      return guarded('VARCHAR', hasDateForm(column), `date_trunc('milliseconds', CAST(${column} AS TIMESTAMP))`);
     // A document that is just `null` is a missing value, as it is in JSON.
-    case 'json': return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')` };
-    default: return { readType: sqlType, sqlType, select: column };
+    case 'json':
+      return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')` };
+    default:
+      return { readType: sqlType, sqlType, select: column };
   }
 }
 
@@ -64,10 +92,15 @@ const hasDateForm = (column: string) =>
 
 function sqlTypeOf(storage: Storage): string {
   switch (storage.kind) {
-    case 'decimal': return storage.precision === undefined ? 'VARCHAR' : `DECIMAL(${storage.precision},${storage.scale ?? 0})`;
-    case 'float64': return 'DOUBLE';
-    case 'date': return 'DATE';
-    case 'timestamp': return 'TIMESTAMP';
-    default: return PLAIN[storage.kind];
+    case 'decimal':
+      return storage.precision === undefined ? 'VARCHAR' : `DECIMAL(${storage.precision},${storage.scale ?? 0})`;
+    case 'float64':
+      return 'DOUBLE';
+    case 'date':
+      return 'DATE';
+    case 'timestamp':
+      return 'TIMESTAMP';
+    default:
+      return PLAIN[storage.kind];
   }
 }

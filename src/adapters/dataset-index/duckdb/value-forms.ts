@@ -12,11 +12,16 @@ export const isoText = (sql: string) => `strftime(${sql}, '%Y-%m-%dT%H:%M:%S.%gZ
 /** SQL of a value of the field in a form that `json_object` prints as the value's JSON form (core/dataset-index.ts, `Row`). */
 export function jsonForm(field: Pick<IndexedField, 'type' | 'format'>, sql: string): string {
   switch (field.type) {
-    case 'integer': return field.format ? `CAST(${sql} AS VARCHAR)` : sql;
+    case 'integer':
+      return field.format ? `CAST(${sql} AS VARCHAR)` : sql;
     // DuckDB prints a DECIMAL's digits as a JSON number, which is exact where its cast to DOUBLE is not.
-    case 'number': return field.format ? exactText(sql) : sql;
-    case 'date': return `CAST(${sql} AS VARCHAR)`;
-    case 'datetime': return isoText(sql);
-    default: return sql;
+    case 'number':
+      return field.format ? exactText(sql) : sql;
+    case 'date':
+      return `CAST(${sql} AS VARCHAR)`;
+    case 'datetime':
+      return isoText(sql);
+    default:
+      return sql;
   }
 }

@@ -6,8 +6,8 @@ import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { gone } from '../../../core/errors.ts';
-import { wordsOf } from '../../../core/words.ts';
 import { Gate } from '../../../core/gate.ts';
+import { wordsOf } from '../../../core/words.ts';
 import { folder, quotePath, rowsFile } from './generation-files.ts';
 import type { Serving } from './serving.ts';
 
@@ -49,7 +49,9 @@ export class WordsSidecar {
   async #built(generation: Generation, columns: string[], path: string, signal: AbortSignal): Promise<void> {
     let building = this.#building.get(path);
     if (!building) {
-      building = this.#build(rowsFile(this.#dir, generation.id), columns, path).finally(() => this.#building.delete(path));
+      building = this.#build(rowsFile(this.#dir, generation.id), columns, path).finally(() =>
+        this.#building.delete(path),
+      );
       this.#building.set(path, building);
     }
     const aborted = Promise.withResolvers<never>();
@@ -91,17 +93,25 @@ export class WordsSidecar {
   #register(connection: DuckDBConnection): void {
     if (this.#registered) return;
     this.#registered = true;
-    connection.registerScalarFunction(DuckDBScalarFunction.create({
-      name: FOLD, returnType: VARCHAR, parameterTypes: [VARCHAR],
-      mainFunction: (_info, input, output) => {
-        const texts = input.getColumnVector(0);
-        for (let row = 0; row < input.rowCount; row++) output.setItem(row, wordsOf(String(texts.getItem(row))).join(' '));
-        output.flush();
-      },
-    }));
+    connection.registerScalarFunction(
+      DuckDBScalarFunction.create({
+        name: FOLD,
+        returnType: VARCHAR,
+        parameterTypes: [VARCHAR],
+        mainFunction: (_info, input, output) => {
+          const texts = input.getColumnVector(0);
+          for (let row = 0; row < input.rowCount; row++)
+            output.setItem(row, wordsOf(String(texts.getItem(row))).join(' '));
+          output.flush();
+        },
+      }),
+    );
   }
 }
 
 /** A column `q`: each word of the row after a space. In ASCII the words are runs of letters and digits, which DuckDB finds faster. */
-const wordsOfRows = (table: string, columns: string[]) => `SELECT ' ' || CASE WHEN strlen(text) = length(text) THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
+const wordsOfRows = (
+  table: string,
+  columns: string[],
+) => `SELECT ' ' || CASE WHEN strlen(text) = length(text) THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
   FROM (SELECT ${columns.length === 0 ? `''` : `concat_ws(' ', ${columns.join(', ')})`} AS text FROM ${table})`;

@@ -21,18 +21,41 @@ const COMPUTED_COST = 1;
 const SLACK = 10_000;
 
 /** Groups, with measures of each. Groups without a sort come in the order of their values, missing ones last. */
-export async function aggregateRows(engine: Engine, aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult> {
+export async function aggregateRows(
+  engine: Engine,
+  aggregation: Aggregation,
+  signal: AbortSignal,
+): Promise<AggregateResult> {
   const { generation, groupBy, sort, limit } = aggregation;
   const matching = matchingRows(aggregation);
   const groups = groupBy.map((group, i) => groupOf(matching, group, i));
-  const measuresOf = (inexact: ReadonlySet<IndexedField>) => aggregation.measures.map((measure) => measureOf(matching, measure, inexact));
-  const columns = [...groups.map(({ field: { name, type } }) => ({ name, label: name, type })), ...measuresOf(new Set()).map(({ name, type }) => ({ name, label: name, type }))];
+  const measuresOf = (inexact: ReadonlySet<IndexedField>) =>
+    aggregation.measures.map((measure) => measureOf(matching, measure, inexact));
+  const columns = [
+    ...groups.map(({ field: { name, type } }) => ({ name, label: name, type })),
+    ...measuresOf(new Set()).map(({ name, type }) => ({ name, label: name, type })),
+  ];
   const order = orderOf(sort, columns, groups);
-  const measures = measuresOf(await inexactSums(engine, generation, matching, summed(matching, aggregation.measures), signal));
+  const measures = measuresOf(
+    await inexactSums(engine, generation, matching, summed(matching, aggregation.measures), signal),
+  );
   const question = { engine, generation, matching, measures };
-  const { kept, total } = await best(groups.length === 0 ? ungrouped(question, signal) : grouped(question, groups, signal), order, limit);
-  for (const [i, { field }] of groups.entries()) if (field.type === 'text') await readTexts(engine, generation, field, i, kept, signal);
-  return { columns, rows: kept.sort(order.compare).slice(0, limit).map(({ values }) => values), total, truncated: total > limit };
+  const { kept, total } = await best(
+    groups.length === 0 ? ungrouped(question, signal) : grouped(question, groups, signal),
+    order,
+    limit,
+  );
+  for (const [i, { field }] of groups.entries())
+    if (field.type === 'text') await readTexts(engine, generation, field, i, kept, signal);
+  return {
+    columns,
+    rows: kept
+      .sort(order.compare)
+      .slice(0, limit)
+      .map(({ values }) => values),
+    total,
+    truncated: total > limit,
+  };
 }
 
 interface Question {
@@ -42,23 +65,51 @@ interface Question {
   measures: Measure[];
 }
 
-async function* grouped({ engine, generation, matching: { query }, measures }: Question, groups: Group[], signal: AbortSignal): AsyncGenerator<Result> {
+async function* grouped(
+  { engine, generation, matching: { query }, measures }: Question,
+  groups: Group[],
+  signal: AbortSignal,
+): AsyncGenerator<Result> {
   const sources = groups.flatMap((group) => group.sources);
   const cost = measures.reduce((sum, { agg }) => sum + (agg?.top_hits ? FETCHED_COST : COMPUTED_COST), 1);
   const folds = measures.map(({ fold }) => fold && foldPairs(engine, { generation, query, sources, fold }, signal));
-  for await (const bucket of bucketsOf(engine, { generation, query, sources, aggs: aggregationsOf(measures), cost }, signal)) {
+  for await (const bucket of bucketsOf(
+    engine,
+    { generation, query, sources, aggs: aggregationsOf(measures), cost },
+    signal,
+  )) {
     const measured = [];
-    for (const [i, measure] of measures.entries()) measured.push(measure.value({ rows: bucket.doc_count, computed: bucket[`m${i}`], folded: await folds[i]?.(bucket.key) }));
-    yield { values: [...groups.map((group) => group.value(bucket)), ...measured], digests: groups.map((group) => group.digest(bucket)) };
+    for (const [i, measure] of measures.entries())
+      measured.push(
+        measure.value({ rows: bucket.doc_count, computed: bucket[`m${i}`], folded: await folds[i]?.(bucket.key) }),
+      );
+    yield {
+      values: [...groups.map((group) => group.value(bucket)), ...measured],
+      digests: groups.map((group) => group.digest(bucket)),
+    };
   }
 }
 
 /** One row, also over no rows. */
-async function* ungrouped({ engine, generation, matching: { query }, measures }: Question, signal: AbortSignal): AsyncGenerator<Result> {
-  const answer = await askRows(engine, generation, { query, size: 0, track_total_hits: true, aggs: aggregationsOf(measures) ?? {}, filter_path: ['hits.total', 'aggregations'] }, signal);
+async function* ungrouped(
+  { engine, generation, matching: { query }, measures }: Question,
+  signal: AbortSignal,
+): AsyncGenerator<Result> {
+  const answer = await askRows(
+    engine,
+    generation,
+    {
+      query,
+      size: 0,
+      track_total_hits: true,
+      aggs: aggregationsOf(measures) ?? {},
+      filter_path: ['hits.total', 'aggregations'],
+    },
+    signal,
+  );
   const values = [];
   for (const [i, { fold, value }] of measures.entries()) {
-    const folded = fold && await foldPairs(engine, { generation, query, sources: [], fold }, signal)({});
+    const folded = fold && (await foldPairs(engine, { generation, query, sources: [], fold }, signal)({}));
     values.push(value({ rows: totalOf(answer), computed: answer.aggregations?.[`m${i}`], folded }));
   }
   yield { values, digests: [] };
@@ -70,7 +121,11 @@ function aggregationsOf(measures: Measure[]) {
 }
 
 /** The first results in the order wanted, with those that may yet come before the last one, and how many there were. */
-async function best(results: AsyncIterable<Result>, { compare, undecided }: Order, limit: number): Promise<{ kept: Result[]; total: number }> {
+async function best(
+  results: AsyncIterable<Result>,
+  { compare, undecided }: Order,
+  limit: number,
+): Promise<{ kept: Result[]; total: number }> {
   const kept: Result[] = [];
   let total = 0;
   const cut = () => {
@@ -87,7 +142,20 @@ async function best(results: AsyncIterable<Result>, { compare, undecided }: Orde
 }
 
 /** Texts were known by their first characters until here. */
-async function readTexts(engine: Engine, generation: Generation, field: IndexedField, i: number, results: Result[], signal: AbortSignal): Promise<void> {
-  const texts = await textsOf(engine, generation, field, [...new Set(results.flatMap(({ digests }) => digests[i] ?? []))], signal);
+async function readTexts(
+  engine: Engine,
+  generation: Generation,
+  field: IndexedField,
+  i: number,
+  results: Result[],
+  signal: AbortSignal,
+): Promise<void> {
+  const texts = await textsOf(
+    engine,
+    generation,
+    field,
+    [...new Set(results.flatMap(({ digests }) => digests[i] ?? []))],
+    signal,
+  );
   for (const { values, digests } of results) if (digests[i] !== null) values[i] = texts.get(digests[i]!);
 }

@@ -37,13 +37,31 @@ interface Question {
  * All combinations of the sources' values over the matching rows, in their order; a page is held at a time.
  * @throws badInput when they are too many to be counted.
  */
-export async function* bucketsOf(engine: Engine, { generation, query, sources, aggs, cost = 1 }: Question, signal: AbortSignal): AsyncGenerator<Bucket> {
+export async function* bucketsOf(
+  engine: Engine,
+  { generation, query, sources, aggs, cost = 1 }: Question,
+  signal: AbortSignal,
+): AsyncGenerator<Bucket> {
   const size = pageSize(generation, cost);
   let after: estypes.AggregationsCompositeAggregateKey | undefined;
   for (let seen = 0; seen <= MOST_BUCKETS; seen += size) {
     const composite = { size, sources, ...(after && { after }) };
-    const answer = await askRows(engine, generation, { query, size: 0, track_total_hits: false, aggs: { all: { composite, ...(aggs && { aggs }) } }, filter_path: ['aggregations'] }, signal);
-    const { buckets, after_key: next } = answer.aggregations!['all'] as unknown as { buckets: Bucket[]; after_key?: estypes.AggregationsCompositeAggregateKey };
+    const answer = await askRows(
+      engine,
+      generation,
+      {
+        query,
+        size: 0,
+        track_total_hits: false,
+        aggs: { all: { composite, ...(aggs && { aggs }) } },
+        filter_path: ['aggregations'],
+      },
+      signal,
+    );
+    const { buckets, after_key: next } = answer.aggregations!['all'] as unknown as {
+      buckets: Bucket[];
+      after_key?: estypes.AggregationsCompositeAggregateKey;
+    };
     yield* buckets;
     if (buckets.length < size) return;
     after = next;
@@ -51,4 +69,5 @@ export async function* bucketsOf(engine: Engine, { generation, query, sources, a
   throw badInput(`The dataset index cannot tell more than ${MOST_BUCKETS} groups or different values apart`);
 }
 
-const pageSize = (generation: Generation, cost: number) => Math.max(LEAST_PAGE, Math.floor(Math.min(PAGE, PAGE_BYTES / meanRowBytes(generation)) / cost));
+const pageSize = (generation: Generation, cost: number) =>
+  Math.max(LEAST_PAGE, Math.floor(Math.min(PAGE, PAGE_BYTES / meanRowBytes(generation)) / cost));

@@ -30,7 +30,12 @@ interface BulkAnswer {
  * @param sent told the rows of each batch that has arrived
  * @throws upstreamFailed with `search-index mapping conflict`, naming field and value, for a row that does not fit; unavailable when the engine stays away.
  */
-export async function sendBatches(target: BulkTarget, batches: AsyncGenerator<Batch>, signal: AbortSignal, sent: (rows: number) => void): Promise<void> {
+export async function sendBatches(
+  target: BulkTarget,
+  batches: AsyncGenerator<Batch>,
+  signal: AbortSignal,
+  sent: (rows: number) => void,
+): Promise<void> {
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const sender = async () => {
@@ -40,10 +45,12 @@ export async function sendBatches(target: BulkTarget, batches: AsyncGenerator<Ba
       sent(made.value.rows);
     }
   };
-  const senders = Array.from({ length: SENDERS }, () => sender().catch((error: unknown) => {
-    failed.abort(error);
-    throw error;
-  }));
+  const senders = Array.from({ length: SENDERS }, () =>
+    sender().catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    }),
+  );
   const [failure] = (await Promise.allSettled(senders)).filter(({ status }) => status === 'rejected');
   await batches.return(undefined);
   if (failure) throw signal.aborted ? signal.reason : failed.signal.reason;
@@ -67,9 +74,14 @@ async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortS
 async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: AbortSignal): Promise<BulkAnswer> {
   const querystring = { require_alias: true, filter_path: 'errors,items.*.status,items.*.error' };
   try {
-    return await client.transport.request<BulkAnswer>({ method: 'POST', path: `/${alias}/_bulk`, bulkBody, querystring }, { signal, maxRetries: 0 });
+    return await client.transport.request<BulkAnswer>(
+      { method: 'POST', path: `/${alias}/_bulk`, bulkBody, querystring },
+      { signal, maxRetries: 0 },
+    );
   } catch (error) {
-    throw error instanceof errors.ResponseError && error.statusCode === 413 ? upstreamFailed('A row is longer than the search engine takes') : error;
+    throw error instanceof errors.ResponseError && error.statusCode === 413
+      ? upstreamFailed('A row is longer than the search engine takes')
+      : error;
   }
 }
 
@@ -77,12 +89,18 @@ async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: 
 function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly IndexedField[]): Batch['body'] {
   const rest: Uint8Array[] = [];
   let end = 0;
-  for (const { index: { status, error = {} } } of items) {
+  for (const {
+    index: { status, error = {} },
+  } of items) {
     const [start, middle] = [end, body.indexOf(NEW_LINE, end) + 1];
     end = body.indexOf(NEW_LINE, middle) + 1;
     if (status < 300) continue;
     if (PASSING_STATUS.has(status)) rest.push(body.subarray(start, end));
-    else if (status === 400) rest.push(body.subarray(start, middle), Buffer.from(reformed(body.toString('utf8', middle, end - 1), error, fields)));
+    else if (status === 400)
+      rest.push(
+        body.subarray(start, middle),
+        Buffer.from(reformed(body.toString('utf8', middle, end - 1), error, fields)),
+      );
     else if (status === 404) throw gone('These rows are no longer kept');
     else throw upstreamFailed(`The search engine refused a row (${status}, ${error.type ?? 'no reason was given'})`);
   }

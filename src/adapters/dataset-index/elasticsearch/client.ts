@@ -46,7 +46,12 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
   const [username, password] = [decodeURIComponent(node.username), decodeURIComponent(node.password)];
   node.username = node.password = '';
   const client = new Client({
-    node: node.href, ...(username && { auth: { username, password } }), Connection: PlainConnection, requestTimeout: SILENCE_MS, maxRetries: 1, enableMetaHeader: false,
+    node: node.href,
+    ...(username && { auth: { username, password } }),
+    Connection: PlainConnection,
+    requestTimeout: SILENCE_MS,
+    maxRetries: 1,
+    enableMetaHeader: false,
     // Values of datasets may have members of any name, `__proto__` included.
     disablePrototypePoisoningProtection: true,
   });
@@ -61,7 +66,9 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
     }
   };
   return {
-    client, names, run,
+    client,
+    names,
+    run,
     indexName: (id) => names.alias(id),
     ask: (what, signal) => gate.run(signal, () => run(what, signal)),
     close: () => client.close(),

@@ -32,28 +32,43 @@ export function criteriaQuery(node: CriteriaNode, layoutOf: (field: Field) => Fi
 /** With `not` at the leaves alone, so that groups alternate. */
 function pushDown(node: CriteriaNode): CriteriaNode {
   switch (node.kind) {
-    case 'and': return and(node.nodes.map(pushDown));
-    case 'or': return or(node.nodes.map(pushDown));
-    case 'not': return not(pushDown(node.node));
-    default: return node;
+    case 'and':
+      return and(node.nodes.map(pushDown));
+    case 'or':
+      return or(node.nodes.map(pushDown));
+    case 'not':
+      return not(pushDown(node.node));
+    default:
+      return node;
   }
 }
 
 function countRegexes(node: CriteriaNode): number {
   switch (node.kind) {
     case 'and':
-    case 'or': return node.nodes.reduce((sum, inner) => sum + countRegexes(inner), 0);
-    case 'not': return countRegexes(node.node);
-    default: return node.kind === 'regex' ? 1 : 0;
+    case 'or':
+      return node.nodes.reduce((sum, inner) => sum + countRegexes(inner), 0);
+    case 'not':
+      return countRegexes(node.node);
+    default:
+      return node.kind === 'regex' ? 1 : 0;
   }
 }
 
 function nested(node: CriteriaNode, leafOf: (leaf: Leaf) => Query): Nested {
   switch (node.kind) {
-    case 'and': return allOf(node.nodes, leafOf);
-    case 'or': return bool({ should: node.nodes.map((inner) => nested(inner, leafOf)) });
-    case 'not': return node.node.kind === 'missing' ? bool({ filter: [{ query: leafOf(node.node), levels: 1 }] }) : bool({ must_not: [nested(node.node, leafOf)] });
-    default: return node.kind === 'missing' ? bool({ must_not: [{ query: leafOf(node), levels: 1 }] }) : { query: leafOf(node), levels: 1 };
+    case 'and':
+      return allOf(node.nodes, leafOf);
+    case 'or':
+      return bool({ should: node.nodes.map((inner) => nested(inner, leafOf)) });
+    case 'not':
+      return node.node.kind === 'missing'
+        ? bool({ filter: [{ query: leafOf(node.node), levels: 1 }] })
+        : bool({ must_not: [nested(node.node, leafOf)] });
+    default:
+      return node.kind === 'missing'
+        ? bool({ must_not: [{ query: leafOf(node), levels: 1 }] })
+        : { query: leafOf(node), levels: 1 };
   }
 }
 
@@ -62,10 +77,14 @@ function nested(node: CriteriaNode, leafOf: (leaf: Leaf) => Query): Nested {
  * and more only where two are equally deep, which doubles the conditions each time.
  */
 function allOf(nodes: CriteriaNode[], leafOf: (leaf: Leaf) => Query): Nested {
-  const groups = nodes.map((node) => (node.kind === 'or' ? node.nodes.map((inner) => nested(inner, leafOf)) : [nested(node, leafOf)]));
+  const groups = nodes.map((node) =>
+    node.kind === 'or' ? node.nodes.map((inner) => nested(inner, leafOf)) : [nested(node, leafOf)],
+  );
   const depths = groups.map((group, i) => (nodes[i]!.kind === 'or' ? deepest(group) : 0));
   const inlined = depths.indexOf(Math.max(0, ...depths));
-  const filter = groups.flatMap((group, i) => (nodes[i]!.kind !== 'or' ? group : i === inlined ? [] : [bool({ should: group })]));
+  const filter = groups.flatMap((group, i) =>
+    nodes[i]!.kind !== 'or' ? group : i === inlined ? [] : [bool({ should: group })],
+  );
   return bool(nodes[inlined]?.kind === 'or' ? { filter, should: groups[inlined]! } : { filter });
 }
 
@@ -81,25 +100,36 @@ function bool({ filter = [], should, must_not = [] }: Clauses): Nested {
   const levels = 1 + deepest([...filter, ...(should ?? []), ...must_not]);
   if (should?.length === 0) return { query: { match_none: {} }, levels: 1 };
   const queries = (group: Nested[]) => group.map(({ query }) => query);
-  const query = { bool: { ...(filter.length > 0 && { filter: queries(filter) }), ...(should && { should: queries(should), minimum_should_match: 1 }), ...(must_not.length > 0 && { must_not: queries(must_not) }) } };
+  const query = {
+    bool: {
+      ...(filter.length > 0 && { filter: queries(filter) }),
+      ...(should && { should: queries(should), minimum_should_match: 1 }),
+      ...(must_not.length > 0 && { must_not: queries(must_not) }),
+    },
+  };
   return Object.keys(query.bool).length === 0 ? { query: { match_all: {} }, levels: 1 } : { query, levels };
 }
 
 /** A missing value fails every query here but that of `missing`, which is the one of a present value. */
 function leafQuery(leaf: Leaf, { compared, listed }: FieldLayout, effort: number): Query {
   switch (leaf.kind) {
-    case 'missing': return { exists: { field: compared } };
-    case 'in': return { terms: { [listed]: leaf.values.map((value) => operand(leaf.field, value)) } };
+    case 'missing':
+      return { exists: { field: compared } };
+    case 'in':
+      return { terms: { [listed]: leaf.values.map((value) => operand(leaf.field, value)) } };
     case 'compare': {
       const value = operand(leaf.field, leaf.value);
       return leaf.op === 'eq' ? { term: { [listed]: value } } : { range: { [compared]: { [leaf.op]: value } } };
     }
     case 'regex': {
       const value = toLucene(parsePortableRegex(leaf.source), leaf.insensitive);
-      return value === null ? { match_none: {} } : { regexp: { [compared]: { value, flags: 'NONE', max_determinized_states: effort } } };
+      return value === null
+        ? { match_none: {} }
+        : { regexp: { [compared]: { value, flags: 'NONE', max_determinized_states: effort } } };
     }
   }
 }
 
 /** Numbers are compared as doubles, of which the engine knows two zeros. */
-const operand = ({ type }: Field, value: CriteriaValue): CriteriaValue => (type === 'integer' || type === 'number' ? Number(value) + 0 : value);
+const operand = ({ type }: Field, value: CriteriaValue): CriteriaValue =>
+  type === 'integer' || type === 'number' ? Number(value) + 0 : value;

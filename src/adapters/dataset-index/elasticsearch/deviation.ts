@@ -20,12 +20,20 @@ interface Question {
 }
 
 /** The deviation of the population. Where its mean is far from zero the values are gone through one by one, unless they are too many. */
-export async function deviation(engine: Engine, { generation, query, field, mean, found, constant }: Question, signal: AbortSignal): Promise<number | null> {
+export async function deviation(
+  engine: Engine,
+  { generation, query, field, mean, found, constant }: Question,
+  signal: AbortSignal,
+): Promise<number | null> {
   if (constant) return 0;
   if (mean === null || (found !== null && Math.abs(mean) < FAR * found)) return found;
   let [count, centre, squares] = [0, 0, 0];
   try {
-    for await (const { key, doc_count: times } of bucketsOf(engine, { generation, query, sources: [{ value: { terms: { field: layoutOf(field).compared } } }] }, signal)) {
+    for await (const { key, doc_count: times } of bucketsOf(
+      engine,
+      { generation, query, sources: [{ value: { terms: { field: layoutOf(field).compared } } }] },
+      signal,
+    )) {
       // West's way to add a value several times.
       const distance = Number(key['value']) - centre;
       count += times;

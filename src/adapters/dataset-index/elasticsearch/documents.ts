@@ -18,7 +18,9 @@ const TERMS = 100;
  * some megabytes for each hundred fields, so wide ones come in slices.
  */
 export function documentSql(fields: readonly IndexedField[]): string[] {
-  const slices = Array.from({ length: Math.max(1, Math.ceil(fields.length / SLICE_FIELDS)) }, (_, i) => fields.slice(i * SLICE_FIELDS, (i + 1) * SLICE_FIELDS));
+  const slices = Array.from({ length: Math.max(1, Math.ceil(fields.length / SLICE_FIELDS)) }, (_, i) =>
+    fields.slice(i * SLICE_FIELDS, (i + 1) * SLICE_FIELDS),
+  );
   return slices.map((slice, i) => {
     // Members without a value are left out: to `concat` null is nothing.
     const members = slice.flatMap((field) => membersOf(field).map(([name, json]) => `',"${name}":' || ${json}`));
@@ -32,7 +34,10 @@ export function documentSql(fields: readonly IndexedField[]): string[] {
 export function documentBytesSql(fields: readonly IndexedField[]): string {
   const texts = fields.filter(({ type }) => type === 'string' || type === 'text' || type === 'json');
   const sizes = texts.map(({ type, column }) => `${type === 'json' ? 1 : 2} * coalesce(strlen(${column}), 0)`);
-  const sums = Array.from({ length: Math.ceil(sizes.length / TERMS) }, (_, i) => `(${sizes.slice(i * TERMS, (i + 1) * TERMS).join(' + ')})`);
+  const sums = Array.from(
+    { length: Math.ceil(sizes.length / TERMS) },
+    (_, i) => `(${sizes.slice(i * TERMS, (i + 1) * TERMS).join(' + ')})`,
+  );
   return [String((fields.length + 2) * MEMBER_BYTES), ...sums].join(' + ');
 }
 
@@ -40,7 +45,9 @@ export function documentBytesSql(fields: readonly IndexedField[]): string {
 function membersOf(field: IndexedField): [name: string, json: string][] {
   const { type, format, column } = field;
   const { value, compared, exact, words } = layoutOf(field);
-  const members: [string, string][] = [[value, type === 'json' ? `CAST(json(${column}) AS VARCHAR)` : `to_json(${jsonForm(field, column)})`]];
+  const members: [string, string][] = [
+    [value, type === 'json' ? `CAST(json(${column}) AS VARCHAR)` : `to_json(${jsonForm(field, column)})`],
+  ];
   if (type === 'text') members.push([compared, `to_json(left(${column}, ${COMPARED_CHARACTERS}))`]);
   if (type === 'json') members.push([compared, `CASE WHEN ${column} IS NOT NULL THEN 'true' END`]);
   if (type === 'text' || type === 'json') members.push([exact, quoted(`md5(${column})`)]);
@@ -52,5 +59,7 @@ function membersOf(field: IndexedField): [name: string, json: string][] {
 const quoted = (sql: string) => `'"' || ${sql} || '"'`;
 
 /** In ASCII words are runs of letters and digits, which DuckDB finds faster; repeated ones do no harm. Long texts may hold words that must be cut. */
-const wordsSql = (column: string) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
+const wordsSql = (
+  column: string,
+) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
   THEN '["' || nullif(trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",'), '') || '"]' WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END`;

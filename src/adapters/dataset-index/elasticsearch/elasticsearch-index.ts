@@ -1,4 +1,16 @@
-import type { AggregateResult, Aggregation, DatasetIndex, FieldProfile, Generation, GenerationId, LoadPlan, Page, Row, RowSearch, Search } from '../../../core/dataset-index.ts';
+import type {
+  AggregateResult,
+  Aggregation,
+  DatasetIndex,
+  FieldProfile,
+  Generation,
+  GenerationId,
+  LoadPlan,
+  Page,
+  Row,
+  RowSearch,
+  Search,
+} from '../../../core/dataset-index.ts';
 import { unavailable } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
 import type { Segment } from '../../../core/row-source.ts';
@@ -78,8 +90,12 @@ export class ElasticsearchIndex implements DatasetIndex {
   async ping(): Promise<void> {
     const signal = AbortSignal.timeout(PING_MS);
     const { names, run } = this.#engine;
-    await run((client, options) => client.indices.exists({ index: names.all() }, { ...options, maxRetries: 0 }), signal)
-      .catch((error: unknown) => { throw signal.aborted ? unavailable('The dataset index does not answer') : error; });
+    await run(
+      (client, options) => client.indices.exists({ index: names.all() }, { ...options, maxRetries: 0 }),
+      signal,
+    ).catch((error: unknown) => {
+      throw signal.aborted ? unavailable('The dataset index does not answer') : error;
+    });
   }
 
   close(): Promise<void> {
@@ -88,4 +104,5 @@ export class ElasticsearchIndex implements DatasetIndex {
 }
 
 /** Opens the index in a search engine. Nothing is asked before it is needed. */
-export const openElasticsearchIndex = (settings: ElasticsearchSettings): ElasticsearchIndex => new ElasticsearchIndex(settings);
+export const openElasticsearchIndex = (settings: ElasticsearchSettings): ElasticsearchIndex =>
+  new ElasticsearchIndex(settings);

@@ -26,7 +26,11 @@ export interface Group {
 }
 
 /** @throws badInput for a field that cannot be grouped, or not so. */
-export function groupOf(matching: Matching, { field: name, interval, timezone }: Aggregation['groupBy'][number], i: number): Group {
+export function groupOf(
+  matching: Matching,
+  { field: name, interval, timezone }: Aggregation['groupBy'][number],
+  i: number,
+): Group {
   const field = matching.field(name);
   if (field.type === 'json') throw badInput(`The field "${name}" is of type json and cannot be grouped`);
   if (interval) checkInterval(field.type, timezone);
@@ -35,37 +39,74 @@ export function groupOf(matching: Matching, { field: name, interval, timezone }:
   const cut = field.type === 'text';
   const source = { [key]: isWhole(field, interval) ? valuesOf(exact) : intervalsOf(field, interval!, timezone) };
   return {
-    field, sources: cut ? [{ [prefix]: valuesOf(compared) }, source] : [source],
+    field,
+    sources: cut ? [{ [prefix]: valuesOf(compared) }, source] : [source],
     value: (bucket) => formOf(field, bucket.key[cut ? prefix : key]),
-    digest: ({ key: values }) => (cut && values[prefix] !== null && isCut(values[prefix] as string) ? values[key] as string : null),
+    digest: ({ key: values }) =>
+      cut && values[prefix] !== null && isCut(values[prefix] as string) ? (values[key] as string) : null,
   };
 }
 
 /** A date is its own interval when that is no longer than a day. */
-const isWhole = ({ type }: IndexedField, interval: Aggregation['groupBy'][number]['interval']) => !interval || (type === 'date' && ['minute', 'hour', 'day'].includes(interval));
+const isWhole = ({ type }: IndexedField, interval: Aggregation['groupBy'][number]['interval']) =>
+  !interval || (type === 'date' && ['minute', 'hour', 'day'].includes(interval));
 
 /** Different values, missing ones last. */
-const valuesOf = (field: string): estypes.AggregationsCompositeAggregationSource => ({ terms: { field, missing_bucket: true, missing_order: 'last' } });
+const valuesOf = (field: string): estypes.AggregationsCompositeAggregationSource => ({
+  terms: { field, missing_bucket: true, missing_order: 'last' },
+});
 
 /**
  * Starts of intervals. Days have no time zone. The engine knows zones by their proper names alone. Where clocks are shifted by a part of an hour (Lord Howe Island) the
  * hours around that moment begin otherwise than in DuckDB.
  */
-function intervalsOf(field: IndexedField, interval: string, timezone: string | undefined): estypes.AggregationsCompositeAggregationSource {
-  const zone = field.type === 'datetime' && timezone !== undefined ? { time_zone: new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone } : {};
-  return { date_histogram: { field: layoutOf(field).compared, calendar_interval: interval, missing_bucket: true, missing_order: 'last', ...zone } };
+function intervalsOf(
+  field: IndexedField,
+  interval: string,
+  timezone: string | undefined,
+): estypes.AggregationsCompositeAggregationSource {
+  const zone =
+    field.type === 'datetime' && timezone !== undefined
+      ? { time_zone: new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone }
+      : {};
+  return {
+    date_histogram: {
+      field: layoutOf(field).compared,
+      calendar_interval: interval,
+      missing_bucket: true,
+      missing_order: 'last',
+      ...zone,
+    },
+  };
 }
 
 /** The whole texts of digests. Equal values are equal whoever sees them, so any row that has one will do. */
-export async function textsOf(engine: Engine, generation: Generation, field: IndexedField, digests: string[], signal: AbortSignal): Promise<Map<string, string>> {
+export async function textsOf(
+  engine: Engine,
+  generation: Generation,
+  field: IndexedField,
+  digests: string[],
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
   const { exact, value } = layoutOf(field);
   const texts = new Map<string, string>();
   const size = Math.max(1, Math.min(MOST_TEXTS, Math.floor(TEXT_BYTES / meanRowBytes(generation))));
   for (let at = 0; at < digests.length; at += size) {
-    const answer = await askRows(engine, generation, {
-      query: { bool: { filter: [{ terms: { [exact]: digests.slice(at, at + size) } }] } }, collapse: { field: exact }, size, _source: { includes: [value] }, track_total_hits: false, filter_path: ['hits.hits._source', 'hits.hits.fields'],
-    }, signal);
-    for (const { _source: source, fields } of answer.hits?.hits ?? []) texts.set((fields as Record<string, string[]>)[exact]![0]!, source![value] as string);
+    const answer = await askRows(
+      engine,
+      generation,
+      {
+        query: { bool: { filter: [{ terms: { [exact]: digests.slice(at, at + size) } }] } },
+        collapse: { field: exact },
+        size,
+        _source: { includes: [value] },
+        track_total_hits: false,
+        filter_path: ['hits.hits._source', 'hits.hits.fields'],
+      },
+      signal,
+    );
+    for (const { _source: source, fields } of answer.hits?.hits ?? [])
+      texts.set((fields as Record<string, string[]>)[exact]![0]!, source![value] as string);
   }
   return texts;
 }

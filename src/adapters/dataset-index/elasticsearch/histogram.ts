@@ -16,14 +16,23 @@ interface Spread {
 }
 
 /** Values counted in bins. Numbers are numbers here even where a field is flagged. */
-export async function histogram(engine: Engine, { generation, query, field, count, min, max }: Spread, signal: AbortSignal): Promise<FieldProfile['histogram']> {
+export async function histogram(
+  engine: Engine,
+  { generation, query, field, count, min, max }: Spread,
+  signal: AbortSignal,
+): Promise<FieldProfile['histogram']> {
   const unit = field.type === 'date' ? DAY_MS : 1;
   const bins = binsOf(field, min / unit, max / unit);
   if (!bins) return [];
   if (bins.count === 1) return bins.filled(new Map([[0, count]]));
   const [interval, offset] = [bins.width * unit, bins.low * unit];
   const aggs = { bins: { histogram: { field: layoutOf(field).compared, interval, offset, min_doc_count: 1 } } };
-  const answer = await askRows(engine, generation, { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations.bins.buckets'] }, signal);
+  const answer = await askRows(
+    engine,
+    generation,
+    { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations.bins.buckets'] },
+    signal,
+  );
   const { buckets } = answer.aggregations!['bins'] as unknown as { buckets: { key: number; doc_count: number }[] };
   const counts = new Map<number, number>();
   for (const { key, doc_count: found } of buckets) {

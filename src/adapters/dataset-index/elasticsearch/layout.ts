@@ -52,12 +52,18 @@ const LOOKED_UP = { fields: { k: { type: 'keyword', doc_values: false, norms: fa
 function valueMapping({ type }: IndexedField): Record<string, unknown> {
   switch (type) {
     case 'integer':
-    case 'number': return { type: 'double' };
-    case 'boolean': return { type: 'boolean' };
-    case 'date': return { type: 'date', format: 'strict_date', ...LOOKED_UP };
-    case 'datetime': return { type: 'date', format: 'strict_date_time', ...LOOKED_UP };
-    case 'string': return KEYWORD;
-    default: return STORED;
+    case 'number':
+      return { type: 'double' };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'date':
+      return { type: 'date', format: 'strict_date', ...LOOKED_UP };
+    case 'datetime':
+      return { type: 'date', format: 'strict_date_time', ...LOOKED_UP };
+    case 'string':
+      return KEYWORD;
+    default:
+      return STORED;
   }
 }
 

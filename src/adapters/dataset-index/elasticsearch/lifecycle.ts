@@ -23,11 +23,20 @@ export const CLEANING_MS = 10_000;
 const loadingAlias = (index: string) => `${index}-loading`;
 
 /** Makes a new index for a generation's documents; answers the alias to send them to. */
-export async function createIndex({ client }: Engine, index: string, fields: readonly IndexedField[], refreshing: boolean, signal: AbortSignal): Promise<string> {
+export async function createIndex(
+  { client }: Engine,
+  index: string,
+  fields: readonly IndexedField[],
+  refreshing: boolean,
+  signal: AbortSignal,
+): Promise<string> {
   const alias = loadingAlias(index);
   const mappings = mappingsOf(fields);
   const settings = {
-    number_of_shards: 1, number_of_replicas: 0, max_result_window: RESULT_WINDOW, max_regex_length: REGEX_CHARACTERS,
+    number_of_shards: 1,
+    number_of_replicas: 0,
+    max_result_window: RESULT_WINDOW,
+    max_regex_length: REGEX_CHARACTERS,
     'mapping.total_fields.limit': Math.max(LEAST_FIELD_LIMIT, 2 * Object.keys(mappings.properties as object).length),
     // What a crash takes away before the flush is noticed by counting.
     'translog.durability': 'async',
@@ -36,39 +45,70 @@ export async function createIndex({ client }: Engine, index: string, fields: rea
   await patiently(signal, async () => {
     // Not broken off by the load's signal: the engine would make the index after it was removed.
     const options = { signal: AbortSignal.timeout(CREATING_MS), maxRetries: 0 };
-    await client.indices.create({ index, settings, mappings, aliases: { [alias]: {} } }, options).catch((error: unknown) => {
-      // The answer to an earlier attempt was lost.
-      if (!isTaken(error)) throw error;
-    });
+    await client.indices
+      .create({ index, settings, mappings, aliases: { [alias]: {} } }, options)
+      .catch((error: unknown) => {
+        // The answer to an earlier attempt was lost.
+        if (!isTaken(error)) throw error;
+      });
   });
   signal.throwIfAborted();
   return alias;
 }
 
 /** Makes a loaded index the generation, in one step: whatever happens before leaves it incomplete. Answers its size in bytes. */
-export async function publishIndex({ client, names }: Engine, id: GenerationId, index: string, records: number, signal: AbortSignal): Promise<number> {
+export async function publishIndex(
+  { client, names }: Engine,
+  id: GenerationId,
+  index: string,
+  records: number,
+  signal: AbortSignal,
+): Promise<number> {
   const step = <T>(ask: (options: { signal: AbortSignal }) => Promise<T>) => patiently(signal, () => ask({ signal }));
   // What is complete does not change any more: clones need the block, too. A node that a replica fits on gets one.
-  await step((options) => client.indices.putSettings({ index, settings: { 'blocks.write': true, auto_expand_replicas: '0-1', refresh_interval: '-1' } }, options));
+  await step((options) =>
+    client.indices.putSettings(
+      { index, settings: { 'blocks.write': true, auto_expand_replicas: '0-1', refresh_interval: '-1' } },
+      options,
+    ),
+  );
   // A request of which the answer was lost may still be on its way. It brings rows that are there already.
   await step((options) => client.indices.refresh({ index }, options));
   await step((options) => client.indices.flush({ index, force: true }, options));
   const { count } = await step((options) => client.count({ index }, options));
   if (count !== records) throw unavailable(`The dataset index kept ${count} of ${records} rows`);
   const stats = await step((options) => client.indices.stats({ index, metric: 'store' }, options));
-  await step((options) => client.indices.updateAliases({ actions: [{ remove: { index, alias: loadingAlias(index), must_exist: false } }, { add: { index, alias: names.alias(id) } }] }, options));
+  await step((options) =>
+    client.indices.updateAliases(
+      {
+        actions: [
+          { remove: { index, alias: loadingAlias(index), must_exist: false } },
+          { add: { index, alias: names.alias(id) } },
+        ],
+      },
+      options,
+    ),
+  );
   return stats._all?.primaries?.store?.size_in_bytes ?? 0;
 }
 
 /** The same rows under another id: an index that shares the segments' files. */
-export async function cloneIndex(engine: Engine, from: Generation, id: GenerationId, signal: AbortSignal): Promise<void> {
+export async function cloneIndex(
+  engine: Engine,
+  from: Generation,
+  id: GenerationId,
+  signal: AbortSignal,
+): Promise<void> {
   const { names } = engine;
   const target = names.fresh(id);
   try {
     await engine.run(async (client, options) => {
       const index = (await indexesOf(engine, from.id, options)).find(({ complete }) => complete);
       if (!index) throw gone('These rows are no longer kept');
-      const { shards_acknowledged: ready } = await client.indices.clone({ index: index.name, target, wait_for_active_shards: 1 }, { ...options, maxRetries: 0 });
+      const { shards_acknowledged: ready } = await client.indices.clone(
+        { index: index.name, target, wait_for_active_shards: 1 },
+        { ...options, maxRetries: 0 },
+      );
       if (!ready) throw unavailable('The dataset index has no room for a copy at the moment');
       await client.indices.updateAliases({ actions: [{ add: { index: target, alias: names.alias(id) } }] }, options);
     }, signal);
@@ -90,29 +130,60 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
   await engine.run(async (client, options) => {
     let left = await indexesOf(engine, id, options);
     const published = left.filter(({ complete }) => complete);
-    if (published.length > 0) await client.indices.updateAliases({ actions: published.map(({ name }) => ({ remove: { index: name, alias: engine.names.alias(id), must_exist: false } })) }, options);
+    if (published.length > 0)
+      await client.indices.updateAliases(
+        {
+          actions: published.map(({ name }) => ({
+            remove: { index: name, alias: engine.names.alias(id), must_exist: false },
+          })),
+        },
+        options,
+      );
     for (let look = 1; left.length > 0 && look <= LOOKS; look++) {
       if (look > 1) await delay(LOOK_MS, undefined, options);
-      const { indices = {} } = await client.indices.stats({ index: left.map(({ name }) => name), metric: 'search' }, options);
+      const { indices = {} } = await client.indices.stats(
+        { index: left.map(({ name }) => name), metric: 'search' },
+        options,
+      );
       const searched = left.filter(({ name }) => (indices[name]?.total?.search?.open_contexts ?? 0) > 0);
-      await removeIndexes(engine, left.filter((one) => !searched.includes(one)).map(({ name }) => name), options);
+      await removeIndexes(
+        engine,
+        left.filter((one) => !searched.includes(one)).map(({ name }) => name),
+        options,
+      );
       left = searched;
     }
   }, signal);
 }
 
 /** Removes indexes, whoever uses them. */
-export async function removeIndexes({ client }: Engine, index: string[], options: { signal: AbortSignal }): Promise<void> {
+export async function removeIndexes(
+  { client }: Engine,
+  index: string[],
+  options: { signal: AbortSignal },
+): Promise<void> {
   if (index.length > 0) await client.indices.delete({ index, ignore_unavailable: true }, options);
 }
 
 /** All generations of the installation that the engine knows, and no other's. */
-export const listGenerations = (engine: Engine, signal: AbortSignal): Promise<{ id: GenerationId; complete: boolean }[]> =>
-  engine.run(async (_, options) => (await listIndexes(engine, engine.names.all(), options)).map(({ id, complete }) => ({ id, complete })), signal);
+export const listGenerations = (
+  engine: Engine,
+  signal: AbortSignal,
+): Promise<{ id: GenerationId; complete: boolean }[]> =>
+  engine.run(
+    async (_, options) =>
+      (await listIndexes(engine, engine.names.all(), options)).map(({ id, complete }) => ({ id, complete })),
+    signal,
+  );
 
-const indexesOf = async (engine: Engine, id: GenerationId, options: { signal: AbortSignal }) => (await listIndexes(engine, engine.names.ofGeneration(id), options)).filter((one) => one.id === id);
+const indexesOf = async (engine: Engine, id: GenerationId, options: { signal: AbortSignal }) =>
+  (await listIndexes(engine, engine.names.ofGeneration(id), options)).filter((one) => one.id === id);
 
-async function listIndexes({ client, names }: Engine, index: string, options: { signal: AbortSignal }): Promise<OwnIndex[]> {
+async function listIndexes(
+  { client, names }: Engine,
+  index: string,
+  options: { signal: AbortSignal },
+): Promise<OwnIndex[]> {
   const found = await client.indices.getAlias({ index }, options);
   return Object.entries(found).flatMap(([name, { aliases }]) => {
     const id = names.ownerOf(name);

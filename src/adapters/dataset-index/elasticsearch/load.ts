@@ -16,20 +16,37 @@ const PROGRESS_MS = 100;
  * exists, then sent to a new index, counted there and published. Whatever fails or aborts leaves nothing, unless the engine is away by then: an index without
  * its alias is incomplete, and the janitor's.
  */
-export async function loadRows(engine: Engine, scratch: string, id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation> {
+export async function loadRows(
+  engine: Engine,
+  scratch: string,
+  id: GenerationId,
+  columns: Column[],
+  segments: AsyncIterable<Segment>,
+  plan: LoadPlan,
+): Promise<Generation> {
   await mkdir(scratch, { recursive: true });
   const progress = new TwofoldProgress(plan);
   // An earlier attempt's remains go, and rows that have nowhere to go are not even read.
   await dropIndexes(engine, id, plan.signal);
   try {
-    const staged = await loadGeneration(scratch, id, columns, segments, { ...plan, progress: (rows) => progress.staged(rows) });
+    const staged = await loadGeneration(scratch, id, columns, segments, {
+      ...plan,
+      progress: (rows) => progress.staged(rows),
+    });
     return await sendStaged(engine, rowsFile(scratch, id), staged, plan, progress, () => dropFolder(scratch, id));
   } finally {
     await dropFolder(scratch, id);
   }
 }
 
-async function sendStaged(engine: Engine, file: string, staged: Generation, plan: LoadPlan, progress: TwofoldProgress, unstage: () => Promise<void>): Promise<Generation> {
+async function sendStaged(
+  engine: Engine,
+  file: string,
+  staged: Generation,
+  plan: LoadPlan,
+  progress: TwofoldProgress,
+  unstage: () => Promise<void>,
+): Promise<Generation> {
   const { id, fields, records } = staged;
   const { signal } = plan;
   const index = engine.names.fresh(id);
@@ -37,7 +54,9 @@ async function sendStaged(engine: Engine, file: string, staged: Generation, plan
     const alias = await createIndex(engine, index, fields, plan.disableRefreshInterval === false, signal);
     const rows = await StagedRows.open(file, fields, signal);
     try {
-      await sendBatches({ client: engine.client, alias, fields }, rows.batches(), signal, (sent) => progress.sent(sent, records));
+      await sendBatches({ client: engine.client, alias, fields }, rows.batches(), signal, (sent) =>
+        progress.sent(sent, records),
+      );
     } finally {
       rows.close();
     }

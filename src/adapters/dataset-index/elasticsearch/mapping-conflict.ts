@@ -15,11 +15,20 @@ export interface Refusal {
 }
 
 /** The error for a row whose value does not fit its field. It says that value and nothing else of the row, nor what the engine quotes of it. */
-export function mappingConflict(document: string, { type, reason, caused_by: cause }: Refusal, fields: readonly IndexedField[]): Fault {
+export function mappingConflict(
+  document: string,
+  { type, reason, caused_by: cause }: Refusal,
+  fields: readonly IndexedField[],
+): Fault {
   const row = JSON.parse(document) as Record<string, unknown>;
   const number = MEMBER.exec(`${reason} ${cause?.reason}`)?.[1];
   const field = fields.find(({ column }) => column === `c${number}`);
-  if (!field) return upstreamFailed(`search-index mapping conflict: row ${Number(row[ROW]) + 1} was refused (${type ?? 'no reason was given'})`);
+  if (!field)
+    return upstreamFailed(
+      `search-index mapping conflict: row ${Number(row[ROW]) + 1} was refused (${type ?? 'no reason was given'})`,
+    );
   const value = row[field.column];
-  return upstreamFailed(`search-index mapping conflict: field "${field.name}" cannot hold "${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, SHOWN_CHARACTERS)}"`);
+  return upstreamFailed(
+    `search-index mapping conflict: field "${field.name}" cannot hold "${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, SHOWN_CHARACTERS)}"`,
+  );
 }

@@ -1,5 +1,5 @@
-import type { IndexedField, Search } from '../../../core/dataset-index.ts';
 import { comparedText } from '../../../core/criteria/value.ts';
+import type { IndexedField, Search } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import { fieldFinder, matchesAll } from '../search-parts.ts';
 import { criteriaQuery } from './criteria-query.ts';
@@ -34,6 +34,11 @@ function wordQueries(words: readonly string[], fields: readonly IndexedField[]):
   // What begins with a longer word begins with a shorter one too.
   const needed = kept.filter((word) => !kept.some((other) => other !== word && other.startsWith(word)));
   const keys = fields.flatMap((field) => layoutOf(field).words ?? []);
-  if (needed.length * keys.length > MAX_LOOKUPS) throw badInput(`q has too many words to look for in ${keys.length} fields`);
-  return needed.map((word) => (keys.length === 0 ? { match_none: {} } : { bool: { should: keys.map((key) => ({ prefix: { [key]: { value: word } } })), minimum_should_match: 1 } }));
+  if (needed.length * keys.length > MAX_LOOKUPS)
+    throw badInput(`q has too many words to look for in ${keys.length} fields`);
+  return needed.map((word) =>
+    keys.length === 0
+      ? { match_none: {} }
+      : { bool: { should: keys.map((key) => ({ prefix: { [key]: { value: word } } })), minimum_should_match: 1 } },
+  );
 }

@@ -44,7 +44,11 @@ interface TopHit {
  * @param inexact whether the engine, which adds doubles, loses digits of the field's sum
  * @throws badInput for a measure that does not apply to its field
  */
-export function measureOf(matching: Matching, { fn, field: name, as }: Asked, inexact: ReadonlySet<IndexedField>): Measure {
+export function measureOf(
+  matching: Matching,
+  { fn, field: name, as }: Asked,
+  inexact: ReadonlySet<IndexedField>,
+): Measure {
   if (name === undefined) {
     if (fn !== 'count') throw badInput(`The measure "${as}" needs a field`);
     return { name: as, type: 'integer', value: ({ rows }) => rows };
@@ -52,25 +56,49 @@ export function measureOf(matching: Matching, { fn, field: name, as }: Asked, in
   const field = matching.field(name);
   const { compared } = layoutOf(field);
   switch (fn) {
-    case 'count': return { name: as, type: 'integer', agg: { value_count: { field: compared } }, value: ({ computed }) => (computed as { value: number }).value };
-    case 'countDistinct': return { name: as, type: 'integer', fold: { field, add: (total) => total + 1n }, value: ({ folded }) => Number(folded) };
+    case 'count':
+      return {
+        name: as,
+        type: 'integer',
+        agg: { value_count: { field: compared } },
+        value: ({ computed }) => (computed as { value: number }).value,
+      };
+    case 'countDistinct':
+      return {
+        name: as,
+        type: 'integer',
+        fold: { field, add: (total) => total + 1n },
+        value: ({ folded }) => Number(folded),
+      };
     case 'min':
     case 'max': {
       const { agg, value } = extreme(fn, field, as);
       return { name: as, type: field.type, agg, value: ({ computed }) => value(computed) };
     }
     case 'sum':
-    case 'avg': return { name: as, type: fn === 'sum' && isWhole(field) ? 'integer' : 'number', ...sum(fn, field, as, inexact.has(field)) };
+    case 'avg':
+      return {
+        name: as,
+        type: fn === 'sum' && isWhole(field) ? 'integer' : 'number',
+        ...sum(fn, field, as, inexact.has(field)),
+      };
   }
 }
 
 const isWhole = ({ type, format }: IndexedField) => type === 'integer' && !format;
 
 /** Flagged numbers are added up as doubles. */
-function sum(fn: 'sum' | 'avg', field: IndexedField, measure: string, inexact: boolean): Pick<Measure, 'agg' | 'fold' | 'value'> {
-  if (field.type !== 'integer' && field.type !== 'number') throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
+function sum(
+  fn: 'sum' | 'avg',
+  field: IndexedField,
+  measure: string,
+  inexact: boolean,
+): Pick<Measure, 'agg' | 'fold' | 'value'> {
+  if (field.type !== 'integer' && field.type !== 'number')
+    throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
   const agg = { stats: { field: layoutOf(field).compared } };
-  if (!inexact) return { agg, value: ({ computed }) => ((computed as Stats).count > 0 ? numberOf((computed as Stats)[fn]) : null) };
+  if (!inexact)
+    return { agg, value: ({ computed }) => ((computed as Stats).count > 0 ? numberOf((computed as Stats)[fn]) : null) };
   const value = ({ computed, folded }: Found) => {
     const { count } = computed as Stats;
     return count === 0 ? null : Number(folded) / (fn === 'avg' ? count : 1);
@@ -80,17 +108,38 @@ function sum(fn: 'sum' | 'avg', field: IndexedField, measure: string, inexact: b
 
 /** Fields of whole numbers that are added up. */
 export const summed = (matching: Matching, measures: readonly Asked[]): IndexedField[] =>
-  [...new Set(measures.flatMap(({ fn, field }) => ((fn === 'sum' || fn === 'avg') && field !== undefined ? [matching.field(field)] : [])))].filter(isWhole);
+  [
+    ...new Set(
+      measures.flatMap(({ fn, field }) =>
+        (fn === 'sum' || fn === 'avg') && field !== undefined ? [matching.field(field)] : [],
+      ),
+    ),
+  ].filter(isWhole);
 
 /** The least or greatest value in the order of comparisons. What the engine cannot compute it finds as the first row in that order. */
-export function extreme(fn: 'min' | 'max', field: IndexedField, measure: string): { agg: estypes.AggregationsAggregationContainer; value(computed: unknown): unknown } {
-  if (field.type === 'json') throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
+export function extreme(
+  fn: 'min' | 'max',
+  field: IndexedField,
+  measure: string,
+): { agg: estypes.AggregationsAggregationContainer; value(computed: unknown): unknown } {
+  if (field.type === 'json')
+    throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
   const { value, compared, exact } = layoutOf(field);
-  if (field.type !== 'string' && field.type !== 'text' && !field.format) return { agg: { [fn]: { field: compared } }, value: (computed) => formOf(field, (computed as { value: number | null }).value) };
-  const order = { order: fn === 'min' ? 'asc' as const : 'desc' as const, missing: '_last' };
+  if (field.type !== 'string' && field.type !== 'text' && !field.format)
+    return {
+      agg: { [fn]: { field: compared } },
+      value: (computed) => formOf(field, (computed as { value: number | null }).value),
+    };
+  const order = { order: fn === 'min' ? ('asc' as const) : ('desc' as const), missing: '_last' };
   return {
     // Keys of long integers have their order (exact-key.ts), and are exact where doubles are not.
-    agg: { top_hits: { size: 1, sort: [{ [field.format === 'int64' ? exact : compared]: order }], _source: { includes: [value] } } },
+    agg: {
+      top_hits: {
+        size: 1,
+        sort: [{ [field.format === 'int64' ? exact : compared]: order }],
+        _source: { includes: [value] },
+      },
+    },
     value: (computed) => (computed as TopHit).hits.hits[0]?._source?.[value] ?? null,
   };
 }

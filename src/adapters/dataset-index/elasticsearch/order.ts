@@ -33,10 +33,14 @@ export function orderOf(sort: Aggregation['sort'], columns: AggregateResult['col
       const [digest, other] = [left.digests[i] ?? '', right.digests[i] ?? ''];
       if (digest !== '' && !whole) return 0;
       // Values that compare as equal, such as two long numbers with one double, are groups of their own still.
-      const exact = compareExact(field, left.values[i], right.values[i]) || (digest < other ? -1 : Number(digest > other));
+      const exact =
+        compareExact(field, left.values[i], right.values[i]) || (digest < other ? -1 : Number(digest > other));
       if (exact !== 0) return exact;
     }
     return 0;
   };
-  return { compare: (left, right) => compare(left, right, true), undecided: (left, right) => compare(left, right, false) === 0 };
+  return {
+    compare: (left, right) => compare(left, right, true),
+    undecided: (left, right) => compare(left, right, false) === 0,
+  };
 }

@@ -25,8 +25,16 @@ const VALUE = 'value';
  * Folds exactly, by looking at all pairs of group and value. The results are asked for in the order in which the engine answers the same groups, so that none is kept;
  * a group without values is not among the pairs.
  */
-export function foldPairs(engine: Engine, { generation, query, sources, fold }: Question, signal: AbortSignal): (key: Record<string, unknown>) => Promise<bigint> {
-  const pairs = bucketsOf(engine, { generation, query, sources: [...sources, { [VALUE]: { terms: { field: layoutOf(fold.field).exact } } }] }, signal);
+export function foldPairs(
+  engine: Engine,
+  { generation, query, sources, fold }: Question,
+  signal: AbortSignal,
+): (key: Record<string, unknown>) => Promise<bigint> {
+  const pairs = bucketsOf(
+    engine,
+    { generation, query, sources: [...sources, { [VALUE]: { terms: { field: layoutOf(fold.field).exact } } }] },
+    signal,
+  );
   const names = sources.flatMap((source) => Object.keys(source));
   const groupOf = (key: Record<string, unknown>) => JSON.stringify(names.map((name) => key[name]));
   let ahead: IteratorResult<Bucket, void> | undefined;

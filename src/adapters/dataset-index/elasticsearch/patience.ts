@@ -27,13 +27,16 @@ export class Patience {
   /** @throws unavailable when it is over, the signal's reason when that aborts. */
   async wait(): Promise<void> {
     if (performance.now() - this.#since > WHOLE_MS) throw unavailable('The dataset index has too much to do');
-    await delay(this.#pause * (0.5 + Math.random() / 2), undefined, { signal: this.#signal }).catch(() => { throw this.#signal.reason; });
+    await delay(this.#pause * (0.5 + Math.random() / 2), undefined, { signal: this.#signal }).catch(() => {
+      throw this.#signal.reason;
+    });
     this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE_MS);
   }
 
   /** Waits after a failure that may pass; throws any other as callers are to see it. */
   async afterFailure(error: unknown): Promise<void> {
-    if (this.#signal.aborted || !isPassing(error) || performance.now() - this.#since > WHOLE_MS) throw engineError(error, this.#signal);
+    if (this.#signal.aborted || !isPassing(error) || performance.now() - this.#since > WHOLE_MS)
+      throw engineError(error, this.#signal);
     await this.wait();
   }
 }

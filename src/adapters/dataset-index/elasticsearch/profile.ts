@@ -16,11 +16,18 @@ import { formOf } from './value-forms.ts';
 const PRECISION = 40_000;
 
 /** Statistics of the fields over the matching rows. Fields are looked at one by one. */
-export async function profileRows(engine: Engine, search: Search, names: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
+export async function profileRows(
+  engine: Engine,
+  search: Search,
+  names: string[],
+  signal: AbortSignal,
+): Promise<{ total: number; fields: FieldProfile[] }> {
   const { field, query } = matchingRows(search);
   const fields = names.map(field);
   const { generation } = search;
-  const total = totalOf(await askRows(engine, generation, { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] }, signal));
+  const total = totalOf(
+    await askRows(engine, generation, { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] }, signal),
+  );
   const profiles: FieldProfile[] = [];
   for (const one of fields) profiles.push(await profile(engine, { generation, query, field: one, total }, signal));
   return { total, fields: profiles };
@@ -47,23 +54,79 @@ interface Computed {
   top?: { buckets: { key: unknown; doc_count: number }[] };
 }
 
-async function profile(engine: Engine, { generation, query, field, total }: Question, signal: AbortSignal): Promise<FieldProfile> {
+async function profile(
+  engine: Engine,
+  { generation, query, field, total }: Question,
+  signal: AbortSignal,
+): Promise<FieldProfile> {
   const { name, type } = field;
-  const extremes = ORDERED.includes(type) ? { least: extreme('min', field, 'min'), greatest: extreme('max', field, 'max') } : undefined;
-  const aggs = { ...aggregationsOf(field), ...(extremes && { least: extremes.least.agg!, greatest: extremes.greatest.agg! }) };
-  const filter_path = ['count', 'distinct.count', 'estimate', 'low.value', 'high.value', 'stats', 'least', 'greatest', 'top.buckets'].map((path) => `aggregations.${path}`);
-  const answer = await askRows(engine, generation, { query, size: 0, track_total_hits: false, aggs, filter_path }, signal);
-  const { count: { value: count }, distinct, estimate, low, high, stats, least, greatest, top } = answer.aggregations as unknown as Computed;
+  const extremes = ORDERED.includes(type)
+    ? { least: extreme('min', field, 'min'), greatest: extreme('max', field, 'max') }
+    : undefined;
+  const aggs = {
+    ...aggregationsOf(field),
+    ...(extremes && { least: extremes.least.agg!, greatest: extremes.greatest.agg! }),
+  };
+  const filter_path = [
+    'count',
+    'distinct.count',
+    'estimate',
+    'low.value',
+    'high.value',
+    'stats',
+    'least',
+    'greatest',
+    'top.buckets',
+  ].map((path) => `aggregations.${path}`);
+  const answer = await askRows(
+    engine,
+    generation,
+    { query, size: 0, track_total_hits: false, aggs, filter_path },
+    signal,
+  );
+  const {
+    count: { value: count },
+    distinct,
+    estimate,
+    low,
+    high,
+    stats,
+    least,
+    greatest,
+    top,
+  } = answer.aggregations as unknown as Computed;
   const approximate = distinct.count > EXACT_DISTINCT;
   const [min, max] = [numberOf(low?.value), numberOf(high?.value)];
   const numeric = NUMERIC.includes(type) && min !== null;
   return {
-    name, type, count, missing: total - count, distinct: Math.min(approximate ? estimate.value : distinct.count, count), approximate,
-    min: extremes?.least.value(least) ?? null, max: extremes?.greatest.value(greatest) ?? null,
+    name,
+    type,
+    count,
+    missing: total - count,
+    distinct: Math.min(approximate ? estimate.value : distinct.count, count),
+    approximate,
+    min: extremes?.least.value(least) ?? null,
+    max: extremes?.greatest.value(greatest) ?? null,
     avg: numeric ? numberOf(stats!.avg) : null,
-    stdDev: numeric ? await deviation(engine, { generation, query, field, mean: numberOf(stats!.avg), found: numberOf(stats!.std_deviation_population), constant: min === max }, signal) : null,
+    stdDev: numeric
+      ? await deviation(
+          engine,
+          {
+            generation,
+            query,
+            field,
+            mean: numberOf(stats!.avg),
+            found: numberOf(stats!.std_deviation_population),
+            constant: min === max,
+          },
+          signal,
+        )
+      : null,
     top: (top?.buckets ?? []).map(({ key, doc_count }) => ({ value: formOf(field, key), count: doc_count })),
-    histogram: min !== null && max !== null ? await histogram(engine, { generation, query, field, count, min, max }, signal) : [],
+    histogram:
+      min !== null && max !== null
+        ? await histogram(engine, { generation, query, field, count, min, max }, signal)
+        : [],
   };
 }
 
@@ -84,6 +147,10 @@ function aggregationsOf(field: IndexedField): Record<string, estypes.Aggregation
 /** The most frequent values, the lesser first among equals. Keys of decimals are not in their order. */
 function mostFrequent(field: IndexedField): estypes.AggregationsAggregationContainer {
   const { compared, exact } = layoutOf(field);
-  if (field.format !== 'decimal') return { terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { _key: 'asc' }] } };
-  return { terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { number: 'asc' }, { _key: 'asc' }] }, aggs: { number: { min: { field: compared } } } };
+  if (field.format !== 'decimal')
+    return { terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { _key: 'asc' }] } };
+  return {
+    terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { number: 'asc' }, { _key: 'asc' }] },
+    aggs: { number: { min: { field: compared } } },
+  };
 }

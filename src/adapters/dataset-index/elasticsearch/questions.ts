@@ -14,7 +14,10 @@ export type Answer = estypes.SearchResponse<Record<string, unknown>, Record<stri
 export const askRows = (engine: Engine, { id }: Generation, asked: Asked, signal: AbortSignal): Promise<Answer> =>
   engine.ask(async (client, options) => {
     try {
-      return await client.search<Record<string, unknown>, Record<string, unknown>>({ ...asked, index: engine.indexName(id), allow_partial_search_results: false }, options);
+      return await client.search<Record<string, unknown>, Record<string, unknown>>(
+        { ...asked, index: engine.indexName(id), allow_partial_search_results: false },
+        options,
+      );
     } catch (error) {
       throw refusalOf(error) ?? error;
     }
@@ -24,5 +27,7 @@ export const askRows = (engine: Engine, { id }: Generation, asked: Asked, signal
 function refusalOf(error: unknown): Error | undefined {
   const said = error instanceof errors.ResponseError ? JSON.stringify(error.body) : '';
   if (said.includes('Determinizing automaton')) return badInput('$regex is too complex for the dataset index');
-  return /too many (nested )?clauses/i.test(said) ? badInput('The filter and q have too many parts together for the dataset index') : undefined;
+  return /too many (nested )?clauses/i.test(said)
+    ? badInput('The filter and q have too many parts together for the dataset index')
+    : undefined;
 }

@@ -23,13 +23,25 @@ export async function* scanRows(engine: Engine, search: Scan, signal: AbortSigna
   const { asked, row } = rowsAsked(matchingRows(search), search);
   const shown = ['_scroll_id', ...asked.filter_path];
   const size = batchRows(search);
-  let answer = await askRows(engine, search.generation, { ...asked, size, scroll: PATIENCE, filter_path: shown }, signal);
+  let answer = await askRows(
+    engine,
+    search.generation,
+    { ...asked, size, scroll: PATIENCE, filter_path: shown },
+    signal,
+  );
   const scroll = { id: answer._scroll_id };
   try {
     for (let hits = hitsOf(answer); hits.length > 0; hits = hitsOf(answer)) {
       yield hits.map(row);
       if (hits.length < size) return;
-      answer = await engine.ask((client, options) => client.scroll<Record<string, unknown>, Record<string, unknown>>({ scroll_id: scroll.id!, scroll: PATIENCE, filter_path: shown }, options), signal);
+      answer = await engine.ask(
+        (client, options) =>
+          client.scroll<Record<string, unknown>, Record<string, unknown>>(
+            { scroll_id: scroll.id!, scroll: PATIENCE, filter_path: shown },
+            options,
+          ),
+        signal,
+      );
       scroll.id = answer._scroll_id ?? scroll.id;
     }
   } finally {
@@ -41,9 +53,16 @@ const hitsOf = (answer: Answer) => answer.hits?.hits ?? [];
 
 /** Past its time the engine releases it by itself. */
 async function release({ run }: Engine, scroll: string | undefined): Promise<void> {
-  if (scroll) await run((client, options) => client.clearScroll({ scroll_id: scroll }, options), new AbortController().signal).catch(() => {});
+  if (scroll)
+    await run(
+      (client, options) => client.clearScroll({ scroll_id: scroll }, options),
+      new AbortController().signal,
+    ).catch(() => {});
 }
 
 function batchRows({ generation, fields }: Scan): number {
-  return Math.max(1, Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / meanRowBytes(generation), BATCH_VALUES / Math.max(fields.length, 1))));
+  return Math.max(
+    1,
+    Math.floor(Math.min(BATCH_ROWS, BATCH_BYTES / meanRowBytes(generation), BATCH_VALUES / Math.max(fields.length, 1))),
+  );
 }

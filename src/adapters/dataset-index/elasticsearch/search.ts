@@ -21,15 +21,26 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
   const row = positionRow(search);
   const after = row === undefined ? undefined : await sortValues(engine, matching, search, row, signal);
   const countable = search.total && !matching.everything;
-  const answer = await askRows(engine, generation, {
-    // The engine takes no start together with a position.
-    ...rows.asked, size: limit + 1 + (after ? start : 0), ...(after ? { search_after: after } : { from: start }),
-    track_total_hits: countable, filter_path: ['hits.total.value', ...rows.asked.filter_path],
-  }, signal);
+  const answer = await askRows(
+    engine,
+    generation,
+    {
+      // The engine takes no start together with a position.
+      ...rows.asked,
+      size: limit + 1 + (after ? start : 0),
+      ...(after ? { search_after: after } : { from: start }),
+      track_total_hits: countable,
+      filter_path: ['hits.total.value', ...rows.asked.filter_path],
+    },
+    signal,
+  );
   const found = (answer.hits?.hits ?? []).slice(after ? start : 0);
   const more = found.length > limit;
   if (more) found.pop();
-  const page: Page = { rows: found.map(rows.row), next: more ? encodeCursor({ generation: generation.id, row: Number(found.at(-1)!._id) }) : null };
+  const page: Page = {
+    rows: found.map(rows.row),
+    next: more ? encodeCursor({ generation: generation.id, row: Number(found.at(-1)!._id) }) : null,
+  };
   if (search.total) page.total = countable ? totalOf(answer) : generation.records;
   return page;
 }
@@ -40,25 +51,38 @@ export const totalOf = (answer: Answer): number => (answer.hits.total as estypes
 type Hit = Answer['hits']['hits'][number];
 
 /** The part of a question that says which rows, in which order, with which fields; and how a hit becomes a row. */
-export function rowsAsked(matching: Matching, { generation, fields, sort }: Pick<RowSearch, 'generation' | 'fields' | 'sort'>) {
+export function rowsAsked(
+  matching: Matching,
+  { generation, fields, sort }: Pick<RowSearch, 'generation' | 'fields' | 'sort'>,
+) {
   const columns = fields.map((name) => [name, matching.field(name).column] as const);
   // To leave out nothing is quicker than to ask for everything by name.
   const whole = new Set(fields).size === generation.fields.length;
   const asked = {
-    query: matching.query, sort: sortBy(matching, sort), _source: columns.length > 0 && (whole || { includes: columns.map(([, column]) => column) }),
+    query: matching.query,
+    sort: sortBy(matching, sort),
+    _source: columns.length > 0 && (whole || { includes: columns.map(([, column]) => column) }),
     // Sort values of texts are long.
     filter_path: ['hits.hits._id', 'hits.hits._source'],
   };
-  const row = ({ _source: source = {} }: Hit): Row => Object.fromEntries(columns.map(([name, column]) => [name, source[column] ?? null]));
+  const row = ({ _source: source = {} }: Hit): Row =>
+    Object.fromEntries(columns.map(([name, column]) => [name, source[column] ?? null]));
   return { asked, row };
 }
 
 /** The total order of a search: missing values last both ways, ties by row number. */
-const sortBy = (matching: Matching, sort: RowSearch['sort']): estypes.SortCombinations[] =>
-  [...sort.map(({ field, descending }) => {
+const sortBy = (matching: Matching, sort: RowSearch['sort']): estypes.SortCombinations[] => [
+  ...sort.map(({ field, descending }) => {
     const found = matching.field(field);
-    return { [layoutOf(found).compared]: { order: descending ? 'desc' as const : 'asc' as const, missing: missingLast(found, descending) } };
-  }), { [ROW]: 'asc' as const }];
+    return {
+      [layoutOf(found).compared]: {
+        order: descending ? ('desc' as const) : ('asc' as const),
+        missing: missingLast(found, descending),
+      },
+    };
+  }),
+  { [ROW]: 'asc' as const },
+];
 
 function missingLast({ type }: IndexedField, descending: boolean): number | '_last' {
   if (type !== 'date' && type !== 'datetime' && type !== 'boolean') return '_last';
@@ -67,9 +91,27 @@ function missingLast({ type }: IndexedField, descending: boolean): number | '_la
 }
 
 /** The sort values of the row that a cursor names, read under the caller's own conditions. @throws invalidCursor when they do not find it. */
-async function sortValues(engine: Engine, matching: Matching, { generation, sort }: RowSearch, row: number, signal: AbortSignal): Promise<estypes.SortResults> {
+async function sortValues(
+  engine: Engine,
+  matching: Matching,
+  { generation, sort }: RowSearch,
+  row: number,
+  signal: AbortSignal,
+): Promise<estypes.SortResults> {
   const query = { bool: { filter: [matching.query, { term: { [ROW]: row } }] } };
-  const answer = await askRows(engine, generation, { query, sort: sortBy(matching, sort), size: 1, _source: false, track_total_hits: false, filter_path: ['hits.hits.sort'] }, signal);
+  const answer = await askRows(
+    engine,
+    generation,
+    {
+      query,
+      sort: sortBy(matching, sort),
+      size: 1,
+      _source: false,
+      track_total_hits: false,
+      filter_path: ['hits.hits.sort'],
+    },
+    signal,
+  );
   const values = answer.hits?.hits[0]?.sort;
   if (!values) throw invalidCursor();
   return values;

@@ -35,7 +35,12 @@ export class StagedRows {
   readonly #fields: IndexedField[];
   readonly #signal: AbortSignal;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, fields: IndexedField[], signal: AbortSignal) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    fields: IndexedField[],
+    signal: AbortSignal,
+  ) {
     this.#instance = instance;
     this.#connection = connection;
     this.#fields = fields;
@@ -45,7 +50,12 @@ export class StagedRows {
   /** @param file the staged generation's (duckdb/load.ts) */
   static async open(file: string, fields: IndexedField[], signal: AbortSignal): Promise<StagedRows> {
     // One thread: the search engine needs the others.
-    const instance = await DuckDBInstance.create(':memory:', { memory_limit: `${MEMORY}B`, threads: '1', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' });
+    const instance = await DuckDBInstance.create(':memory:', {
+      memory_limit: `${MEMORY}B`,
+      threads: '1',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
     const connection = await instance.connect();
     connection.registerScalarFunction(wordList());
     await connection.run(`SET TimeZone = 'UTC'`);
@@ -54,24 +64,32 @@ export class StagedRows {
   }
 
   /** All rows, in order. A batch is as large as a request should be, larger only if a single row is. */
-  async* batches(): AsyncGenerator<Batch> {
+  async *batches(): AsyncGenerator<Batch> {
     const slices = documentSql(this.#fields);
     // One value, not one for each row, spares JavaScript most of the work; slices have to be put together row by row.
     const texts = slices.length === 1 ? [`string_agg(${slices[0]}, '')`] : slices;
     const statements = [];
-    for (const text of texts) statements.push(await this.#connection.prepare(`SELECT encode(${text}) FROM staged.data WHERE rowid >= $1 AND rowid < $2`));
+    for (const text of texts)
+      statements.push(
+        await this.#connection.prepare(`SELECT encode(${text}) FROM staged.data WHERE rowid >= $1 AND rowid < $2`),
+      );
     for await (const { from, to, bytes } of this.#ranges()) {
       if (bytes > BATCH_BYTES) await this.#connection.run(`SET memory_limit = '${MEMORY + DOCUMENT_COPIES * bytes}B'`);
       const columns: Uint8Array[][] = [];
       for (const statement of statements) columns.push(await this.#texts(statement, from, to));
-      yield { rows: to - from, body: Buffer.concat(columns[0]!.flatMap((_, row) => columns.map((column) => column[row]!))) };
+      yield {
+        rows: to - from,
+        body: Buffer.concat(columns[0]!.flatMap((_, row) => columns.map((column) => column[row]!))),
+      };
     }
   }
 
   async #texts(statement: DuckDBPreparedStatement, from: number, to: number): Promise<Uint8Array[]> {
     statement.bindBigInt(1, BigInt(from));
     statement.bindBigInt(2, BigInt(to));
-    const rows = await interruptible(this.#connection, this.#signal, async () => (await statement.runAndReadAll()).getRows());
+    const rows = await interruptible(this.#connection, this.#signal, async () =>
+      (await statement.runAndReadAll()).getRows(),
+    );
     return rows.map(([text]) => (text as DuckDBBlobValue).bytes);
   }
 
@@ -81,7 +99,7 @@ export class StagedRows {
   }
 
   /** Rows that make a request: whole blocks, for those DuckDB reads fastest, unless they are too large. */
-  async* #ranges(): AsyncGenerator<Range> {
+  async *#ranges(): AsyncGenerator<Range> {
     let range: Range = { from: 0, to: 0, bytes: 0 };
     for await (const { rows, bytes } of this.#pieces()) {
       if (range.to > range.from && range.bytes + bytes > BATCH_BYTES) {
@@ -94,26 +112,38 @@ export class StagedRows {
   }
 
   /** Sizes of blocks, and of the single rows of large ones, in order. */
-  async* #pieces(): AsyncGenerator<{ rows: number; bytes: number }> {
+  async *#pieces(): AsyncGenerator<{ rows: number; bytes: number }> {
     const size = documentBytesSql(this.#fields);
-    const blocks = await this.#ask(`SELECT count(*), sum(${size}) FROM staged.data GROUP BY rowid // ${BLOCK_ROWS} ORDER BY rowid // ${BLOCK_ROWS}`);
+    const blocks = await this.#ask(
+      `SELECT count(*), sum(${size}) FROM staged.data GROUP BY rowid // ${BLOCK_ROWS} ORDER BY rowid // ${BLOCK_ROWS}`,
+    );
     for (const [block, [rows, bytes]] of blocks.entries()) {
       if (Number(bytes) <= BATCH_BYTES) yield { rows: Number(rows), bytes: Number(bytes) };
-      else for (const [one] of await this.#ask(`SELECT ${size} FROM staged.data WHERE rowid >= ${block * BLOCK_ROWS} AND rowid < ${(block + 1) * BLOCK_ROWS} ORDER BY rowid`)) yield { rows: 1, bytes: Number(one) };
+      else
+        for (const [one] of await this.#ask(
+          `SELECT ${size} FROM staged.data WHERE rowid >= ${block * BLOCK_ROWS} AND rowid < ${(block + 1) * BLOCK_ROWS} ORDER BY rowid`,
+        ))
+          yield { rows: 1, bytes: Number(one) };
     }
   }
 
   #ask(sql: string): Promise<DuckDBValue[][]> {
-    return interruptible(this.#connection, this.#signal, async () => (await this.#connection.runAndReadAll(sql)).getRows());
+    return interruptible(this.#connection, this.#signal, async () =>
+      (await this.#connection.runAndReadAll(sql)).getRows(),
+    );
   }
 }
 
 /** Our own way to split words (core/words.ts), for texts that are not ASCII or long. */
-const wordList = () => DuckDBScalarFunction.create({
-  name: WORD_LIST, returnType: VARCHAR, parameterTypes: [VARCHAR],
-  mainFunction: (_info, input, output) => {
-    const texts = input.getColumnVector(0);
-    for (let row = 0; row < input.rowCount; row++) output.setItem(row, JSON.stringify([...new Set(wordsOf(String(texts.getItem(row))).map(comparedText))]));
-    output.flush();
-  },
-});
+const wordList = () =>
+  DuckDBScalarFunction.create({
+    name: WORD_LIST,
+    returnType: VARCHAR,
+    parameterTypes: [VARCHAR],
+    mainFunction: (_info, input, output) => {
+      const texts = input.getColumnVector(0);
+      for (let row = 0; row < input.rowCount; row++)
+        output.setItem(row, JSON.stringify([...new Set(wordsOf(String(texts.getItem(row))).map(comparedText))]));
+      output.flush();
+    },
+  });

@@ -11,12 +11,27 @@ interface Stats {
 }
 
 /** Which of some fields of whole numbers the engine may add up wrongly: sums that pass the safe integers on the way lose digits, which show when they come back. */
-export async function inexactSums(engine: Engine, generation: Generation, { query }: Matching, fields: IndexedField[], signal: AbortSignal): Promise<Set<IndexedField>> {
+export async function inexactSums(
+  engine: Engine,
+  generation: Generation,
+  { query }: Matching,
+  fields: IndexedField[],
+  signal: AbortSignal,
+): Promise<Set<IndexedField>> {
   if (fields.length === 0) return new Set();
   const aggs = Object.fromEntries(fields.map((field, i) => [`f${i}`, { stats: { field: layoutOf(field).compared } }]));
-  const { aggregations } = await askRows(engine, generation, { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations'] }, signal);
-  return new Set(fields.filter((_, i) => {
-    const { count, min, max } = aggregations![`f${i}`] as unknown as Stats;
-    return min !== null && max !== null && min < 0 && max > 0 && count * Math.max(-min, max) > Number.MAX_SAFE_INTEGER;
-  }));
+  const { aggregations } = await askRows(
+    engine,
+    generation,
+    { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations'] },
+    signal,
+  );
+  return new Set(
+    fields.filter((_, i) => {
+      const { count, min, max } = aggregations![`f${i}`] as unknown as Stats;
+      return (
+        min !== null && max !== null && min < 0 && max > 0 && count * Math.max(-min, max) > Number.MAX_SAFE_INTEGER
+      );
+    }),
+  );
 }

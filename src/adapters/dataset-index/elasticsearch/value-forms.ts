@@ -1,5 +1,5 @@
-import type { IndexedField } from '../../../core/dataset-index.ts';
 import { COMPARED_CHARACTERS, comparedText } from '../../../core/criteria/value.ts';
+import type { IndexedField } from '../../../core/dataset-index.ts';
 import { exactText } from './exact-key.ts';
 
 type Kind = Pick<IndexedField, 'type' | 'format'>;
@@ -9,18 +9,26 @@ export function formOf(field: Kind, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   switch (field.type) {
     case 'integer':
-    case 'number': return field.format ? exactText(field, String(value)) : Number(value);
-    case 'boolean': return value === true || value === 1;
-    case 'date': return new Date(value as number).toISOString().slice(0, 'YYYY-MM-DD'.length);
-    case 'datetime': return new Date(value as number).toISOString();
-    default: return value;
+    case 'number':
+      return field.format ? exactText(field, String(value)) : Number(value);
+    case 'boolean':
+      return value === true || value === 1;
+    case 'date':
+      return new Date(value as number).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    case 'datetime':
+      return new Date(value as number).toISOString();
+    default:
+      return value;
   }
 }
 
 /** The order of two values in their JSON forms as searches compare them: strings by their first code points, numbers as doubles. Missing ones come last both ways. */
 export function compareForms({ type }: Kind, left: unknown, right: unknown, descending = false): number {
   if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
-  const order = type === 'integer' || type === 'number' || type === 'boolean' ? sign(Number(left), Number(right)) : compareTexts(comparedText(left as string), comparedText(right as string));
+  const order =
+    type === 'integer' || type === 'number' || type === 'boolean'
+      ? sign(Number(left), Number(right))
+      : compareTexts(comparedText(left as string), comparedText(right as string));
   return descending ? -order : order;
 }
 
@@ -34,12 +42,14 @@ export function compareExact({ type, format }: Kind, left: unknown, right: unkno
 }
 
 const decimals = (digits: string) => (digits.split('.')[1] ?? '').length;
-const scaled = (digits: string, scale: number) => BigInt(digits.replace('.', '') + '0'.repeat(scale - decimals(digits)));
+const scaled = (digits: string, scale: number) =>
+  BigInt(digits.replace('.', '') + '0'.repeat(scale - decimals(digits)));
 
 const sign = <T extends number | bigint>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
 
 /** Whether a text may be only the first characters of another one. */
-export const isCut = (text: string): boolean => text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
+export const isCut = (text: string): boolean =>
+  text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
 
 const FIRST_SURROGATE = 0xd800;
 const PAST_SURROGATES = 0xe000;
@@ -54,4 +64,5 @@ function compareTexts(left: string, right: string): number {
 }
 
 /** Code points written as surrogates are greater than all others. */
-const rank = (unit: number): number => (unit >= FIRST_SURROGATE && unit < PAST_SURROGATES ? unit + PAST_SURROGATES : unit);
+const rank = (unit: number): number =>
+  unit >= FIRST_SURROGATE && unit < PAST_SURROGATES ? unit + PAST_SURROGATES : unit;

@@ -42,21 +42,47 @@ const CHECKS: Record<Candidate, string> = {
  * @param from what to read, in SQL
  */
 export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
-  if (columns.length > BATCH) return [...await findTypes(session, from, columns.slice(0, BATCH)), ...await findTypes(session, from, columns.slice(BATCH))];
+  if (columns.length > BATCH)
+    return [
+      ...(await findTypes(session, from, columns.slice(0, BATCH))),
+      ...(await findTypes(session, from, columns.slice(BATCH))),
+    ];
   const candidates = await findCandidates(session, from, columns);
   const numbers = candidates.flatMap((candidate, i) => (candidate === 'NUMBER' ? [i] : []));
-  const numberTypes = await findNumberTypes(session, from, numbers.map((i) => columns[i]!));
-  return candidates.map((candidate, i) => (candidate === 'NUMBER' ? numberTypes[numbers.indexOf(i)]! : (candidate ?? 'VARCHAR')));
+  const numberTypes = await findNumberTypes(
+    session,
+    from,
+    numbers.map((i) => columns[i]!),
+  );
+  return candidates.map((candidate, i) =>
+    candidate === 'NUMBER' ? numberTypes[numbers.indexOf(i)]! : (candidate ?? 'VARCHAR'),
+  );
 }
 
 /** The first candidate that holds for every row, or undefined. */
-async function findCandidates(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<(Candidate | undefined)[]> {
-  const sample = await firstThatHolds(session, `(select * from ${from} limit ${Math.ceil(SAMPLE / columns.length)})`, columns);
+async function findCandidates(
+  session: DuckdbSession,
+  from: string,
+  columns: UntypedColumn[],
+): Promise<(Candidate | undefined)[]> {
+  const sample = await firstThatHolds(
+    session,
+    `(select * from ${from} limit ${Math.ceil(SAMPLE / columns.length)})`,
+    columns,
+  );
   // A column without any value in the sample has told nothing yet.
-  const guessed = columns.map((column, i) => ({ ...column, candidates: sample[i] === null ? column.candidates : sample[i] ? [sample[i]] : [] }));
+  const guessed = columns.map((column, i) => ({
+    ...column,
+    candidates: sample[i] === null ? column.candidates : sample[i] ? [sample[i]] : [],
+  }));
   const certain = await firstThatHolds(session, from, guessed);
-  const doubted = columns.map((column, i) => ({ ...column, candidates: certain[i] ? [] : sample[i] ? column.candidates : [] }));
-  const second = doubted.some(({ candidates }) => candidates.length > 0) ? await firstThatHolds(session, from, doubted) : [];
+  const doubted = columns.map((column, i) => ({
+    ...column,
+    candidates: certain[i] ? [] : sample[i] ? column.candidates : [],
+  }));
+  const second = doubted.some(({ candidates }) => candidates.length > 0)
+    ? await firstThatHolds(session, from, doubted)
+    : [];
   return certain.map((candidate, i) => candidate ?? second[i] ?? undefined);
 }
 
@@ -67,22 +93,36 @@ function valuesOf(from: string, columns: UntypedColumn[]): string {
 }
 
 /** For each column the first candidate that holds; undefined when none does, null when there was no value to tell by. */
-async function firstThatHolds(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<(Candidate | undefined | null)[]> {
-  const asked = (candidate: Candidate) => columns.flatMap(({ candidates }, i) => (candidates.includes(candidate) ? [`'${i}'`] : []));
+async function firstThatHolds(
+  session: DuckdbSession,
+  from: string,
+  columns: UntypedColumn[],
+): Promise<(Candidate | undefined | null)[]> {
+  const asked = (candidate: Candidate) =>
+    columns.flatMap(({ candidates }, i) => (candidates.includes(candidate) ? [`'${i}'`] : []));
   const checks = CANDIDATES.map((candidate) => {
     const names = asked(candidate);
     if (names.length === 0) return 'false';
     return `bool_and(${names.length === columns.length ? CHECKS[candidate] : `case when k in (${names.join(', ')}) then ${CHECKS[candidate]} else false end`})`;
   });
   // Without any check the file is read all the same: reading it is what finds out whether it can be read.
-  const answers = new Map((await session.rows(`select k, ${checks.join(', ')} from ${valuesOf(from, columns)} group by k`)).map(([k, ...held]) => [Number(k), held]));
+  const answers = new Map(
+    (await session.rows(`select k, ${checks.join(', ')} from ${valuesOf(from, columns)} group by k`)).map(
+      ([k, ...held]) => [Number(k), held],
+    ),
+  );
   return columns.map((_, i) => (answers.has(i) ? CANDIDATES.find((__, n) => answers.get(i)![n] === true) : null));
 }
 
 /** Whether doubles hold the numbers exactly, or which decimal does; numbers too long for either stay text. */
 async function findNumberTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
   if (columns.length === 0) return [];
-  const sizes = new Map((await session.rows(`select k, ${SIZES} from ${valuesOf(from, columns)} group by k`)).map(([k, ...found]) => [Number(k), found]));
+  const sizes = new Map(
+    (await session.rows(`select k, ${SIZES} from ${valuesOf(from, columns)} group by k`)).map(([k, ...found]) => [
+      Number(k),
+      found,
+    ]),
+  );
   return columns.map(({ doubles }, i) => numberType(sizes.get(i)!, doubles));
 }
 
@@ -93,8 +133,15 @@ const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}), max(${DIGITS}) filter ($
   max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}), max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
 
 function numberType(sizes: DuckDBValue[], doubles: boolean): string {
-  const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [number, number, number, number, number];
-  if (doubles ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS) return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
+  const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (doubles ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
+    return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
   if (scientific === 0 && whole + scale <= MAX_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
   return 'VARCHAR';
 }
@@ -102,7 +149,17 @@ function numberType(sizes: DuckDBValue[], doubles: boolean): string {
 /** Which kinds of JSON values each column has, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */
 export async function jsonKinds(session: DuckdbSession, from: string, columns: string[]): Promise<string[][]> {
   const untyped = columns.map((text) => ({ text, candidates: [], doubles: false }));
-  const kinds = new Map((await session.rows(`select k, array_to_string(list(distinct json_type(v)), ',') from ${valuesOf(from, untyped)} group by k`))
-    .map(([k, found]) => [Number(k), String(found).split(',').filter((kind) => kind !== 'NULL')]));
+  const kinds = new Map(
+    (
+      await session.rows(
+        `select k, array_to_string(list(distinct json_type(v)), ',') from ${valuesOf(from, untyped)} group by k`,
+      )
+    ).map(([k, found]) => [
+      Number(k),
+      String(found)
+        .split(',')
+        .filter((kind) => kind !== 'NULL'),
+    ]),
+  );
   return columns.map((_, i) => kinds.get(i) ?? []);
 }

@@ -27,7 +27,8 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): CsvDi
   const quote = given.quote ?? '"';
   const skip = given.skip ?? blankLines(text);
   const table = afterLines(text, skip);
-  const escapes = given.escape !== undefined ? [given.escape] : quote && text.includes(`\\${quote}`) ? [quote, '\\'] : [quote];
+  const escapes =
+    given.escape !== undefined ? [given.escape] : quote && text.includes(`\\${quote}`) ? [quote, '\\'] : [quote];
   return escapes.map((escape) => {
     const recordsBy = (delimiter: string) => recordsOf(table, { delimiter, quote, escape }, whole);
     const delimiter = given.delimiter ?? likeliest(recordsBy);
@@ -63,7 +64,11 @@ function likeliest(recordsBy: (delimiter: string) => string[][]): string {
 }
 
 /** The first records of a text, blank lines left out. The last one of a text that was cut is left out as well. */
-function recordsOf(text: string, { delimiter, quote, escape }: Pick<CsvDialect, 'delimiter' | 'quote' | 'escape'>, whole: boolean): string[][] {
+function recordsOf(
+  text: string,
+  { delimiter, quote, escape }: Pick<CsvDialect, 'delimiter' | 'quote' | 'escape'>,
+  whole: boolean,
+): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
   let at = 0;

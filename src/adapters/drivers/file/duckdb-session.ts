@@ -21,8 +21,14 @@ export class DuckdbSession {
    */
   static async open(path: string, spill: string, threads = 2): Promise<DuckdbSession> {
     const instance = await DuckDBInstance.create(':memory:', {
-      memory_limit: `${ENGINE_MEMORY / 1024 ** 2}MiB`, threads: String(threads), temp_directory: spill, max_temp_directory_size: SPILL_BYTES,
-      autoinstall_known_extensions: 'false', autoload_known_extensions: 'false', allow_community_extensions: 'false', allow_unredacted_secrets: 'false',
+      memory_limit: `${ENGINE_MEMORY / 1024 ** 2}MiB`,
+      threads: String(threads),
+      temp_directory: spill,
+      max_temp_directory_size: SPILL_BYTES,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      allow_community_extensions: 'false',
+      allow_unredacted_secrets: 'false',
     });
     const session = new DuckdbSession(await instance.connect());
     // Counted without what its texts take: more would hold hundreds of megabytes of long rows.
@@ -47,7 +53,7 @@ export class DuckdbSession {
   }
 
   /** An answer too long for memory, in chunks of a few thousand rows. */
-  async* stream(sql: string, values: Record<string, DuckDBValue>): AsyncGenerator<DuckDBDataChunk> {
+  async *stream(sql: string, values: Record<string, DuckDBValue>): AsyncGenerator<DuckDBDataChunk> {
     const result = await attempt(() => this.connection.stream(sql, values));
     for (;;) {
       const chunk = await attempt(() => result.fetchChunk());

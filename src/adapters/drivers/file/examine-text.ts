@@ -67,7 +67,8 @@ class Examiner {
       if (this.#awaited === 0) this.#multibyte = true;
       return;
     }
-    this.#awaited = byte >= 0xc2 && byte <= 0xdf ? 1 : byte >= 0xe0 && byte <= 0xef ? 2 : byte >= 0xf0 && byte <= 0xf4 ? 3 : 0;
+    this.#awaited =
+      byte >= 0xc2 && byte <= 0xdf ? 1 : byte >= 0xe0 && byte <= 0xef ? 2 : byte >= 0xf0 && byte <= 0xf4 ? 3 : 0;
     if (this.#awaited === 0) return this.#invalid(byte);
     // No overlong forms, no halves of surrogate pairs, nothing past U+10FFFF.
     this.#low = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
@@ -91,7 +92,8 @@ class Examiner {
     } else if (byte === QUOTE) this.#inString = true;
     else if (OPENING.has(byte)) {
       this.#depth += 1;
-      if (this.#depth > MAX_DEPTH) throw badInput(`Line ${this.#line} of the file nests JSON deeper than ${MAX_DEPTH} levels`);
+      if (this.#depth > MAX_DEPTH)
+        throw badInput(`Line ${this.#line} of the file nests JSON deeper than ${MAX_DEPTH} levels`);
     } else if (CLOSING.has(byte)) this.#depth -= 1;
   }
 }

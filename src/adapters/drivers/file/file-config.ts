@@ -30,21 +30,59 @@ export const configSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    format: { enum: ['csv', 'json', 'ndjson', 'parquet'], description: '`json` is an array of objects, `ndjson` an object a line.' },
-    encoding: { enum: ENCODINGS, default: 'utf-8', description: '`windows-1252` is a guess where a file is not UTF-8; it holds ISO 8859-1.' },
-    delimiter: { type: 'string', minLength: 1, maxLength: 1, default: ',', description: 'CSV: the character between values.' },
-    quote: { type: 'string', maxLength: 1, default: '"', description: 'CSV: the character around values; empty for none.' },
-    escape: { type: 'string', maxLength: 1, default: '"', description: 'CSV: what stands before a quote inside quotes, e.g. the quote itself.' },
-    skip: { type: 'integer', minimum: 0, maximum: 1000, default: 0, description: 'CSV: lines before the first record, which are passed over.' },
+    format: {
+      enum: ['csv', 'json', 'ndjson', 'parquet'],
+      description: '`json` is an array of objects, `ndjson` an object a line.',
+    },
+    encoding: {
+      enum: ENCODINGS,
+      default: 'utf-8',
+      description: '`windows-1252` is a guess where a file is not UTF-8; it holds ISO 8859-1.',
+    },
+    delimiter: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1,
+      default: ',',
+      description: 'CSV: the character between values.',
+    },
+    quote: {
+      type: 'string',
+      maxLength: 1,
+      default: '"',
+      description: 'CSV: the character around values; empty for none.',
+    },
+    escape: {
+      type: 'string',
+      maxLength: 1,
+      default: '"',
+      description: 'CSV: what stands before a quote inside quotes, e.g. the quote itself.',
+    },
+    skip: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1000,
+      default: 0,
+      description: 'CSV: lines before the first record, which are passed over.',
+    },
     header: { type: 'boolean', default: true, description: 'CSV: whether the first record holds the names.' },
     columns: {
-      type: 'array', minItems: 1, maxItems: MAX_COLUMNS,
-      description: 'Columns of a CSV file in its order, or keys of JSON objects. Absent: found by reading the whole file each time it is opened.',
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_COLUMNS,
+      description:
+        'Columns of a CSV file in its order, or keys of JSON objects. Absent: found by reading the whole file each time it is opened.',
       items: {
-        type: 'object', additionalProperties: false, required: ['name', 'type'],
+        type: 'object',
+        additionalProperties: false,
+        required: ['name', 'type'],
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 1000 },
-          type: { type: 'string', pattern: COLUMN_TYPE, description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.' },
+          type: {
+            type: 'string',
+            pattern: COLUMN_TYPE,
+            description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.',
+          },
         },
       },
     },
@@ -60,7 +98,8 @@ export function tableNames(spelled: readonly string[]): string[] {
   const given = new Set<string>();
   return names.map((name) => {
     let own = name;
-    for (let n = 2; given.has(own.toLowerCase()) || (own !== name && wanted.has(own.toLowerCase())); n++) own = `${name}_${n}`;
+    for (let n = 2; given.has(own.toLowerCase()) || (own !== name && wanted.has(own.toLowerCase())); n++)
+      own = `${name}_${n}`;
     given.add(own.toLowerCase());
     return own;
   });

@@ -40,7 +40,7 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
 
 /** The file as the table `data` of a session that reads nothing else. */
 async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
-  if (!config.format) throw badInput('The datasource\'s config says no format: csv, json, ndjson or parquet');
+  if (!config.format) throw badInput("The datasource's config says no format: csv, json, ndjson or parquet");
   const path = config.format === 'parquet' ? file : utf8Path(file, config.encoding ?? 'utf-8');
   // Rows come out in their order, one by one: a second thread would only be ahead, with twice the memory.
   const session = await DuckdbSession.open(path, spill, spill ? 1 : 2);
@@ -56,16 +56,30 @@ async function inspect(session: DuckdbSession): Promise<{ version: string; warni
   return { version: `DuckDB ${String(version![0])}`, warnings: [] };
 }
 
-async function columnsOf(session: DuckdbSession): Promise<{ name: string; type: string; nullable: boolean; primaryKey: boolean }[]> {
+async function columnsOf(
+  session: DuckdbSession,
+): Promise<{ name: string; type: string; nullable: boolean; primaryKey: boolean }[]> {
   const prepared = await session.connection.prepare('select * from data');
-  return Array.from({ length: prepared.columnCount }, (_, i) => ({ name: prepared.columnName(i), type: writtenColumn(prepared.columnType(i)).column.sourceType, nullable: true, primaryKey: false }));
+  return Array.from({ length: prepared.columnCount }, (_, i) => ({
+    name: prepared.columnName(i),
+    type: writtenColumn(prepared.columnType(i)).column.sourceType,
+    nullable: true,
+    primaryKey: false,
+  }));
 }
 
-async function someRows(session: DuckdbSession, { columns, written, names, from, values }: PreparedSelect, limit: number): Promise<ReturnType<typeof toQueryResult>> {
+async function someRows(
+  session: DuckdbSession,
+  { columns, written, names, from, values }: PreparedSelect,
+  limit: number,
+): Promise<ReturnType<typeof toQueryResult>> {
   const rows: (string | null)[][] = [];
   let characters = 0;
   // One row more than wanted tells whether there are more.
-  for await (const chunk of session.stream(`select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from ${from} limit ${limit + 1}`, values)) {
+  for await (const chunk of session.stream(
+    `select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from ${from} limit ${limit + 1}`,
+    values,
+  )) {
     for (const row of chunk.getRows() as (string | null)[][]) {
       characters += row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
       if (rows.length === limit || characters > MAX_SHOWN_CHARACTERS) return toQueryResult(columns, rows, true);

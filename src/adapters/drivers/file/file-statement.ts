@@ -29,19 +29,25 @@ export async function prepareSelect(session: DuckdbSession, query: BoundQuery): 
   const text = render(pieces, (i) => cast(i, typeOf(parameters[i]!, types[i])));
   const prepared = await prepare(session, text);
   if (prepared.statementType !== StatementType.SELECT) throw badInput('Only a SELECT can be run');
-  if (prepared.parameterCount !== parameters.length) throw badInput('Parameters such as $1 and ? are not known here; write {{name}}');
+  if (prepared.parameterCount !== parameters.length)
+    throw badInput('Parameters such as $1 and ? are not known here; write {{name}}');
   const count = prepared.columnCount;
-  if (count > MAX_COLUMNS) throw badInput(`The query answers with ${count} columns; at most ${MAX_COLUMNS} are possible`);
+  if (count > MAX_COLUMNS)
+    throw badInput(`The query answers with ${count} columns; at most ${MAX_COLUMNS} are possible`);
   const written = Array.from({ length: count }, (_, i) => writtenColumn(prepared.columnType(i)));
   const fields = distinctNames(written.map((_, i) => prepared.columnName(i)));
   const names = written.map((_, i) => `c${i}`);
   return {
-    columns: written.map(({ column }, i) => ({ name: fields[i]!, ...column })), written, names, from: `(\n${text}\n) as q(${names.join(', ')})`,
+    columns: written.map(({ column }, i) => ({ name: fields[i]!, ...column })),
+    written,
+    names,
+    from: `(\n${text}\n) as q(${names.join(', ')})`,
     values: Object.fromEntries(parameters.map(({ value }, i) => [`p${i}`, value === null ? null : String(value)])),
   };
 }
 
-const prepare = (session: DuckdbSession, text: string): Promise<DuckDBPreparedStatement> => attempt(() => session.connection.prepare(text));
+const prepare = (session: DuckdbSession, text: string): Promise<DuckDBPreparedStatement> =>
+  attempt(() => session.connection.prepare(text));
 
 type Pieces = (string | null)[];
 const render = (pieces: Pieces, write: (occurrence: number) => string): string => {
@@ -63,20 +69,46 @@ function compile({ text, parameters }: BoundQuery): { pieces: Pieces; parameters
 }
 
 /** The type that DuckDB expects in each place; undefined where it expects none. */
-async function placeTypes(session: DuckdbSession, text: string, parameters: BoundQuery['parameters']): Promise<(string | undefined)[]> {
+async function placeTypes(
+  session: DuckdbSession,
+  text: string,
+  parameters: BoundQuery['parameters'],
+): Promise<(string | undefined)[]> {
   if (parameters.length === 0) return [];
   // What fails without types may be fine with those of the definitions; if not, that failure is the one to report.
   const prepared = await session.connection.prepare(text).catch(() => undefined);
   return parameters.map((_, i) => {
     const place = prepared?.parameterIndex(`p${i}`) ?? 0;
-    return prepared && SCALARS.has(prepared.parameterTypeId(place)) ? prepared.parameterType(place).toString() : undefined;
+    return prepared && SCALARS.has(prepared.parameterTypeId(place))
+      ? prepared.parameterType(place).toString()
+      : undefined;
   });
 }
 
 const SCALARS = new Set<DuckDBTypeId>([
-  DuckDBTypeId.VARCHAR, DuckDBTypeId.BOOLEAN, DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER, DuckDBTypeId.BIGINT, DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL, DuckDBTypeId.DATE, DuckDBTypeId.TIME,
-  DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_MS, DuckDBTypeId.TIMESTAMP_NS, DuckDBTypeId.UUID, DuckDBTypeId.INTERVAL,
+  DuckDBTypeId.VARCHAR,
+  DuckDBTypeId.BOOLEAN,
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.FLOAT,
+  DuckDBTypeId.DOUBLE,
+  DuckDBTypeId.DECIMAL,
+  DuckDBTypeId.DATE,
+  DuckDBTypeId.TIME,
+  DuckDBTypeId.TIMESTAMP,
+  DuckDBTypeId.TIMESTAMP_TZ,
+  DuckDBTypeId.TIMESTAMP_S,
+  DuckDBTypeId.TIMESTAMP_MS,
+  DuckDBTypeId.TIMESTAMP_NS,
+  DuckDBTypeId.UUID,
+  DuckDBTypeId.INTERVAL,
 ]);
 
 /** A text takes the type of its place; every other value its own, unless the place wants a text. So `id > 1.5` compares with 1.5 and not with 2. */

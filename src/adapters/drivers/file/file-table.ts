@@ -9,18 +9,30 @@ import { headOf } from './file-head.ts';
 /** A file as SQL: what reads its values as texts, and where each column's text is. */
 interface TextTable {
   from: string;
-  columns: { name: string; /** Null where the text says nothing for any type but text. */ text: string; raw: string; json: boolean }[];
+  columns: {
+    name: string;
+    /** Null where the text says nothing for any type but text. */ text: string;
+    raw: string;
+    json: boolean;
+  }[];
 }
 
 /** Makes the view `data` of a file, and answers its columns. @throws badInput for what cannot be read so. */
-export async function makeTable(session: DuckdbSession, path: string, config: FileConfig): Promise<FileColumn[] | undefined> {
+export async function makeTable(
+  session: DuckdbSession,
+  path: string,
+  config: FileConfig,
+): Promise<FileColumn[] | undefined> {
   if (config.format === 'parquet') {
     await session.run(`create view data as select * from read_parquet(${quoteText(path)}, hive_partitioning = false)`);
     return undefined;
   }
-  const table = config.format === 'csv' ? csvTable(path, config, dialectOf(path, config)) : await jsonTable(session, path, config);
-  const columns = config.columns ?? await typedColumns(session, table);
-  await session.run(`create view data as select ${table.columns.map((column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`).join(', ')} from ${table.from}`);
+  const table =
+    config.format === 'csv' ? csvTable(path, config, dialectOf(path, config)) : await jsonTable(session, path, config);
+  const columns = config.columns ?? (await typedColumns(session, table));
+  await session.run(
+    `create view data as select ${table.columns.map((column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`).join(', ')} from ${table.from}`,
+  );
   return columns;
 }
 
@@ -41,19 +53,33 @@ export async function recogniseCsv(session: DuckdbSession, path: string): Promis
 
 /** Config before what the file itself says. */
 function dialectOf(path: string, { delimiter, quote, escape, skip, header, columns }: FileConfig): CsvDialect {
-  if (delimiter !== undefined && header !== undefined && skip !== undefined && columns) return { delimiter, quote: quote ?? '"', escape: escape ?? quote ?? '"', skip, header, names: columns.map(({ name }) => name) };
+  if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
+    return {
+      delimiter,
+      quote: quote ?? '"',
+      escape: escape ?? quote ?? '"',
+      skip,
+      header,
+      names: columns.map(({ name }) => name),
+    };
   const { text, whole } = headOf(path);
   const [sniffed] = sniffCsv(text, whole, { delimiter, quote, escape, skip, header });
   return sniffed!;
 }
 
-function csvTable(path: string, { columns }: FileConfig, { delimiter, quote, escape, skip, header, names }: CsvDialect): TextTable {
+function csvTable(
+  path: string,
+  { columns }: FileConfig,
+  { delimiter, quote, escape, skip, header, names }: CsvDialect,
+): TextTable {
   const wanted = columns ? columns.map(({ name }) => name) : names;
   if (wanted.length === 0) throw badInput('The file has no rows');
-  if (wanted.length > MAX_COLUMNS) throw badInput(`The file has ${wanted.length} columns; at most ${MAX_COLUMNS} are possible`);
+  if (wanted.length > MAX_COLUMNS)
+    throw badInput(`The file has ${wanted.length} columns; at most ${MAX_COLUMNS} are possible`);
   const types = wanted.map((_, i) => `'c${i}': 'VARCHAR'`).join(', ');
-  const from = `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, `
-    + `escape = ${quoteText(quote && escape)}, nullstr = '', allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
+  const from =
+    `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
+    `escape = ${quoteText(quote && escape)}, nullstr = '', allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
   return { from, columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: `nullif(c${i}, '')`, json: false })) };
 }
 
@@ -64,29 +90,51 @@ async function jsonTable(session: DuckdbSession, path: string, { format, columns
   const keys = columns ? columns.map(({ name }) => name) : await jsonKeys(session, objects(path, format));
   const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
   const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${format === 'json' ? 'array' : 'newline_delimited'}', compression = 'uncompressed')`;
-  return { from, columns: keys.map((name) => ({ name, raw: quoteName(name), text: `(${quoteName(name)} ->> '$')`, json: true })) };
+  return {
+    from,
+    columns: keys.map((name) => ({ name, raw: quoteName(name), text: `(${quoteName(name)} ->> '$')`, json: true })),
+  };
 }
 
 /** The keys of the objects, in the order in which they first occur. */
 async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]> {
-  const [odd] = await session.rows(`select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`);
+  const [odd] = await session.rows(
+    `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
+  );
   if (odd) throw badInput(`Record ${String(odd[0])} of the file is no JSON object`);
-  const rows = await session.rows(`select key from (select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i from ${from})
+  const rows =
+    await session.rows(`select key from (select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i from ${from})
     group by key order by min(n * 1000000 + i) limit ${MAX_COLUMNS + 1}`);
   const keys = rows.map(([key]) => String(key));
   if (keys.length === 0) throw badInput('The file has no values');
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
   const double = keys.find((key, i) => keys.findIndex((other) => other.toLowerCase() === key.toLowerCase()) < i);
-  if (double !== undefined) throw badInput(`The key ${JSON.stringify(double)} differs from another only in case, which SQL does not tell apart`);
+  if (double !== undefined)
+    throw badInput(
+      `The key ${JSON.stringify(double)} differs from another only in case, which SQL does not tell apart`,
+    );
   if (keys.includes('')) throw badInput('An object of the file has an empty key');
   return keys;
 }
 
 async function typedColumns(session: DuckdbSession, { from, columns }: TextTable): Promise<FileColumn[]> {
-  const kinds = columns[0]!.json ? await jsonKinds(session, from, columns.map(({ raw }) => raw)) : columns.map(() => null);
-  const untyped = columns.map(({ text }, i): UntypedColumn => ({ text, candidates: kinds[i] ? candidatesOf(kinds[i]) : [...CANDIDATES], doubles: kinds[i] !== null }));
+  const kinds = columns[0]!.json
+    ? await jsonKinds(
+        session,
+        from,
+        columns.map(({ raw }) => raw),
+      )
+    : columns.map(() => null);
+  const untyped = columns.map(({ text }, i): UntypedColumn => ({
+    text,
+    candidates: kinds[i] ? candidatesOf(kinds[i]) : [...CANDIDATES],
+    doubles: kinds[i] !== null,
+  }));
   const types = await findTypes(session, from, untyped);
-  return columns.map(({ name }, i) => ({ name, type: kinds[i]?.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? 'JSON' : types[i]! }));
+  return columns.map(({ name }, i) => ({
+    name,
+    type: kinds[i]?.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? 'JSON' : types[i]!,
+  }));
 }
 
 /** A number and its text are different things in JSON: only values of one kind become more than text. */

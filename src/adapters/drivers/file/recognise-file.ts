@@ -8,8 +8,18 @@ import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
 /** Packed files, by their first bytes. What is in them is never unpacked: a kilobyte may hold a terabyte. */
-const PACKED: [string, string][] = [['\x1f\x8b', 'gzip'], ['PK\x03\x04', 'ZIP, as spreadsheets are'], ['\x28\xb5\x2f\xfd', 'Zstandard'], ['BZh', 'bzip2'], ['\xfd7zXZ', 'xz'], ['7z\xbc\xaf', '7-Zip']];
-const MARKS: [string, Encoding][] = [['\xff\xfe', 'utf-16le'], ['\xfe\xff', 'utf-16be']];
+const PACKED: [string, string][] = [
+  ['\x1f\x8b', 'gzip'],
+  ['PK\x03\x04', 'ZIP, as spreadsheets are'],
+  ['\x28\xb5\x2f\xfd', 'Zstandard'],
+  ['BZh', 'bzip2'],
+  ['\xfd7zXZ', 'xz'],
+  ['7z\xbc\xaf', '7-Zip'],
+];
+const MARKS: [string, Encoding][] = [
+  ['\xff\xfe', 'utf-16le'],
+  ['\xfe\xff', 'utf-16be'],
+];
 /** Characters that no text has. */
 const BINARY = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
 const MARKUP = /^\s*<(\?xml|!doctype|html|svg)/i;
@@ -27,7 +37,7 @@ export async function recogniseFile(path: string, filename: string): Promise<Rec
   const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1];
   const head = new TextDecoder(marked ?? 'utf-8').decode(bytes);
   if (BINARY.test(head) || MARKUP.test(head)) return null;
-  return { ...await recogniseText(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8') };
+  return { ...(await recogniseText(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8')) };
 }
 
 async function recogniseParquet(path: string): Promise<Record<string, unknown>> {
@@ -44,7 +54,7 @@ async function recogniseText(file: string, format: 'csv' | 'json' | 'ndjson', ma
   const encoding = marked === 'utf-8' ? examined : marked;
   const path = encoding === marked ? readable : utf8Path(file, encoding);
   const session = await DuckdbSession.open(path, '');
-  if (!json) return { format, encoding, ...await recogniseCsv(session, path) };
+  if (!json) return { format, encoding, ...(await recogniseCsv(session, path)) };
   try {
     return { format, encoding, columns: await makeTable(session, path, { format }) };
   } catch (error) {
@@ -68,6 +78,8 @@ function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' 
     JSON.parse(line);
     return 'ndjson';
   } catch {
-    throw badInput('The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line');
+    throw badInput(
+      'The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line',
+    );
   }
 }

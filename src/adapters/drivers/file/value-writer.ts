@@ -1,4 +1,12 @@
-import { DuckDBTypeId, type DuckDBArrayType, type DuckDBDecimalType, type DuckDBListType, type DuckDBMapType, type DuckDBStructType, type DuckDBType } from '@duckdb/node-api';
+import {
+  DuckDBTypeId,
+  type DuckDBArrayType,
+  type DuckDBDecimalType,
+  type DuckDBListType,
+  type DuckDBMapType,
+  type DuckDBStructType,
+  type DuckDBType,
+} from '@duckdb/node-api';
 import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 import { quoteName, quoteText } from './duckdb-session.ts';
 
@@ -16,20 +24,35 @@ const asMoment = (value: string) => asDate(`cast(${value} as TIMESTAMP)`);
 const asUtc = (value: string) => `(${value} at time zone 'UTC')`;
 const asBase64 = (value: string) => `to_base64(${value})`;
 
-const plain = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>, write = asText) => ({ type, storage: { kind } as Storage, write });
+const plain = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>, write = asText) => ({
+  type,
+  storage: { kind } as Storage,
+  write,
+});
 const DIGITS = { type: 'number' as const, storage: { kind: 'decimal' } as Storage, write: asText };
 const MOMENT = plain('datetime', 'timestamp', asMoment);
 
 /** What DuckDB's types become (contract, section 7). Everything without an entry (enum, uuid, time, interval, bit …) is a string. */
 const TYPES: Partial<Record<DuckDBTypeId, ReturnType<typeof plain>>> = {
   [T.BOOLEAN]: plain('boolean', 'boolean'),
-  [T.TINYINT]: plain('integer', 'int32'), [T.SMALLINT]: plain('integer', 'int32'), [T.INTEGER]: plain('integer', 'int32'),
-  [T.UTINYINT]: plain('integer', 'int32'), [T.USMALLINT]: plain('integer', 'int32'), [T.UINTEGER]: plain('integer', 'int64'),
-  [T.BIGINT]: plain('integer', 'int64'), [T.UBIGINT]: plain('integer', 'uint64'),
-  [T.HUGEINT]: DIGITS, [T.UHUGEINT]: DIGITS, [T.BIGNUM]: DIGITS,
-  [T.FLOAT]: plain('number', 'float64'), [T.DOUBLE]: plain('number', 'float64'),
+  [T.TINYINT]: plain('integer', 'int32'),
+  [T.SMALLINT]: plain('integer', 'int32'),
+  [T.INTEGER]: plain('integer', 'int32'),
+  [T.UTINYINT]: plain('integer', 'int32'),
+  [T.USMALLINT]: plain('integer', 'int32'),
+  [T.UINTEGER]: plain('integer', 'int64'),
+  [T.BIGINT]: plain('integer', 'int64'),
+  [T.UBIGINT]: plain('integer', 'uint64'),
+  [T.HUGEINT]: DIGITS,
+  [T.UHUGEINT]: DIGITS,
+  [T.BIGNUM]: DIGITS,
+  [T.FLOAT]: plain('number', 'float64'),
+  [T.DOUBLE]: plain('number', 'float64'),
   [T.DATE]: plain('date', 'date', asDate),
-  [T.TIMESTAMP]: MOMENT, [T.TIMESTAMP_S]: MOMENT, [T.TIMESTAMP_MS]: MOMENT, [T.TIMESTAMP_NS]: MOMENT,
+  [T.TIMESTAMP]: MOMENT,
+  [T.TIMESTAMP_S]: MOMENT,
+  [T.TIMESTAMP_MS]: MOMENT,
+  [T.TIMESTAMP_NS]: MOMENT,
   [T.TIMESTAMP_TZ]: plain('datetime', 'timestamp', (value) => asMoment(asUtc(value))),
   [T.BLOB]: plain('string', 'text', asBase64),
 };
@@ -61,7 +84,10 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
       return `list_transform(${value}, lambda ${item}: ${jsonReady((type as DuckDBListType | DuckDBArrayType).valueType, item, depth + 1)})`;
     case T.STRUCT: {
       const { entryNames, entryTypes } = type as DuckDBStructType;
-      const entries = entryNames.map((name, i) => `${quoteName(name)} := ${jsonReady(entryTypes[i]!, `struct_extract(${value}, ${quoteText(name)})`, depth)}`);
+      const entries = entryNames.map(
+        (name, i) =>
+          `${quoteName(name)} := ${jsonReady(entryTypes[i]!, `struct_extract(${value}, ${quoteText(name)})`, depth)}`,
+      );
       return `case when ${value} is not null then struct_pack(${entries.join(', ')}) end`;
     }
     case T.MAP: {
@@ -70,14 +96,19 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
       return `map_from_entries(list_transform(map_entries(${value}), lambda ${item}: struct_pack(k := ${jsonReady(keyType, entry('key'), depth + 1)}, v := ${jsonReady(valueType, entry('value'), depth + 1)})))`;
     }
     case T.FLOAT:
-    case T.DOUBLE: return `case when isfinite(${value}) then ${value} end`;
-    case T.BLOB: return asBase64(value);
-    case T.TIMESTAMP_TZ: return isoMoment(asUtc(value));
+    case T.DOUBLE:
+      return `case when isfinite(${value}) then ${value} end`;
+    case T.BLOB:
+      return asBase64(value);
+    case T.TIMESTAMP_TZ:
+      return isoMoment(asUtc(value));
     case T.TIMESTAMP:
     case T.TIMESTAMP_S:
     case T.TIMESTAMP_MS:
-    case T.TIMESTAMP_NS: return isoMoment(`cast(${value} as TIMESTAMP)`);
-    default: return value;
+    case T.TIMESTAMP_NS:
+      return isoMoment(`cast(${value} as TIMESTAMP)`);
+    default:
+      return value;
   }
 }
 

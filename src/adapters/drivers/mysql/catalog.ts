@@ -18,7 +18,8 @@ export async function readSchema(session: Session): Promise<SourceTable[]> {
   for (const [schema, name, type, column, word, nullable, primaryKey] of await session.query(SCHEMA_SQL)) {
     const table = tables.get(name!) ?? { schema: schema!, name: name!, type: type as SourceTable['type'], columns: [] };
     tables.set(name!, table);
-    if (column !== null) table.columns.push({ name: column!, type: word!, nullable: nullable === '1', primaryKey: primaryKey === '1' });
+    if (column !== null)
+      table.columns.push({ name: column!, type: word!, nullable: nullable === '1', primaryKey: primaryKey === '1' });
   }
   return [...tables.values()];
 }
@@ -43,11 +44,20 @@ function warningsOf(role: string, grants: string[]): string[] {
 }
 
 /** The server's version, and a warning for every right that a source's role does not need. */
-export async function inspectRole(session: Session, encrypted: boolean): Promise<Pick<ConnectionTest, 'version' | 'warnings'>> {
-  const [[version, role, active]] = await session.query('select version(), current_user(), current_role()') as [[string, string, string | null]];
+export async function inspectRole(
+  session: Session,
+  encrypted: boolean,
+): Promise<Pick<ConnectionTest, 'version' | 'warnings'>> {
+  const [[version, role, active]] = (await session.query('select version(), current_user(), current_role()')) as [
+    [string, string, string | null],
+  ];
   const { product, number } = productOf(version);
   // MariaDB shows what active roles add by itself; MySQL wants them named, as it names them.
-  const roles = product === 'MySQL' && active !== null && active !== 'NONE' ? ` for current_user() using ${active}` : '';
+  const roles =
+    product === 'MySQL' && active !== null && active !== 'NONE' ? ` for current_user() using ${active}` : '';
   const grants = (await session.query(`show grants${roles}`)).map(([grant]) => grant!);
-  return { version: `${product} ${number}`, warnings: [...warningsOf(role, grants), ...(encrypted ? [] : ['The connection is not encrypted'])] };
+  return {
+    version: `${product} ${number}`,
+    warnings: [...warningsOf(role, grants), ...(encrypted ? [] : ['The connection is not encrypted'])],
+  };
 }

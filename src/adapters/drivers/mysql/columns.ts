@@ -11,13 +11,37 @@ const BYTES_PER_CHARACTER = 4;
 
 /** Words for the types of the protocol that are not strings. */
 const WORDS: Readonly<Record<number, string>> = {
-  0: 'decimal', 1: 'tinyint', 2: 'smallint', 3: 'int', 4: 'float', 5: 'double', 6: 'null', 7: 'timestamp', 8: 'bigint', 9: 'mediumint',
-  10: 'date', 11: 'time', 12: 'datetime', 13: 'year', 14: 'date', 16: 'bit', 242: 'vector', 245: 'json', 246: 'decimal', 255: 'geometry',
+  0: 'decimal',
+  1: 'tinyint',
+  2: 'smallint',
+  3: 'int',
+  4: 'float',
+  5: 'double',
+  6: 'null',
+  7: 'timestamp',
+  8: 'bigint',
+  9: 'mediumint',
+  10: 'date',
+  11: 'time',
+  12: 'datetime',
+  13: 'year',
+  14: 'date',
+  16: 'bit',
+  242: 'vector',
+  245: 'json',
+  246: 'decimal',
+  255: 'geometry',
 };
 
 /** Words for those that are, as text and as bytes. `text` is any of its sizes. */
 const STRING_WORDS: Readonly<Record<number, [text: string, bytes: string]>> = {
-  15: ['varchar', 'varbinary'], 249: ['text', 'blob'], 250: ['text', 'blob'], 251: ['text', 'blob'], 252: ['text', 'blob'], 253: ['varchar', 'varbinary'], 254: ['char', 'binary'],
+  15: ['varchar', 'varbinary'],
+  249: ['text', 'blob'],
+  250: ['text', 'blob'],
+  251: ['text', 'blob'],
+  252: ['text', 'blob'],
+  253: ['varchar', 'varbinary'],
+  254: ['char', 'binary'],
 };
 
 /** The bare word of a column's type, as `information_schema` has it; what the server says beyond the protocol's types goes first. */
@@ -26,7 +50,9 @@ export function typeWord(field: WireField): string {
   if (field.extendedTypeName) return field.extendedTypeName;
   if (field.flags & ENUM) return 'enum';
   if (field.flags & SET) return 'set';
-  return STRING_WORDS[field.columnType]?.[isBytes(field) ? 1 : 0] ?? WORDS[field.columnType] ?? `type ${field.columnType}`;
+  return (
+    STRING_WORDS[field.columnType]?.[isBytes(field) ? 1 : 0] ?? WORDS[field.columnType] ?? `type ${field.columnType}`
+  );
 }
 
 /** Whether a value that is sent as a string is bytes, not text. */

@@ -8,7 +8,9 @@ import { WireGuard, wireOf } from './wire.ts';
 /** Runs SQL of ours (never a user's text) and gives its rows as text. */
 export function queryTexts(connection: Connection, sql: string): Promise<(string | null)[][]> {
   return new Promise((resolve, reject) => {
-    connection.query({ sql, rowsAsArray: true, typeCast: (field) => field.string() }, (error, rows) => (error ? reject(error) : resolve(rows as unknown as (string | null)[][])));
+    connection.query({ sql, rowsAsArray: true, typeCast: (field) => field.string() }, (error, rows) =>
+      error ? reject(error) : resolve(rows as unknown as (string | null)[][]),
+    );
   });
 }
 
@@ -16,11 +18,21 @@ export function queryTexts(connection: Connection, sql: string): Promise<(string
 export function createConnection(target: ServerTarget): Connection {
   const { host, port, database, user, password, ssl, ca } = target;
   const connection = mysql.createConnection({
-    host, port, database, user, password, charset: 'utf8mb4', connectTimeout: CONNECT_TIMEOUT, connectAttributes: { program_name: 'data-workspace-service' },
-    ...(ssl !== 'disable' && { ssl: { rejectUnauthorized: ssl === 'verify-full', verifyIdentity: ssl === 'verify-full', ca } }),
+    host,
+    port,
+    database,
+    user,
+    password,
+    charset: 'utf8mb4',
+    connectTimeout: CONNECT_TIMEOUT,
+    connectAttributes: { program_name: 'data-workspace-service' },
+    ...(ssl !== 'disable' && {
+      ssl: { rejectUnauthorized: ssl === 'verify-full', verifyIdentity: ssl === 'verify-full', ca },
+    }),
     stream: () => dial(host, port),
     // No parsers compiled from a server's words, no reading of our files for it, one statement a text, and the SQL that servers speak by default.
-    disableEval: true, flags: ['-LOCAL_FILES', '-MULTI_STATEMENTS', '-IGNORE_SPACE', '-ODBC', '-FOUND_ROWS', '-SESSION_TRACK'],
+    disableEval: true,
+    flags: ['-LOCAL_FILES', '-MULTI_STATEMENTS', '-IGNORE_SPACE', '-ODBC', '-FOUND_ROWS', '-SESSION_TRACK'],
   });
   // A lost connection reaches whoever waits for an answer; the event by itself would end the process.
   connection.on('error', () => {});
@@ -36,7 +48,10 @@ function dial(host: string, port: number): Socket {
 }
 
 /** Waits until the server has let us in. */
-export const connected = (connection: Connection) => new Promise<void>((resolve, reject) => { connection.connect((error) => (error ? reject(error) : resolve())); });
+export const connected = (connection: Connection) =>
+  new Promise<void>((resolve, reject) => {
+    connection.connect((error) => (error ? reject(error) : resolve()));
+  });
 
 export const hangUp = (connection: Connection) => wireOf(connection).stream.destroy();
 

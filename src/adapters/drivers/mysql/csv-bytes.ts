@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
-const [QUOTE, COMMA, NEWLINE, RETURN, BACKSLASH, CAPITAL_N, ZERO, MINUS] = [0x22, 0x2c, 0x0a, 0x0d, 0x5c, 0x4e, 0x30, 0x2d];
+const [QUOTE, COMMA, NEWLINE, RETURN, BACKSLASH, CAPITAL_N, ZERO, MINUS] = [
+  0x22, 0x2c, 0x0a, 0x0d, 0x5c, 0x4e, 0x30, 0x2d,
+];
 /** Longer values are searched and copied by the machine, not byte by byte. */
 const LONG = 128;
 const INITIAL_BYTES = 64 * 1024;
@@ -63,12 +65,14 @@ export class CsvBytes {
     let seen = 0;
     for (let i = start; i < end; i++) {
       const byte = source[i]!;
-      if (byte <= COMMA && (byte === COMMA || byte === QUOTE || byte === NEWLINE || byte === RETURN)) return this.#longText(source, start, end);
+      if (byte <= COMMA && (byte === COMMA || byte === QUOTE || byte === NEWLINE || byte === RETURN))
+        return this.#longText(source, start, end);
       seen |= byte;
       bytes[at++] = byte;
     }
     // The text `\N` is no null, and a line of nothing would be skipped.
-    if (at === this.length || (end - start === 2 && source[start] === BACKSLASH && source[start + 1] === CAPITAL_N)) return this.#longText(source, start, end);
+    if (at === this.length || (end - start === 2 && source[start] === BACKSLASH && source[start + 1] === CAPITAL_N))
+      return this.#longText(source, start, end);
     if (seen >= ASCII_ABOVE && !isUtf8(source.subarray(start, end))) return this.#longText(source, start, end);
     this.length = at;
   }

@@ -6,7 +6,12 @@ import { mysqlConfig } from './mysql-config.ts';
 export function createMysqlDriver(): Driver {
   const { configSchema, secretsSchema, readTarget } = mysqlConfig;
   return {
-    id: 'mysql', name: 'MySQL / MariaDB', defaultPort: 3306, features: ['sql', 'parameters', 'schema', 'cancel', 'ssl'], configSchema, secretsSchema,
+    id: 'mysql',
+    name: 'MySQL / MariaDB',
+    defaultPort: 3306,
+    features: ['sql', 'parameters', 'schema', 'cancel', 'ssl'],
+    configSchema,
+    secretsSchema,
     connect(config, secrets) {
       const target = readTarget(config, secrets);
       return new ServerConnection(async () => (await import('./mysql-work.ts')).workOn(target));

@@ -8,7 +8,8 @@ import { begin, prepare, type PreparedStatement } from './statement.ts';
 /** What the driver does with sessions at a target. */
 export const workOn = (target: ServerTarget): ServerWork<Session, PreparedStatement> => ({
   withSession: (limits, work) => withSession({ ...limits, target }, work),
-  prepare, begin,
+  prepare,
+  begin,
   copy: copyRows,
   select: selectRows,
   count: countRows,

@@ -36,10 +36,14 @@ function numeric(value: number): string {
 /** The type is said, so that the server knows it before a value is bound. A text stays bare: a cast would give it a collation that beats the column's. */
 function notation({ dataType, value }: Parameter): string {
   switch (dataType) {
-    case 'number': return numeric(typeof value === 'number' ? value : 0);
-    case 'boolean': return 'cast(? as signed)';
-    case 'date': return 'cast(? as datetime(3))';
-    default: return '(?)';
+    case 'number':
+      return numeric(typeof value === 'number' ? value : 0);
+    case 'boolean':
+      return 'cast(? as signed)';
+    case 'date':
+      return 'cast(? as datetime(3))';
+    default:
+      return '(?)';
   }
 }
 
@@ -51,7 +55,8 @@ function bound({ dataType, value }: Parameter): string | null {
 }
 
 function count({ name, value }: Parameter): BoundValue {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw badInput(`The parameter ${JSON.stringify(name)} counts rows and takes a whole number that is not negative`);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw badInput(`The parameter ${JSON.stringify(name)} counts rows and takes a whole number that is not negative`);
   return mysql.TypedParameter.BIGINT(value);
 }
 
@@ -62,7 +67,7 @@ export function compilePlaceholders(pieces: TemplatePiece[], parameters: Paramet
   let before = '';
   let counts = false;
   const text = pieces.map((piece) => {
-    if (typeof piece === 'string') return before = piece;
+    if (typeof piece === 'string') return (before = piece);
     const parameter = byName.get(piece.name);
     if (!parameter) throw badInput(`The placeholder {{${piece.name}}} has no definition`);
     counts = COUNT_BEFORE.test(before) || (counts && SECOND_COUNT.test(before));

@@ -12,7 +12,11 @@ const PAUSE_BYTES = 2 * WRITE_BYTES;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Runs a prepared statement and writes its rows into segments, no faster than these are read. */
-export async function copyRows(session: Session, { parsed, values }: PreparedStatement, writer: SegmentWriter): Promise<void> {
+export async function copyRows(
+  session: Session,
+  { parsed, values }: PreparedStatement,
+  writer: SegmentWriter,
+): Promise<void> {
   const out = new CsvBytes();
   let waiting = 0;
   let writing: Promise<void> | undefined;
@@ -51,7 +55,11 @@ export async function copyRows(session: Session, { parsed, values }: PreparedSta
 }
 
 /** Runs a prepared statement for at most `limit` rows and says whether there were more. */
-export async function selectRows(session: Session, { parsed, values }: PreparedStatement, limit: number): Promise<{ rows: (string | null)[][]; truncated: boolean }> {
+export async function selectRows(
+  session: Session,
+  { parsed, values }: PreparedStatement,
+  limit: number,
+): Promise<{ rows: (string | null)[][]; truncated: boolean }> {
   const rows: (string | null)[][] = [];
   let characters = 0;
   let truncated = false;
@@ -79,7 +87,9 @@ export async function countRows(session: Session, { count, values }: PreparedSta
   let counted = 0;
   await session.run(await session.parse(count), values, (fields) => {
     const encoder = new RowEncoder(fields, new CsvBytes(true));
-    return (packet) => { counted = Number(encoder.texts(packet)[0]); };
+    return (packet) => {
+      counted = Number(encoder.texts(packet)[0]);
+    };
   });
   return counted;
 }

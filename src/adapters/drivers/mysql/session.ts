@@ -52,7 +52,11 @@ export class Session {
   }
 
   /** Runs a parsed statement; its rows go to what `begin` answers as they come. Ends after the last one. */
-  async run({ handle }: ParsedStatement, values: BoundValue[], begin: (fields: WireField[]) => RowTaker): Promise<void> {
+  async run(
+    { handle }: ParsedStatement,
+    values: BoundValue[],
+    begin: (fields: WireField[]) => RowTaker,
+  ): Promise<void> {
     this.#guard.begin();
     this.busy = true;
     await new Promise<void>((resolve, reject) => {
@@ -85,22 +89,37 @@ export class Session {
 }
 
 /** Opens a session, does the work and closes it, as `runSession` says. */
-export async function withSession<T>(limits: WorkLimits & { target: ServerTarget }, work: (session: Session) => Promise<T>): Promise<T> {
+export async function withSession<T>(
+  limits: WorkLimits & { target: ServerTarget },
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
   const { target, timeout } = limits;
   const connection = createConnection(target);
   const guard = new WireGuard(connection);
   let id: string | null = null;
   let session: Session | undefined;
-  return runSession(limits, {
-    async open(signal) {
-      session = new Session(connection, guard, signal);
-      id = await setUp(connection, session, timeout).catch((error: unknown) => { throw connectFailure(error, 'mysql', target); });
-      return session;
+  return runSession(
+    limits,
+    {
+      async open(signal) {
+        session = new Session(connection, guard, signal);
+        id = await setUp(connection, session, timeout).catch((error: unknown) => {
+          throw connectFailure(error, 'mysql', target);
+        });
+        return session;
+      },
+      cancel: () => cancel(target, connection, id),
+      end: () =>
+        session?.busy
+          ? cancel(target, connection, id)
+          : sayGoodbye(
+              () => goodbye(connection),
+              () => hangUp(connection),
+            ),
+      failure: (error) => statementFailure(error, target, timeout),
     },
-    cancel: () => cancel(target, connection, id),
-    end: () => (session?.busy ? cancel(target, connection, id) : sayGoodbye(() => goodbye(connection), () => hangUp(connection))),
-    failure: (error) => statementFailure(error, target, timeout),
-  }, work);
+    work,
+  );
 }
 
 /** The longest times that MariaDB and MySQL take: a year, and what 32 bits hold. */
@@ -116,16 +135,24 @@ export function productOf(version: string): { product: keyof typeof OLDEST; numb
 /** Connects and sets the session up: it speaks one dialect and writes nothing, whatever the server's own settings are. Answers the connection's id. */
 async function setUp(connection: Connection, session: Session, timeout: number): Promise<string> {
   await connected(connection);
-  const [[version, id]] = await session.query('select version(), connection_id()') as [[string, string]];
+  const [[version, id]] = (await session.query('select version(), connection_id()')) as [[string, string]];
   const { product, number } = productOf(version);
   const [major = 0, minor = 0] = number.split('.').map(Number);
   const [least, leastMinor] = OLDEST[product];
-  if (major < least || (major === least && minor < leastMinor)) throw upstreamFailed(`${product} ${number} is too old; ${product} ${least}.${leastMinor} is the oldest that can be a source`);
+  if (major < least || (major === least && minor < leastMinor))
+    throw upstreamFailed(
+      `${product} ${number} is too old; ${product} ${least}.${leastMinor} is the oldest that can be a source`,
+    );
 
   const seconds = Math.min(MAX_SECONDS, Math.ceil(timeout / 1000));
-  const limit = product === 'MariaDB' ? `max_statement_time = ${Math.min(MAX_SECONDS, timeout / 1000)}` : `max_execution_time = ${Math.min(MAX_MILLISECONDS, Math.ceil(timeout))}`;
+  const limit =
+    product === 'MariaDB'
+      ? `max_statement_time = ${Math.min(MAX_SECONDS, timeout / 1000)}`
+      : `max_execution_time = ${Math.min(MAX_MILLISECONDS, Math.ceil(timeout))}`;
   // A server gives up on a client that reads nothing for net_write_timeout; ours waits for whoever loads the rows.
-  await session.query(`set names utf8mb4, time_zone = '+00:00', sql_mode = '', sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`);
+  await session.query(
+    `set names utf8mb4, time_zone = '+00:00', sql_mode = '', sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`,
+  );
   await session.query('set session transaction read only');
   return id;
 }

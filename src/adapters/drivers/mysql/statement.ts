@@ -31,7 +31,8 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
   // The template is without the trailing `;`.
   const { text, values } = compilePlaceholders(parseTemplate(query.text, 'mysql'), query.parameters);
   const parsed = await session.parse(text);
-  if (parsed.parameters !== values.length) throw badInput('Positional parameters such as ? are not known here; write {{name}}');
+  if (parsed.parameters !== values.length)
+    throw badInput('Positional parameters such as ? are not known here; write {{name}}');
   if (parsed.fields.length === 0) throw badInput(ONLY_SELECT);
 
   const names = parsed.fields.map((_, i) => `c${i}`);
@@ -39,7 +40,12 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
   await session.parse(`${table} select * from dws_query`).catch((error: unknown) => {
     throw isServerError(error) && NO_SUBQUERY.has(error.errno) ? badInput(`${ONLY_SELECT}: ${error.message}`) : error;
   });
-  return { columns: describeColumns(parsed.fields), parsed, values, count: `${table} select ${countList(names)} from dws_query` };
+  return {
+    columns: describeColumns(parsed.fields),
+    parsed,
+    values,
+    count: `${table} select ${countList(names)} from dws_query`,
+  };
 }
 
 /** Begins the read-only transaction in which the prepared statement runs. */

@@ -14,25 +14,47 @@ export function writerOf(field: WireField): ValueWriter {
   const unsigned = isUnsigned(field);
   const { columnLength: width, decimals } = field;
   switch (field.columnType) {
-    case 1: return width === 1 ? (row, out) => writeBoolean(row, out, row.take(1)) : integerWriter(1, unsigned);
-    case 2: case 13: return integerWriter(2, unsigned);
-    case 3: case 9: return integerWriter(4, unsigned);
-    case 8: return unsigned ? (row, out) => writeBigint(row, out, true) : (row, out) => writeBigint(row, out, false);
-    case 4: return (row, out) => out.ascii(shortestFloat(row.bytes.readFloatLE(row.take(4))));
-    case 5: return (row, out) => out.ascii(String(row.bytes.readDoubleLE(row.take(8))));
-    case 10: case 14: return writeDate;
-    case 7: case 12: return writeDatetime;
-    case 11: return (row, out) => writeTime(row, out, decimals);
-    case 16: return width === 1 ? (row, out) => writeBoolean(row, out, row.take(row.length())) : (row, out) => writeBits(row, out, width);
+    case 1:
+      return width === 1 ? (row, out) => writeBoolean(row, out, row.take(1)) : integerWriter(1, unsigned);
+    case 2:
+    case 13:
+      return integerWriter(2, unsigned);
+    case 3:
+    case 9:
+      return integerWriter(4, unsigned);
+    case 8:
+      return unsigned ? (row, out) => writeBigint(row, out, true) : (row, out) => writeBigint(row, out, false);
+    case 4:
+      return (row, out) => out.ascii(shortestFloat(row.bytes.readFloatLE(row.take(4))));
+    case 5:
+      return (row, out) => out.ascii(String(row.bytes.readDoubleLE(row.take(8))));
+    case 10:
+    case 14:
+      return writeDate;
+    case 7:
+    case 12:
+      return writeDatetime;
+    case 11:
+      return (row, out) => writeTime(row, out, decimals);
+    case 16:
+      return width === 1
+        ? (row, out) => writeBoolean(row, out, row.take(row.length()))
+        : (row, out) => writeBits(row, out, width);
     // These say that they are bytes, and are texts. MySQL's own documents are well-formed.
-    case 0: case 6: case 245: case 246: return writeText;
-    default: return isBytes(field) ? writeBase64 : typeWord(field) === 'json' ? writeJson : writeText;
+    case 0:
+    case 6:
+    case 245:
+    case 246:
+      return writeText;
+    default:
+      return isBytes(field) ? writeBase64 : typeWord(field) === 'json' ? writeJson : writeText;
   }
 }
 
-const integerWriter = (bytes: 1 | 2 | 4, unsigned: boolean): ValueWriter => (unsigned
-  ? (row, out) => out.integer(row.bytes.readUIntLE(row.take(bytes), bytes))
-  : (row, out) => out.integer(row.bytes.readIntLE(row.take(bytes), bytes)));
+const integerWriter = (bytes: 1 | 2 | 4, unsigned: boolean): ValueWriter =>
+  unsigned
+    ? (row, out) => out.integer(row.bytes.readUIntLE(row.take(bytes), bytes))
+    : (row, out) => out.integer(row.bytes.readIntLE(row.take(bytes), bytes));
 
 function writeBigint(row: WireRow, out: CsvBytes, unsigned: boolean): void {
   const { bytes } = row;

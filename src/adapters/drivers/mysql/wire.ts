@@ -63,7 +63,9 @@ export function takeRows(command: unknown, begin: (fields: WireField[]) => RowTa
   const proceed = wire.execute.bind(wire);
   let take: RowTaker | undefined;
   let inRows = false;
-  wire.on('fields', (fields) => { if (fields) take = begin(fields); });
+  wire.on('fields', (fields) => {
+    if (fields) take = begin(fields);
+  });
   wire.execute = (packet, connection) => {
     if (inRows && packet && !packet.isEOF() && !packet.isError()) {
       take!(packet);
@@ -141,7 +143,8 @@ export class WireGuard {
       this.#headerBytes = 0;
       this.#left = this.#header.readUIntLE(0, 3);
       this.#message += this.#left;
-      if (this.#message > MAX_GATHERED) throw badInput(`The query answers with a row of more than ${MAX_GATHERED / 1024 / 1024} MiB`);
+      if (this.#message > MAX_GATHERED)
+        throw badInput(`The query answers with a row of more than ${MAX_GATHERED / 1024 / 1024} MiB`);
       if (this.#left < CONTINUED) this.#message = 0;
     }
     return at + copied;

@@ -19,7 +19,9 @@ const SCHEMA_SQL = `
 
 /** What the role may read, by schema and name; at most 5000 tables. */
 export async function readSchema(session: Session): Promise<SourceTable[]> {
-  const rows = await session.query<{ schema: string; name: string; type: SourceTable['type']; columns: string | null }>(SCHEMA_SQL);
+  const rows = await session.query<{ schema: string; name: string; type: SourceTable['type']; columns: string | null }>(
+    SCHEMA_SQL,
+  );
   return rows.map((row) => ({ ...row, columns: JSON.parse(row.columns ?? '[]') as SourceTable['columns'] }));
 }
 
@@ -36,7 +38,10 @@ const ROLE_SQL = `
 type RoleRow = Record<'version' | 'role' | 'superuser' | 'writes' | 'creates', string>;
 
 /** The server's version, and a warning for every right that a source's role does not need. */
-export async function inspectRole(session: Session, encrypted: boolean): Promise<Pick<ConnectionTest, 'version' | 'warnings'>> {
+export async function inspectRole(
+  session: Session,
+  encrypted: boolean,
+): Promise<Pick<ConnectionTest, 'version' | 'warnings'>> {
   const [row] = await session.query<RoleRow>(ROLE_SQL);
   const { version, role, superuser, writes, creates } = row!;
   const warnings: string[] = [];

@@ -34,8 +34,10 @@ const TYPES_SQL = `
 
 /** The columns of a parsed statement (contract, section 7) and how each is written. */
 export async function describeColumns(session: Session, fields: FieldDef[]): Promise<WrittenColumn[]> {
-  const types = await session.query<TypeRow>(TYPES_SQL,
-    [`{${fields.map((field) => field.dataTypeID).join()}}`, `{${fields.map((field) => field.dataTypeModifier).join()}}`]);
+  const types = await session.query<TypeRow>(TYPES_SQL, [
+    `{${fields.map((field) => field.dataTypeID).join()}}`,
+    `{${fields.map((field) => field.dataTypeModifier).join()}}`,
+  ]);
   const names = distinctNames(fields.map((field) => field.name));
   return types.map((row, i) => {
     const size = row.typname === 'numeric' ? decimalSize(fields[i]!.dataTypeModifier) : undefined;

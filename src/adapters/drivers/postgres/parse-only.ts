@@ -22,11 +22,15 @@ export class ParseOnly implements Submittable {
   constructor(text: string, parameterTypes: number[]) {
     this.#text = text;
     this.#types = parameterTypes;
-    this.result = new Promise((resolve, reject) => { this.#settle = { resolve, reject }; });
+    this.result = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
   }
 
   submit(connection: Connection): void {
-    connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => { this.#answer.parameterTypes = message.dataTypeIDs; });
+    connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
+      this.#answer.parameterTypes = message.dataTypeIDs;
+    });
     // The typings want names of types; the wire carries OIDs.
     connection.parse({ name: '', text: this.#text, types: this.#types as unknown as string[] }, true);
     connection.describe({ type: 'S', name: '' }, true);

@@ -16,9 +16,18 @@ export interface CompiledText {
 
 const OID = { text: 25, timestamptz: 1184, numeric: 1700, bool: 16 } as const;
 /** The type of a placeholder whose place in the statement asks for none. */
-const TYPE_OF: Record<Parameter['dataType'], number> = { string: OID.text, number: OID.numeric, date: OID.timestamptz, boolean: OID.bool };
+const TYPE_OF: Record<Parameter['dataType'], number> = {
+  string: OID.text,
+  number: OID.numeric,
+  date: OID.timestamptz,
+  boolean: OID.bool,
+};
 /** int2, int4, int8 and how far they reach (int8: as far as a number is exact). */
-const INTEGERS = new Map([[21, 32_767], [23, 2_147_483_647], [20, Number.MAX_SAFE_INTEGER]]);
+const INTEGERS = new Map([
+  [21, 32_767],
+  [23, 2_147_483_647],
+  [20, Number.MAX_SAFE_INTEGER],
+]);
 
 const INDETERMINATE = '42P18';
 /** Ambiguous or undefined function or operator. */
@@ -35,7 +44,10 @@ function render(pieces: TemplatePiece[], write: (occurrence: number) => string):
 /** Asks the source which type each place wants. A type of 0 is the source's to find. */
 async function inferTypes(session: Session, text: string, occurrences: Parameter[]): Promise<number[]> {
   const types: number[] = occurrences.map(() => 0);
-  const giveAll = () => occurrences.forEach((parameter, i) => { types[i] ||= TYPE_OF[parameter.dataType]; });
+  const giveAll = () =>
+    occurrences.forEach((parameter, i) => {
+      types[i] ||= TYPE_OF[parameter.dataType];
+    });
   // Each round fixes at least one type, so there are at most as many rounds as placeholders.
   for (;;) {
     try {
@@ -50,10 +62,18 @@ async function inferTypes(session: Session, text: string, occurrences: Parameter
 }
 
 /** `text` is also what Postgres infers when a place wants nothing. There the definition decides, if the statement allows it. */
-async function preferDefinitions(session: Session, text: string, occurrences: Parameter[], inferred: number[]): Promise<number[]> {
+async function preferDefinitions(
+  session: Session,
+  text: string,
+  occurrences: Parameter[],
+  inferred: number[],
+): Promise<number[]> {
   const wished = occurrences.map(({ dataType }, i) => (inferred[i] === OID.text ? TYPE_OF[dataType] : inferred[i]!));
   if (wished.every((type, i) => type === inferred[i])) return inferred;
-  return session.parse(text, wished).then(() => wished, () => inferred);
+  return session.parse(text, wished).then(
+    () => wished,
+    () => inferred,
+  );
 }
 
 /** An integer place takes a number that is none, or is too big, as numeric, so that it compares instead of failing. */
@@ -64,7 +84,11 @@ function widened(type: number, value: ParameterValue): number {
 }
 
 /** Types every placeholder by its place and turns it into an expression. A name without parameter is `badInput`. */
-export async function compilePlaceholders(session: Session, pieces: TemplatePiece[], parameters: Parameter[]): Promise<CompiledText> {
+export async function compilePlaceholders(
+  session: Session,
+  pieces: TemplatePiece[],
+  parameters: Parameter[],
+): Promise<CompiledText> {
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const parameterOf = (name: string) => {
     const parameter = byName.get(name);
@@ -75,15 +99,29 @@ export async function compilePlaceholders(session: Session, pieces: TemplatePiec
   if (occurrences.length === 0) return { text: pieces.join(''), settings: [] };
 
   const numbered = render(pieces, (i) => `$${i + 1}`);
-  const inferred = await preferDefinitions(session, numbered, occurrences, await inferTypes(session, numbered, occurrences));
+  const inferred = await preferDefinitions(
+    session,
+    numbered,
+    occurrences,
+    await inferTypes(session, numbered, occurrences),
+  );
   const types = inferred.map((type, i) => widened(type, occurrences[i]!.value));
   const rows = await session.query<{ name: string }>(
-    'select pg_catalog.format_type(t, null) as name from pg_catalog.unnest($1::oid[]) with ordinality as u(t, n) order by n', [`{${types.join()}}`]);
+    'select pg_catalog.format_type(t, null) as name from pg_catalog.unnest($1::oid[]) with ordinality as u(t, n) order by n',
+    [`{${types.join()}}`],
+  );
 
   const used = [...new Set(occurrences)];
   const setting = (parameter: Parameter) => `dws.p${used.indexOf(parameter) + 1}`;
-  const text = render(pieces, (i) => (occurrences[i]!.value === null
-    ? `NULL::${rows[i]!.name}`
-    : `pg_catalog.current_setting('${setting(occurrences[i]!)}')::${rows[i]!.name}`));
-  return { text, settings: used.filter(({ value }) => value !== null).map((parameter) => ({ name: setting(parameter), value: String(parameter.value) })) };
+  const text = render(pieces, (i) =>
+    occurrences[i]!.value === null
+      ? `NULL::${rows[i]!.name}`
+      : `pg_catalog.current_setting('${setting(occurrences[i]!)}')::${rows[i]!.name}`,
+  );
+  return {
+    text,
+    settings: used
+      .filter(({ value }) => value !== null)
+      .map((parameter) => ({ name: setting(parameter), value: String(parameter.value) })),
+  };
 }

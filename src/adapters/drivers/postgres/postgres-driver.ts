@@ -14,7 +14,12 @@ import { begin, prepare, type PreparedStatement } from './statement.ts';
 export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driver {
   const { configSchema, secretsSchema, readTarget } = postgresConfig;
   return {
-    id: 'postgres', name: 'PostgreSQL', defaultPort: 5432, features: ['sql', 'parameters', 'schema', 'cancel', 'ssl'], configSchema, secretsSchema,
+    id: 'postgres',
+    name: 'PostgreSQL',
+    defaultPort: 5432,
+    features: ['sql', 'parameters', 'schema', 'cancel', 'ssl'],
+    configSchema,
+    secretsSchema,
     connect(config, secrets) {
       const work = workOn(readTarget(config, secrets), ownDatabase);
       return new ServerConnection(async () => work);
@@ -22,9 +27,14 @@ export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driv
   };
 }
 
-const workOn = (target: ServerTarget, ownDatabase: DatabaseIdentity | null): ServerWork<Session, PreparedStatement> => ({
+const workOn = (
+  target: ServerTarget,
+  ownDatabase: DatabaseIdentity | null,
+): ServerWork<Session, PreparedStatement> => ({
   withSession: (limits, work) => withSession({ ...limits, target, ownDatabase }, work),
-  prepare, begin, copy,
+  prepare,
+  begin,
+  copy,
   select: (session, statement, limit) => selectRows(session, statement.select, limit),
   count: async (session, { count }) => Number((await session.query<{ records: string }>(count))[0]!.records),
   schema: readSchema,

@@ -5,14 +5,24 @@ import { asText, type Session } from './session.ts';
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Runs a prepared select for at most `limit` rows and says whether there were more. */
-export async function selectRows(session: Session, select: string, limit: number): Promise<{ rows: (string | null)[][]; truncated: boolean }> {
+export async function selectRows(
+  session: Session,
+  select: string,
+  limit: number,
+): Promise<{ rows: (string | null)[][]; truncated: boolean }> {
   const rows: (string | null)[][] = [];
   let characters = 0;
   let truncated = false;
   let full: () => void;
-  const enough = new Promise<void>((resolve) => { full = resolve; });
+  const enough = new Promise<void>((resolve) => {
+    full = resolve;
+  });
   // One row more than wanted tells whether there are more.
-  const config: pg.QueryArrayConfig & pg.QueryConfig = { text: `${select} limit ${limit + 1}`, rowMode: 'array', types: asText };
+  const config: pg.QueryArrayConfig & pg.QueryConfig = {
+    text: `${select} limit ${limit + 1}`,
+    rowMode: 'array',
+    types: asText,
+  };
   const query = session.submit(new pg.Query(config));
   query.on('row', (row: unknown) => {
     const values = row as (string | null)[];

@@ -50,11 +50,17 @@ export class Session {
 
 function createClient(target: ServerTarget): pg.Client {
   const client = new pg.Client({
-    host: target.host, port: target.port, database: target.database, user: target.user,
+    host: target.host,
+    port: target.port,
+    database: target.database,
+    user: target.user,
     // A function, because an empty string would make pg look into PGPASSWORD and ~/.pgpass of the service.
     password: () => target.password,
     ssl: target.ssl === 'disable' ? false : { rejectUnauthorized: target.ssl === 'verify-full', ca: target.ca },
-    stream: guardedSocket, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true, application_name: 'data-workspace-service',
+    stream: guardedSocket,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+    application_name: 'data-workspace-service',
   });
   // A lost connection reaches whoever waits for an answer; the event by itself would end the process.
   client.on('error', () => {});
@@ -63,11 +69,13 @@ function createClient(target: ServerTarget): pg.Client {
 }
 
 async function refuseOwnDatabase(client: pg.Client, own: DatabaseIdentity): Promise<void> {
-  const identity = await client.query<DatabaseIdentity & pg.QueryResultRow>(DATABASE_IDENTITY_SQL).catch((error: unknown) => {
-    // Servers that only speak Postgres' protocol have no such function, and are not ours.
-    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) return null;
-    throw error;
-  });
+  const identity = await client
+    .query<DatabaseIdentity & pg.QueryResultRow>(DATABASE_IDENTITY_SQL)
+    .catch((error: unknown) => {
+      // Servers that only speak Postgres' protocol have no such function, and are not ours.
+      if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) return null;
+      throw error;
+    });
   const found = identity?.rows[0];
   if (found && found.systemIdentifier === own.systemIdentifier && found.database === own.database) {
     throw badInput('This is the database of the service itself; it cannot be a datasource');
@@ -80,7 +88,11 @@ async function cancel(target: ServerTarget, client: pg.Client, pid: number | nul
     const second = createClient(target);
     try {
       await second.connect();
-      await second.query({ text: 'select pg_catalog.pg_cancel_backend($1)', values: [pid], query_timeout: CONNECT_TIMEOUT } as pg.QueryConfig);
+      await second.query({
+        text: 'select pg_catalog.pg_cancel_backend($1)',
+        values: [pid],
+        query_timeout: CONNECT_TIMEOUT,
+      } as pg.QueryConfig);
     } catch {
       // The source may be gone or out of connections. Dropping our own connection is all that is left, and statement_timeout in the source.
     }
@@ -99,15 +111,25 @@ export async function withSession<T>(limits: SessionLimits, work: (session: Sess
   const { target } = limits;
   const client = createClient(target);
   let pid: number | null = null;
-  return runSession(limits, {
-    async open(signal) {
-      pid = await openClient(client, limits).catch((error: unknown) => { throw connectFailure(error, 'postgres', target); });
-      return new Session(client, signal);
+  return runSession(
+    limits,
+    {
+      async open(signal) {
+        pid = await openClient(client, limits).catch((error: unknown) => {
+          throw connectFailure(error, 'postgres', target);
+        });
+        return new Session(client, signal);
+      },
+      cancel: () => cancel(target, client, pid),
+      end: () =>
+        sayGoodbye(
+          () => client.end(),
+          () => client.connection.stream.destroy(),
+        ),
+      failure: (error) => statementFailure(error, target, limits.timeout),
     },
-    cancel: () => cancel(target, client, pid),
-    end: () => sayGoodbye(() => client.end(), () => client.connection.stream.destroy()),
-    failure: (error) => statementFailure(error, target, limits.timeout),
-  }, work);
+    work,
+  );
 }
 
 /** Connects, checks whose database it is and sets the session up; answers the backend's process id. */
@@ -115,6 +137,6 @@ async function openClient(client: pg.Client, { ownDatabase, timeout }: SessionLi
   await client.connect();
   if (ownDatabase) await refuseOwnDatabase(client, ownDatabase);
   // Several statements in one text give an array of results, which the typings of pg do not know.
-  const results = await client.query(sessionSettings(timeout)) as unknown as pg.QueryResult<{ pid: number }>[];
+  const results = (await client.query(sessionSettings(timeout))) as unknown as pg.QueryResult<{ pid: number }>[];
   return results.at(-1)!.rows[0]!.pid;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { Column } from '../../../core/fields.ts';
 import { badInput } from '../../../core/errors.ts';
+import type { Column } from '../../../core/fields.ts';
 import { parseTemplate } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { countList } from '../count-list.ts';
@@ -32,8 +32,11 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
   if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
   // The template is without the trailing `;`.
   const { text, settings } = await compilePlaceholders(session, parseTemplate(query.text), query.parameters);
-  const parsed = await session.parse(text).catch((error: unknown) => { throw withLine(error, text); });
-  if (parsed.parameterTypes.length > 0) throw badInput('Positional parameters such as $1 are not known here; write {{name}}');
+  const parsed = await session.parse(text).catch((error: unknown) => {
+    throw withLine(error, text);
+  });
+  if (parsed.parameterTypes.length > 0)
+    throw badInput('Positional parameters such as $1 are not known here; write {{name}}');
   if (parsed.fields === null) throw badInput(ONLY_SELECT);
   if (parsed.fields.length === 0) throw badInput('The query answers with no columns');
 
@@ -45,7 +48,12 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
     const isShape = error instanceof pg.DatabaseError && NO_SUBQUERY.has(error.code ?? '');
     throw isShape ? badInput(`${ONLY_SELECT}: ${error.message}`) : error;
   });
-  return { columns: written.map(({ column }) => column), select, count: `select ${countList(names, 'pg_catalog.count')} from ${from}`, settings };
+  return {
+    columns: written.map(({ column }) => column),
+    select,
+    count: `select ${countList(names, 'pg_catalog.count')} from ${from}`,
+    settings,
+  };
 }
 
 /** Begins the read-only transaction in which the prepared statement runs and binds its values. */
@@ -53,5 +61,8 @@ export async function begin(session: Session, { settings }: PreparedStatement): 
   await session.query('begin transaction read only');
   if (settings.length === 0) return;
   const calls = settings.map(({ name }, i) => `pg_catalog.set_config('${name}', $${i + 1}, true)`);
-  await session.query(`select ${calls.join(', ')}`, settings.map(({ value }) => value));
+  await session.query(
+    `select ${calls.join(', ')}`,
+    settings.map(({ value }) => value),
+  );
 }

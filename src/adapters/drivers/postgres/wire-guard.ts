@@ -69,7 +69,10 @@ class Messages {
       if (this.#headerBytes < HEADER) return;
       this.#headerBytes = 0;
       this.#left = bodyLength(this.#header);
-      if (this.#left > MAX_MESSAGE) throw this.#header[0] === DATA_ROW ? badInput(`The query answers with a row of more than ${MAX_MESSAGE / 1024 / 1024} MiB`) : upstreamFailed('The server does not speak the protocol of Postgres');
+      if (this.#left > MAX_MESSAGE)
+        throw this.#header[0] === DATA_ROW
+          ? badInput(`The query answers with a row of more than ${MAX_MESSAGE / 1024 / 1024} MiB`)
+          : upstreamFailed('The server does not speak the protocol of Postgres');
     }
   }
 }

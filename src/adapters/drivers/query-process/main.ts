@@ -9,18 +9,37 @@ import type { FromProcess, ToProcess } from './work.ts';
 const WATCH_MS = 50;
 const HEAP_MB = 384;
 
-const TOO_MUCH_MEMORY: FromProcess = { kind: 'refused', message: `The query needs more memory than the ${MAX_PROCESS_MEMORY / 1024 ** 3} GiB that it may use` };
+const TOO_MUCH_MEMORY: FromProcess = {
+  kind: 'refused',
+  message: `The query needs more memory than the ${MAX_PROCESS_MEMORY / 1024 ** 3} GiB that it may use`,
+};
 
 /** `process.exit` would wait for the other thread, which may be busy for ever. */
-const end = (): void => { process.kill(process.pid, 'SIGKILL'); };
-const endWith = (message: FromProcess): void => { process.send?.(message, undefined, undefined, end); };
+const end = (): void => {
+  process.kill(process.pid, 'SIGKILL');
+};
+const endWith = (message: FromProcess): void => {
+  process.send?.(message, undefined, undefined, end);
+};
 
-const worker = new Worker(new URL(`./serve-work${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-worker.on('message', (message: FromProcess) => { process.send?.(message); });
-worker.on('error', (error: Error & { code?: string }) => endWith(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? TOO_MUCH_MEMORY : { kind: 'broken', message: error.stack ?? error.message }));
+const worker = new Worker(new URL(`./serve-work${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url), {
+  resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+});
+worker.on('message', (message: FromProcess) => {
+  process.send?.(message);
+});
+worker.on('error', (error: Error & { code?: string }) =>
+  endWith(
+    error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      ? TOO_MUCH_MEMORY
+      : { kind: 'broken', message: error.stack ?? error.message },
+  ),
+);
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 process.on('message', (message: ToProcess) => worker.postMessage(message));
 process.on('disconnect', end);
 process.on('SIGTERM', end);
-setInterval(() => { if (process.memoryUsage.rss() > MAX_PROCESS_MEMORY) endWith(TOO_MUCH_MEMORY); }, WATCH_MS);
+setInterval(() => {
+  if (process.memoryUsage.rss() > MAX_PROCESS_MEMORY) endWith(TOO_MUCH_MEMORY);
+}, WATCH_MS);

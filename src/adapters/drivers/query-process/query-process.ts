@@ -33,7 +33,11 @@ export interface WorkLimits {
  * Has a process do the work and answers what it comes to. When the signal aborts or the time is up the process is killed before this
  * rejects with `cancelled` or `upstreamFailed` ("query timeout …"). `onSegment` gets each segment and how to say that it was taken.
  */
-export async function doWork(job: Job, limits: WorkLimits, onSegment: (segment: Segment, taken: () => void) => void = () => {}): Promise<unknown> {
+export async function doWork(
+  job: Job,
+  limits: WorkLimits,
+  onSegment: (segment: Segment, taken: () => void) => void = () => {},
+): Promise<unknown> {
   const clock = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
   const signal = AbortSignal.any([limits.signal, clock]);
   try {
@@ -46,16 +50,28 @@ export async function doWork(job: Job, limits: WorkLimits, onSegment: (segment: 
 }
 
 /** The segments of a job whose work is `segments`. A reader that leaves ends the process. `track` gets what settles when the process is gone. */
-export async function* segmentsOf(job: Job, dir: string, limits: WorkLimits, track: (working: Promise<void>) => void): AsyncGenerator<Segment, void> {
+export async function* segmentsOf(
+  job: Job,
+  dir: string,
+  limits: WorkLimits,
+  track: (working: Promise<void>) => void,
+): AsyncGenerator<Segment, void> {
   const queue = new SegmentQueue();
   const waiting: (() => void)[] = [];
   const left = new AbortController();
   let announced = 0;
-  const working = doWork(job, { ...limits, signal: AbortSignal.any([limits.signal, left.signal]) }, (segment, taken) => {
-    announced += 1;
-    waiting.push(taken);
-    queue.put(segment);
-  }).then(() => queue.end(), (error: unknown) => queue.fail(error));
+  const working = doWork(
+    job,
+    { ...limits, signal: AbortSignal.any([limits.signal, left.signal]) },
+    (segment, taken) => {
+      announced += 1;
+      waiting.push(taken);
+      queue.put(segment);
+    },
+  ).then(
+    () => queue.end(),
+    (error: unknown) => queue.fail(error),
+  );
   track(working);
   try {
     for await (const segment of queue) {
@@ -71,16 +87,30 @@ export async function* segmentsOf(job: Job, dir: string, limits: WorkLimits, tra
   }
 }
 
-async function runProcess(job: Job, signal: AbortSignal, onSegment: (segment: Segment, taken: () => void) => void): Promise<unknown> {
+async function runProcess(
+  job: Job,
+  signal: AbortSignal,
+  onSegment: (segment: Segment, taken: () => void) => void,
+): Promise<unknown> {
   const child = fork(PROGRAM, {
     // Of a group of its own: Ctrl-C reaches the parent, which decides. Its working folder is nobody's.
-    detached: true, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'advanced',
-    execArgv: ['--max-old-space-size=64', '--disable-warning=ExperimentalWarning'], env: childEnvironment(),
+    detached: true,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+    execArgv: ['--max-old-space-size=64', '--disable-warning=ExperimentalWarning'],
+    env: childEnvironment(),
   });
-  const exited = new Promise<void>((resolve) => { child.once('exit', () => resolve()).once('error', () => resolve()); });
-  const kill = () => { child.kill('SIGKILL'); };
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve()).once('error', () => resolve());
+  });
+  const kill = () => {
+    child.kill('SIGKILL');
+  };
   signal.addEventListener('abort', kill, { once: true });
-  const say = (message: ToProcess) => { if (child.connected) child.send(message, () => {}); };
+  const say = (message: ToProcess) => {
+    if (child.connected) child.send(message, () => {});
+  };
   try {
     signal.throwIfAborted();
     say({ kind: 'do', job });
@@ -95,7 +125,9 @@ async function runProcess(job: Job, signal: AbortSignal, onSegment: (segment: Se
 /** What the process comes to. One that ends without a word was killed, by us or by what it read. */
 function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): Promise<unknown> {
   let lastWords = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => { lastWords = (lastWords + text).slice(-STDERR_CHARACTERS); });
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = (lastWords + text).slice(-STDERR_CHARACTERS);
+  });
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromProcess) => {
       if (message.kind === 'segment') onSegment(message.segment);
@@ -106,7 +138,8 @@ function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): P
     child.once('error', (error) => reject(upstreamFailed('The query process could not be started', { cause: error })));
     child.once('exit', (code, signal) => {
       const cause = () => new Error(`${signal ?? `status ${code}`}: ${lastWords}`);
-      const gone = () => reject(upstreamFailed('The file could not be read: its query process ended unexpectedly', { cause: cause() }));
+      const gone = () =>
+        reject(upstreamFailed('The file could not be read: its query process ended unexpectedly', { cause: cause() }));
       // What it said last may still be in the channel.
       if (child.connected) child.once('disconnect', gone);
       else gone();

@@ -21,13 +21,20 @@ let room = Promise.withResolvers<void>();
 async function run({ engine: name, file, config, work }: Job): Promise<unknown> {
   const engine = (await ENGINES[name]()).openEngine(file, config);
   switch (work.kind) {
-    case 'inspect': return engine.inspect();
-    case 'tables': return engine.tables();
-    case 'describe': return engine.describe(work.query);
-    case 'rows': return engine.rows(work.query, work.limit);
-    case 'count': return engine.count(work.query, work.dir);
-    case 'recognise': return engine.recognise(work.filename);
-    case 'segments': return writeSegments(engine.segments(work.query, work.dir, work.columns));
+    case 'inspect':
+      return engine.inspect();
+    case 'tables':
+      return engine.tables();
+    case 'describe':
+      return engine.describe(work.query);
+    case 'rows':
+      return engine.rows(work.query, work.limit);
+    case 'count':
+      return engine.count(work.query, work.dir);
+    case 'recognise':
+      return engine.recognise(work.filename);
+    case 'segments':
+      return writeSegments(engine.segments(work.query, work.dir, work.columns));
   }
 }
 
@@ -39,8 +46,12 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
     rows += segment.rows;
     bytes += segment.bytes;
     tell({ kind: 'segment', segment });
-    if (rows > MAX_ROWS) throw badInput(`The query answers with more than ${MAX_ROWS} rows, the most that an uploaded file may give`);
-    if (bytes > MAX_TEXT_BYTES) throw badInput(`The query answers with more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the most that an uploaded file may give`);
+    if (rows > MAX_ROWS)
+      throw badInput(`The query answers with more than ${MAX_ROWS} rows, the most that an uploaded file may give`);
+    if (bytes > MAX_TEXT_BYTES)
+      throw badInput(
+        `The query answers with more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the most that an uploaded file may give`,
+      );
     unread += 1;
     while (unread >= MAX_UNREAD) await room.promise;
   }
@@ -49,12 +60,17 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
 /** A path on the server is nobody's business. */
 function failure(error: unknown, { file }: Job): FromProcess {
   const kind = error instanceof Fault ? 'refused' : 'broken';
-  const message = error instanceof Error ? (kind === 'refused' ? error.message : (error.stack ?? error.message)) : String(error);
+  const message =
+    error instanceof Error ? (kind === 'refused' ? error.message : (error.stack ?? error.message)) : String(error);
   return { kind, message: message.replaceAll(file, 'the file') };
 }
 
 parentPort!.on('message', (message: ToProcess) => {
-  if (message.kind === 'do') run(message.job).then((value) => tell({ kind: 'answer', value }), (error: unknown) => tell(failure(error, message.job)));
+  if (message.kind === 'do')
+    run(message.job).then(
+      (value) => tell({ kind: 'answer', value }),
+      (error: unknown) => tell(failure(error, message.job)),
+    );
   else {
     unread -= 1;
     room.resolve();

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { badInput } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
-import type { BoundQuery, ConnectionTest, QueryResult, Segment, SourceConnection, SourceTable } from '../../../core/row-source.ts';
+import type {
+  BoundQuery,
+  ConnectionTest,
+  QueryResult,
+  Segment,
+  SourceConnection,
+  SourceTable,
+} from '../../../core/row-source.ts';
 import { connectionTest } from '../connection-test.ts';
 import { doWork, segmentsOf } from './query-process.ts';
 import type { Job, Work } from './work.ts';
@@ -13,14 +20,26 @@ import type { Job, Work } from './work.ts';
 const CATALOG_TIMEOUT = 60_000;
 
 /** The door to an uploaded file: every piece of work is done by a process of its own. @throws badInput where there is no file yet. */
-export function connectUploaded(engine: Job['engine'], config: Record<string, unknown>, file: string | null): SourceConnection {
+export function connectUploaded(
+  engine: Job['engine'],
+  config: Record<string, unknown>,
+  file: string | null,
+): SourceConnection {
   if (file === null) throw badInput('The datasource has no file: upload one first');
   return new UploadedConnection({ engine, config, file });
 }
 
 /** Has a process look at an uploaded file (`UploadedSource.recognise`). */
-export async function recogniseUploaded(engine: Job['engine'], file: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null> {
-  return await doWork({ engine, file, config: {}, work: { kind: 'recognise', filename } }, { signal, timeout: CATALOG_TIMEOUT }) as Record<string, unknown> | null;
+export async function recogniseUploaded(
+  engine: Job['engine'],
+  file: string,
+  filename: string,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | null> {
+  return (await doWork(
+    { engine, file, config: {}, work: { kind: 'recognise', filename } },
+    { signal, timeout: CATALOG_TIMEOUT },
+  )) as Record<string, unknown> | null;
 }
 
 class UploadedConnection implements SourceConnection {
@@ -45,7 +64,12 @@ class UploadedConnection implements SourceConnection {
   }
 
   #track(running: Promise<unknown>): void {
-    const settled = running.then(() => {}, () => {}).finally(() => this.#running.delete(settled));
+    const settled = running
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => this.#running.delete(settled));
     this.#running.add(settled);
   }
 
@@ -57,7 +81,12 @@ class UploadedConnection implements SourceConnection {
 
   segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncIterable<Segment> {
     const columns = isDeepStrictEqual(this.#described?.query, query) ? this.#described?.columns : undefined;
-    return segmentsOf({ ...this.#source, work: { kind: 'segments', query, dir, columns } }, dir, { signal: this.#signal(signal), timeout: query.timeout }, (working) => this.#track(working));
+    return segmentsOf(
+      { ...this.#source, work: { kind: 'segments', query, dir, columns } },
+      dir,
+      { signal: this.#signal(signal), timeout: query.timeout },
+      (working) => this.#track(working),
+    );
   }
 
   async query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult> {

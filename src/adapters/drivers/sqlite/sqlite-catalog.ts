@@ -11,7 +11,12 @@ const COLUMNS_SQL = 'select name, type, "notnull", pk from pragma_table_xinfo(?)
 export function listTables(database: DatabaseSync): SourceTable[] {
   const tables = database.prepare(TABLES_SQL).all() as unknown as { name: string; type: SourceTable['type'] }[];
   const columns = database.prepare(COLUMNS_SQL);
-  return tables.map(({ name, type }) => ({ schema: 'main', name, type, columns: columnsOf(() => columns.all(name) as unknown as ColumnRow[]) }));
+  return tables.map(({ name, type }) => ({
+    schema: 'main',
+    name,
+    type,
+    columns: columnsOf(() => columns.all(name) as unknown as ColumnRow[]),
+  }));
 }
 
 interface ColumnRow {

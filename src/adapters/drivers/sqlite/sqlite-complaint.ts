@@ -12,7 +12,8 @@ const WORDS: Readonly<Record<number, string>> = {
 
 /** What SQLite complains of, as `badInput`; anything else as it is. */
 export function complaint(error: unknown): unknown {
-  if (error instanceof TypeError && error.message.includes('no statements')) return badInput('The query is empty', { cause: error });
+  if (error instanceof TypeError && error.message.includes('no statements'))
+    return badInput('The query is empty', { cause: error });
   if (!(error instanceof Error) || (error as { code?: string }).code !== 'ERR_SQLITE_ERROR') return error;
   const { errcode } = error as Error & { errcode?: number };
   const words = WORDS[(errcode ?? 0) & 0xff];

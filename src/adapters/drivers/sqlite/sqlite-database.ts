@@ -1,12 +1,17 @@
-import { pathToFileURL } from 'node:url';
 import { constants, DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { ENGINE_MEMORY, MAX_RECORD_BYTES } from '../query-process/limits.ts';
 
 /**
  * What a user's statement may do: read. Not among it: writing, ATTACH and VACUUM INTO (which open files), PRAGMA, temporary tables, transactions. Full-text
  * tables ask for `data_version` themselves.
  */
-const ALLOWED = new Set([constants.SQLITE_SELECT, constants.SQLITE_READ, constants.SQLITE_FUNCTION, constants.SQLITE_RECURSIVE]);
+const ALLOWED = new Set([
+  constants.SQLITE_SELECT,
+  constants.SQLITE_READ,
+  constants.SQLITE_FUNCTION,
+  constants.SQLITE_RECURSIVE,
+]);
 const HARMLESS_PRAGMAS = new Set(['data_version']);
 const REFUSED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer']);
 
@@ -20,7 +25,10 @@ const SETTINGS = `
 
 /** With what Node 24.21 knows and its published types do not. */
 const OPTIONS: DatabaseSyncOptions & { defensive: boolean; limits: Record<string, number> } = {
-  readOnly: true, allowExtension: false, defensive: true, enableDoubleQuotedStringLiterals: false,
+  readOnly: true,
+  allowExtension: false,
+  defensive: true,
+  enableDoubleQuotedStringLiterals: false,
   limits: { length: MAX_RECORD_BYTES, attach: 0, sqlLength: 1_000_000 },
 };
 
@@ -36,8 +44,10 @@ export function openDatabase(file: string): DatabaseSync {
 /** From now on the database only answers questions. */
 export function guard(database: DatabaseSync): void {
   database.setAuthorizer((action, what, name) => {
-    const allowed = action === constants.SQLITE_PRAGMA ? HARMLESS_PRAGMAS.has(what ?? '')
-      : ALLOWED.has(action) && !(action === constants.SQLITE_FUNCTION && REFUSED_FUNCTIONS.has(name ?? ''));
+    const allowed =
+      action === constants.SQLITE_PRAGMA
+        ? HARMLESS_PRAGMAS.has(what ?? '')
+        : ALLOWED.has(action) && !(action === constants.SQLITE_FUNCTION && REFUSED_FUNCTIONS.has(name ?? ''));
     return allowed ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
 }

@@ -7,16 +7,29 @@ const MAGIC = Buffer.from('SQLite format 3\0');
 const configSchema = {
   type: 'object',
   additionalProperties: false,
-  properties: { table: { type: 'string', minLength: 1, maxLength: 1000, description: 'The table or view whose rows are the file\'s, where a dataset is made of the file itself.' } },
+  properties: {
+    table: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1000,
+      description: "The table or view whose rows are the file's, where a dataset is made of the file itself.",
+    },
+  },
 };
 
 const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
 
 /** The driver of uploaded SQLite files. */
 export const sqliteDriver: Driver = {
-  id: 'sqlite', name: 'SQLite', defaultPort: null, features: ['sql', 'parameters', 'schema', 'cancel', 'upload'], configSchema, secretsSchema,
+  id: 'sqlite',
+  name: 'SQLite',
+  defaultPort: null,
+  features: ['sql', 'parameters', 'schema', 'cancel', 'upload'],
+  configSchema,
+  secretsSchema,
   upload: {
-    recognise: async (path, filename, signal) => (await isSqlite(path) ? recogniseUploaded('sqlite', path, filename, signal) : null),
+    recognise: async (path, filename, signal) =>
+      (await isSqlite(path)) ? recogniseUploaded('sqlite', path, filename, signal) : null,
     wholeQuery: ({ table }) => (typeof table === 'string' ? `select * from "${table.replaceAll('"', '""')}"` : null),
   },
   connect: (config, _secrets, file) => connectUploaded('sqlite', config, file),

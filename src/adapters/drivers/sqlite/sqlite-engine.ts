@@ -5,8 +5,8 @@ import { CsvSegmentWriter } from '../csv-encoder.ts';
 import { toQueryResult } from '../json-forms.ts';
 import { MAX_SHOWN_CHARACTERS } from '../query-process/limits.ts';
 import type { FileEngine } from '../query-process/work.ts';
-import { complaint } from './sqlite-complaint.ts';
 import { inspectFile, listTables } from './sqlite-catalog.ts';
+import { complaint } from './sqlite-complaint.ts';
 import { guard, openDatabase } from './sqlite-database.ts';
 import { prepareQuery, type PreparedQuery } from './sqlite-statement.ts';
 import { textOf, ValueTally } from './value-tally.ts';
@@ -32,10 +32,11 @@ function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   }
 }
 
-const withQuery = <T>(file: string, query: BoundQuery, work: (prepared: PreparedQuery) => T): T => withDatabase(file, (database) => {
-  guard(database);
-  return work(prepareQuery(database, query));
-});
+const withQuery = <T>(file: string, query: BoundQuery, work: (prepared: PreparedQuery) => T): T =>
+  withDatabase(file, (database) => {
+    guard(database);
+    return work(prepareQuery(database, query));
+  });
 
 /** The columns of some rows, decided by each value in them. */
 function columnsOf({ names, declared }: PreparedQuery, rows: Iterable<SQLOutputValue[]>): Column[] {
@@ -52,17 +53,29 @@ function someRows(prepared: PreparedQuery, limit: number): ReturnType<typeof toQ
   let characters = 0;
   let truncated = false;
   for (const row of prepared.rows()) {
-    characters += row.reduce<number>((sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 8), 0);
+    characters += row.reduce<number>(
+      (sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 8),
+      0,
+    );
     truncated = rows.length === limit || characters > MAX_SHOWN_CHARACTERS;
     if (truncated) break;
     rows.push(row);
   }
   const columns = columnsOf(prepared, rows);
-  return toQueryResult(columns, rows.map((row) => row.map((value, i) => textOf(value, columns[i]!))), truncated);
+  return toQueryResult(
+    columns,
+    rows.map((row) => row.map((value, i) => textOf(value, columns[i]!))),
+    truncated,
+  );
 }
 
 /** The rows are read twice, for the types (unless they are known) and for the segments: a file that nobody changes answers the same both times. */
-async function* writeSegments(file: string, query: BoundQuery, dir: string, described?: Column[]): AsyncGenerator<Segment> {
+async function* writeSegments(
+  file: string,
+  query: BoundQuery,
+  dir: string,
+  described?: Column[],
+): AsyncGenerator<Segment> {
   const prepared = withQuery(file, query, (found) => found);
   const columns = described ?? describeRows(prepared);
   const writer = new CsvSegmentWriter(dir);

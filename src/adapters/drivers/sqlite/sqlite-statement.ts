@@ -36,7 +36,9 @@ export function prepareQuery(database: DatabaseSync, query: BoundQuery): Prepare
   const names = columns.map((_, i) => `c${i}`);
   const counting = `with dws_query (${names.join(', ')}) as (\n${text}\n) select ${countList(names)} from dws_query`;
   return {
-    names: columns.map(({ name }) => name), declared: columns.map(({ type }) => type), rows: () => rowsOf(statement, values),
+    names: columns.map(({ name }) => name),
+    declared: columns.map(({ type }) => type),
+    rows: () => rowsOf(statement, values),
     count: () => Number(attempt(() => database.prepare(counting).get(values))!['records']),
   };
 }
@@ -52,7 +54,8 @@ function compile({ text, parameters }: BoundQuery): { text: string; values: Reco
     return { parameter: `$p${index}` };
   });
   const own = pieces.map((piece) => (typeof piece === 'string' ? piece : ' ')).join('');
-  for (const [, sign] of own.matchAll(PARAMETER_SIGN)) if (sign) throw badInput(`Parameters such as ${sign} are not known here; write {{name}}`);
+  for (const [, sign] of own.matchAll(PARAMETER_SIGN))
+    if (sign) throw badInput(`Parameters such as ${sign} are not known here; write {{name}}`);
   return { text: pieces.map((piece) => (typeof piece === 'string' ? piece : piece.parameter)).join(''), values };
 }
 

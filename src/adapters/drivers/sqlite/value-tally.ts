@@ -6,16 +6,30 @@ import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 type Meaning = 'boolean' | 'date' | 'datetime' | 'json' | 'digits' | 'integer' | 'number' | 'string';
 
 const MEANINGS: [RegExp, Meaning][] = [
-  [/^BOOL/, 'boolean'], [/^DATE$/, 'date'], [/^(DATETIME|TIMESTAMP)/, 'datetime'], [/^JSON/, 'json'], [/^(DEC|NUM|MONEY)/, 'digits'],
+  [/^BOOL/, 'boolean'],
+  [/^DATE$/, 'date'],
+  [/^(DATETIME|TIMESTAMP)/, 'datetime'],
+  [/^JSON/, 'json'],
+  [/^(DEC|NUM|MONEY)/, 'digits'],
   // SQLite's own rules of affinity, in their order.
-  [/INT/, 'integer'], [/CHAR|CLOB|TEXT|BLOB/, 'string'], [/REAL|FLOA|DOUB/, 'number'],
+  [/INT/, 'integer'],
+  [/CHAR|CLOB|TEXT|BLOB/, 'string'],
+  [/REAL|FLOA|DOUB/, 'number'],
 ];
 
-const TRUTHS = new Map<unknown, string>([[0n, 'false'], [1n, 'true'], ['false', 'false'], ['true', 'true'], ['FALSE', 'false'], ['TRUE', 'true']]);
+const TRUTHS = new Map<unknown, string>([
+  [0n, 'false'],
+  [1n, 'true'],
+  ['false', 'false'],
+  ['true', 'true'],
+  ['FALSE', 'false'],
+  ['TRUE', 'true'],
+]);
 
 /** The usual spellings, up to the 28th of a month, which every month has: ten times as quick as asking the calendar. */
 const USUAL_DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
-const USUAL_MOMENT = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z?$/;
+const USUAL_MOMENT =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z?$/;
 
 /** The value as its text in segments, or undefined when it is none of that meaning. */
 const READERS: Record<'boolean' | 'date' | 'datetime' | 'json', (value: SQLOutputValue) => string | undefined> = {
@@ -39,7 +53,10 @@ const TEXT = column('string', { kind: 'text' });
 const INTEGER = column('integer', { kind: 'int64' });
 const NUMBER = column('number', { kind: 'float64' });
 const TYPED = {
-  boolean: column('boolean', { kind: 'boolean' }), date: column('date', { kind: 'date' }), datetime: column('datetime', { kind: 'timestamp' }), json: column('json', { kind: 'json' }),
+  boolean: column('boolean', { kind: 'boolean' }),
+  date: column('date', { kind: 'date' }),
+  datetime: column('datetime', { kind: 'timestamp' }),
+  json: column('json', { kind: 'json' }),
 } as const;
 
 /**
@@ -62,7 +79,12 @@ export class ValueTally {
     this.#declared = declared;
     this.#meaning = declared === null ? undefined : MEANINGS.find(([word]) => word.test(declared.toUpperCase()))?.[1];
     const meaning = this.#meaning;
-    this.#possible = meaning === 'date' ? ['date', 'datetime'] : meaning === 'boolean' || meaning === 'datetime' || meaning === 'json' ? [meaning] : [];
+    this.#possible =
+      meaning === 'date'
+        ? ['date', 'datetime']
+        : meaning === 'boolean' || meaning === 'datetime' || meaning === 'json'
+          ? [meaning]
+          : [];
   }
 
   see(value: SQLOutputValue): void {
@@ -79,7 +101,9 @@ export class ValueTally {
   }
 
   settle(name: string): Column {
-    const seen = [this.#integers && 'integer', this.#reals && 'real', this.#texts && 'text', this.#blobs && 'blob'].filter(Boolean).join(', ');
+    const seen = [this.#integers && 'integer', this.#reals && 'real', this.#texts && 'text', this.#blobs && 'blob']
+      .filter(Boolean)
+      .join(', ');
     return { name, ...this.#type(), sourceType: this.#declared ?? (seen || 'null') };
   }
 
@@ -98,7 +122,10 @@ export class ValueTally {
 /** A value as its text in segments, for the column that a tally decided on. */
 export function textOf(value: SQLOutputValue, { type }: Column): string | null {
   if (value === null) return null;
-  if (type === 'boolean' || type === 'date' || type === 'datetime' || type === 'json') return READERS[type](value) ?? String(value);
+  if (type === 'boolean' || type === 'date' || type === 'datetime' || type === 'json')
+    return READERS[type](value) ?? String(value);
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') : String(value);
+  return typeof value === 'object'
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+    : String(value);
 }
