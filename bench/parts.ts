@@ -24,7 +24,7 @@ const ROWS = `create table orders as select n as id, 'Customer ' || (n * 7919) %
   (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount, timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created,
   case when n * 17 % 8 = 3 then 'visible ' else 'hidden ' end || md5(n::text) as note from generate_series(1, ${rows}::bigint) n`;
 
-type Answer = Record<string, any>; // oxlint-disable-line no-explicit-any -- answers are read by name
+type Answer = Record<string, any>;
 
 async function call(
   method: string,

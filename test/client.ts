@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 
 /** An answer as a test looks at it: the body parsed where it is JSON, otherwise its text. */
 export interface Answer<T = any> {
-  // oxlint-disable-line no-explicit-any -- tests look into answers by name; their assertions are the type check
   status: number;
   headers: Headers;
   body: T;

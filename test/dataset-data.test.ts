@@ -5,7 +5,6 @@ import { ORDERS_QUERY, test as base } from './shop.ts';
 /** The world with a dataset of the shop's orders. */
 const test = base.extend<{ orders: { id: string }; search: (query: object) => Promise<{ status: number; body: any }> }>(
   {
-    // oxlint-disable-line no-explicit-any -- as answers are
     orders: [
       async ({ ann, source }, use) =>
         use(

@@ -20,7 +20,6 @@ export const test = base.extend<World>({
   // eslint wants a pattern here: vitest reads a fixture's needs from it.
   service: [
     async ({}, use) => {
-      // oxlint-disable-line no-empty-pattern
       const service = await startService();
       await use(service);
       await service.close();

@@ -97,7 +97,6 @@ async function shoot(page: Page, name: string): Promise<void> {
 const inBrowser = world.extend<{ browser: Browser }>({
   browser: [
     async ({}, use) => {
-      // oxlint-disable-line no-empty-pattern -- vitest reads a fixture's needs from its pattern
       const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
       await use(browser);
       await browser.close();

@@ -12,7 +12,7 @@ const dataOf = async (who: Client, id: string, query = '') =>
     dataset: string;
     data: any;
     error: any;
-  }[]; // oxlint-disable-line no-explicit-any -- an answer
+  }[];
 const blockOf = async (who: Client, id: string, block = 'b') =>
   (await dataOf(who, id)).find((one) => one.id === block)!;
 

@@ -88,7 +88,6 @@ const test = base.extend<{ cluster: Cluster }>({
   // vitest reads a fixture's needs from the pattern.
   cluster: [
     async ({}, use) => {
-      // oxlint-disable-line no-empty-pattern
       const stack = new AsyncDisposableStack();
       try {
         const { url: engine } = await elasticsearch();

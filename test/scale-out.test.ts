@@ -25,7 +25,6 @@ const test = base.extend<{ cluster: Cluster }>({
   // vitest reads a fixture's needs from the pattern.
   cluster: [
     async ({}, use) => {
-      // oxlint-disable-line no-empty-pattern
       const stack = new AsyncDisposableStack();
       // No `await using`: what checks the rooms cannot read it yet.
       try {

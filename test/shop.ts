@@ -33,7 +33,6 @@ async function openShop(): Promise<Shop & { drop(): Promise<void> }> {
 export const test = base.extend<{ shop: Shop; source: { id: string } }>({
   shop: [
     async ({}, use) => {
-      // oxlint-disable-line no-empty-pattern
       const shop = await openShop();
       await use(shop);
       await shop.drop();

@@ -46,7 +46,6 @@ interface World {
 const test = base.extend<{ world: World }>({
   // vitest reads a fixture's needs from the pattern.
   world: async ({}, use) => {
-    // oxlint-disable-line no-empty-pattern
     const stack = new AsyncDisposableStack();
     await use({
       folder() {

@@ -4,7 +4,7 @@ import type { Client } from './client.ts';
 import { test } from './harness.ts';
 import { startService, type Service } from './service.ts';
 
-type Message = { id?: string; type: string; payload?: any }; // oxlint-disable-line no-explicit-any -- as tests look into answers
+type Message = { id?: string; type: string; payload?: any };
 
 /** A speaker of graphql-transport-ws that shows everything it hears. */
 class Socket {

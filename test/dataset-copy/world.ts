@@ -9,7 +9,7 @@ import { ORDERS_QUERY, test as base } from '../shop.ts';
 export interface Made {
   id: string;
   [key: string]: any;
-} // oxlint-disable-line no-explicit-any -- tests look into answers by name
+}
 
 type Variables = () => Promise<Record<string, string>>;
 
@@ -18,7 +18,6 @@ const copiesIn = (variables: Variables) =>
   base.extend<{ service: Service; orders: (more?: object) => Promise<Made> }>({
     service: [
       async ({}, use) => {
-        // oxlint-disable-line no-empty-pattern
         const service = await startService(await variables());
         await use(service);
         await service.close();

@@ -67,14 +67,12 @@ export class UnsteadyProxy {
       body: body.toString().slice(0, 10_000),
     });
     if (mishap === '429' || mishap === '503')
-      return void response
-        .writeHead(Number(mishap), { 'content-type': 'application/json' })
-        .end(
-          JSON.stringify({
-            error: { type: 'es_rejected_execution_exception', reason: 'busy' },
-            status: Number(mishap),
-          }),
-        );
+      return void response.writeHead(Number(mishap), { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          error: { type: 'es_rejected_execution_exception', reason: 'busy' },
+          status: Number(mishap),
+        }),
+      );
     if (mishap === 'forgotten')
       return void response
         .writeHead(200, { 'content-type': 'application/json' })

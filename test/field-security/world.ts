@@ -136,7 +136,6 @@ const twinsIn = ({ variables }: (typeof INDEXES)[number]) =>
   base.extend<{ source: Shop; service: Service; world: TwinWorld }>({
     source: [
       async ({}, use) => {
-        // oxlint-disable-line no-empty-pattern
         const source = await openTwinSource();
         await use(source);
         await source.drop();
@@ -145,7 +144,6 @@ const twinsIn = ({ variables }: (typeof INDEXES)[number]) =>
     ],
     service: [
       async ({}, use) => {
-        // oxlint-disable-line no-empty-pattern
         const service = await startService(await variables());
         await use(service);
         await service.close();

@@ -81,7 +81,6 @@ function contextOf({ platform }: TestPlatform, viewer: Viewer): Context {
 export const test = base.extend<{ world: World }>({
   // vitest reads a fixture's needs from the pattern.
   world: async ({}, use) => {
-    // oxlint-disable-line no-empty-pattern
     const { world, end } = await openWorld();
     await use(world);
     await end();
