@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
-import { CiReporter } from './test/ci-reporter.ts';
+import { CiReporter } from './test/support/ci-reporter.ts';
 
 export default defineConfig({
   resolve: {
@@ -9,7 +9,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new CiReporter()],
     pool: 'forks',
     maxWorkers: 2,

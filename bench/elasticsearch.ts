@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { rowsFile } from '../src/adapters/dataset-index/duckdb/generation-files.ts';
 import { loadGeneration } from '../src/adapters/dataset-index/duckdb/load.ts';
 import { openEngine } from '../src/adapters/dataset-index/elasticsearch/client.ts';
-import { mappingsOf } from '../src/adapters/dataset-index/elasticsearch/layout.ts';
+import { mappingsOf } from '../src/adapters/dataset-index/elasticsearch/field-layout.ts';
 import { cloneIndex, dropIndexes } from '../src/adapters/dataset-index/elasticsearch/lifecycle.ts';
 import { loadRows } from '../src/adapters/dataset-index/elasticsearch/load.ts';
 import { StagedRows } from '../src/adapters/dataset-index/elasticsearch/staged-rows.ts';

@@ -6,14 +6,14 @@ import {
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
-import { finisher, unchanged, type Finish } from './answer.ts';
 import type { Answer, Call } from './call.ts';
 import { documentOf, planOf, RowError, type Plan } from './document.ts';
 import { executor, type Execute } from './execute.ts';
-import { follow } from './follow.ts';
 import type { Presentation } from './present.ts';
+import { readerOf, type Reader } from './request-variables.ts';
+import { finisher, unchanged, type Finish } from './response.ts';
 import type { Json, Row } from './route.ts';
-import { readerOf, type Reader } from './values.ts';
+import { follow } from './subscribe.ts';
 
 /** The permission of one field by its coordinate, e.g. `Mutation.updateJob`; `public` opens it, undefined where a field asks for none of its own. */
 export type PermissionOf = (coordinate: string) => string | undefined;

@@ -4,7 +4,7 @@ import { badInput, fault, methodNotAllowed, noRoute } from '../src/core/errors.t
 import { MAX_JSON_BYTES, readNothing, readOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { Answer, BridgeContext, Call } from './call.ts';
-import { errorAnswer } from './faults.ts';
+import { errorAnswer } from './error-response.ts';
 import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } from './negotiation.ts';
 import type { Row } from './route.ts';
 import { sofaCarrier, type Carry } from './sofa.ts';

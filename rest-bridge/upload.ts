@@ -5,8 +5,8 @@ import { badInput, Fault, fault, tooLarge } from '../src/core/errors.ts';
 import type { IncomingFile } from '../src/core/files.ts';
 import { textReader, Unreadable } from './arguments.ts';
 import type { Call } from './call.ts';
+import type { Reader } from './request-variables.ts';
 import type { Json } from './route.ts';
-import type { Reader } from './values.ts';
 
 const noForm = fault(415, 'UNSUPPORTED_MEDIA_TYPE', () => 'A file comes as multipart/form-data');
 

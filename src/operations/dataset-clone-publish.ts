@@ -5,14 +5,14 @@ import { conflict, forbidden, notFound } from '../core/errors.ts';
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
-import { noteEach, type Doer } from '../services/activity.ts';
-import { carriedSource, carryAccess } from '../services/dataset-carry.ts';
-import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset-copy.ts';
-import { DATASET } from '../services/kinds.ts';
-import type { Claim } from '../services/operation-work.ts';
-import { freeSlug, granteeOf, levelIn, type Grantee } from '../services/rights.ts';
-import type { PromotionInput } from '../services/snapshot.ts';
-import { copyVisuals } from '../services/visual.ts';
+import { carriedSource, carryAccess } from '../services/dataset/dataset-copy-access.ts';
+import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
+import type { PromotionInput } from '../services/dataset/snapshot.ts';
+import type { Claim } from '../services/operation/operation-repository.ts';
+import { freeSlug, granteeOf, levelIn, type Grantee } from '../services/resource/access.ts';
+import { noteEach, type Doer } from '../services/resource/activity.ts';
+import { DATASET } from '../services/resource/owned-kinds.ts';
+import { copyVisuals } from '../services/visual/visual.ts';
 
 /** A clone that is ready to be published: what was copied, as it was when its rows were cloned. */
 export interface Clone<I extends CloneInput = CloneInput> {

@@ -6,8 +6,8 @@ import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
-import type { CloneInput, DatasetCopyInput } from '../services/dataset-copy.ts';
-import type { PromotionInput } from '../services/snapshot.ts';
+import type { CloneInput, DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
+import type { PromotionInput } from '../services/dataset/snapshot.ts';
 import {
   publishCopy,
   publishPromotion,

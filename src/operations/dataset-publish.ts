@@ -3,10 +3,10 @@ import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
-import { noteBrokenFilters } from '../services/broken-filter.ts';
-import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset-fields.ts';
-import type { Claim } from '../services/operation-work.ts';
-import { checkQuota } from '../services/quota.ts';
+import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset/dataset-fields.ts';
+import { noteBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
+import type { Claim } from '../services/operation/operation-repository.ts';
+import { checkQuota } from '../services/resource/quota.ts';
 
 /** Answer of a refresh (specification, "Dataset run, refresh, benchmark"). Durations in milliseconds, fields are counted. */
 export interface DatasetRefreshResult extends FieldChanges {

@@ -1,6 +1,6 @@
 import type { OperationFailure, OperationName } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
-import type { Claim, Progress } from '../services/operation-work.ts';
+import type { Claim, Progress } from '../services/operation/operation-repository.ts';
 
 /** A piece of work on its way through a handler. */
 export interface Job extends Claim {

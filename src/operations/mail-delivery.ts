@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { MailRefused, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { withoutSecrets } from '../services/mail.ts';
+import { withoutSecrets } from '../services/resource/mail.ts';
 
 /** Milliseconds. */
 export interface DeliveryOptions {

@@ -1,9 +1,9 @@
 import type { Platform } from '../core/platform.ts';
-import { sweepCredentials } from '../services/credential-sweep.ts';
-import { abandoned } from '../services/operation-work.ts';
+import { sweepCredentials } from '../services/identity/credential-cleanup.ts';
+import { abandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
 import { sweepFiles, sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
-import { restart } from './settle.ts';
+import { restart } from './record-outcome.ts';
 
 /** Any number will do, as long as every process takes the same. */
 const RECONCILER_LOCK = 4_711_002;

@@ -3,9 +3,7 @@ import { forbidden, notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { LEVEL, levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
-import type { Claim } from '../services/operation-work.ts';
-import { checkQuota } from '../services/quota.ts';
-import { dependantsOf, impactOn } from '../services/refresh-impact.ts';
+import { dependantsOf, impactOn } from '../services/dataset/refresh-impact.ts';
 import {
   baseOf,
   differences,
@@ -15,8 +13,10 @@ import {
   type PromoteRefreshInput,
   type RefreshPreviewInput,
   type RefreshPreviewResult,
-} from '../services/refresh-preview.ts';
-import { granteeOf, levelIn } from '../services/rights.ts';
+} from '../services/dataset/refresh-preview.ts';
+import type { Claim } from '../services/operation/operation-repository.ts';
+import { granteeOf, levelIn } from '../services/resource/access.ts';
+import { checkQuota } from '../services/resource/quota.ts';
 import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';
 import type { Handler } from './handler.ts';

@@ -4,7 +4,7 @@ import { isConnectionLoss } from '../core/connection-loss.ts';
 import { cancelled, Fault } from '../core/errors.ts';
 import type { QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { hold, type Hold } from '../services/operation-hold.ts';
+import { hold, type Hold } from '../services/operation/operation-lease.ts';
 import {
   claim as claimWork,
   failureOf,
@@ -12,9 +12,9 @@ import {
   holdStill,
   Superseded,
   type Claim,
-} from '../services/operation-work.ts';
+} from '../services/operation/operation-repository.ts';
 import { Interrupted, type Handlers, type Prepared } from './handler.ts';
-import { record, restart } from './settle.ts';
+import { record, restart } from './record-outcome.ts';
 
 /** How often, and after how many milliseconds again, the end of work is recorded while Postgres is away. */
 const TRIES = 60;

@@ -7,5 +7,5 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 }
 widenThreadPool();
 // Only now, so that an old Node gets the sentence above and libuv the wider pool.
-const { runCommand } = await import('./cli.ts');
+const { runCommand } = await import('./cli/cli.ts');
 await runCommand(process.argv);

@@ -13,9 +13,9 @@ import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderPlace } from '../operations/load-job.ts';
-import { checkKeyRing, installationId } from '../services/bootstrap.ts';
-import { useMetadata } from '../services/models.ts';
-import { keyRing } from './secret.ts';
+import { checkKeyRing, installationId } from '../services/identity/bootstrap.ts';
+import { useMetadata } from '../services/resource/model-registry.ts';
+import { keyRing } from './app-secret.ts';
 
 /** The platform of one process, and how to let go of it. */
 export interface OpenPlatform {

@@ -4,9 +4,9 @@ import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
-import type { Authenticator } from '../services/authenticator.ts';
-import { contextFor } from '../services/context.ts';
-import type { Credential } from '../services/credential.ts';
+import type { Authenticator } from '../services/identity/authenticator.ts';
+import type { Credential } from '../services/identity/credential.ts';
+import { contextFor } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
 

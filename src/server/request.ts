@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Mutation, Tongue } from '../core/audit.ts';
 import type { RequestFacts } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
-import { SESSION_ABSOLUTE, type Credential } from '../services/credential.ts';
+import { SESSION_ABSOLUTE, type Credential } from '../services/identity/credential.ts';
 
 export const SESSION_COOKIE = 'dws_session';
 

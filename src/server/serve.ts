@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { type Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
-import { bootstrap } from '../services/bootstrap.ts';
-import { seedDemo } from './demo.ts';
+import { bootstrap } from '../services/identity/bootstrap.ts';
+import { seedDemo } from './demo/demo.ts';
+import { makeSchema } from './graphql/schema.ts';
 import { makeHttpServer } from './http.ts';
 import { makeLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
-import { makeSchema } from './schema.ts';
 import { workerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 

@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts';
+import type { Client } from '../support/client.ts';
 
 /** A kind that routes are about: where it is made, and of what. A new kind of resource adds itself here and is then tested on every route it has. */
 export interface Fixture {

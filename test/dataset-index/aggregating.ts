@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { Aggregation, DatasetIndex, Generation, Row } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { arbitraryRow, EVERY_KIND } from '../criteria/arbitrary.ts';
+import { arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
 import { aggregate, compareValues, fieldsOf, loadRows } from './made.ts';
 
 const ROWS = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 500, seed: 11 });

@@ -10,7 +10,7 @@ import { openElasticsearchIndex } from '../../src/adapters/dataset-index/elastic
 import type { ElasticsearchIndex } from '../../src/adapters/dataset-index/elasticsearch/elasticsearch-index.ts';
 import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
 import { newId } from '../../src/core/id.ts';
-import { elasticsearch, HAS_ELASTICSEARCH, HAS_OPENSEARCH, opensearch } from '../engines.ts';
+import { elasticsearch, HAS_ELASTICSEARCH, HAS_OPENSEARCH, opensearch } from '../support/engines.ts';
 import { datasetIndexContract } from './contract.ts';
 import { collect, column, everything, loadTexts, NEVER, plan, search } from './made.ts';
 import { UnsteadyProxy } from './unsteady-proxy.ts';

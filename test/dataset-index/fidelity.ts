@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DatasetIndex, Row } from '../../src/core/dataset-index.ts';
-import { arbitraryRow, EVERY_KIND } from '../criteria/arbitrary.ts';
+import { arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
 import { column, fieldsOf, loadRows, loadTexts, search } from './made.ts';
 
 const values = async (index: DatasetIndex, generation: Awaited<ReturnType<typeof loadTexts>>, name = 'x') =>

@@ -4,8 +4,8 @@ import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import { ALL } from '../../src/core/criteria/tree.ts';
 import type { DatasetIndex, Generation, Page, Row, RowSearch } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../criteria/arbitrary.ts';
-import { matches } from '../criteria/evaluate.ts';
+import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
+import { matches } from '../core/criteria/evaluate.ts';
 import { collect, compareValues, everything, fieldsOf, loadRows, NEVER, search } from './made.ts';
 
 const ROWS = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 400, seed: 42 });

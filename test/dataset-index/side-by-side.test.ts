@@ -9,11 +9,11 @@ import { openElasticsearchIndex } from '../../src/adapters/dataset-index/elastic
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { Aggregation, DatasetIndex, Generation, Row, RowSearch } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { normaliseWords } from '../../src/core/words.ts';
-import { arbitraryRegex } from '../criteria/arbitrary-regex.ts';
-import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../criteria/arbitrary.ts';
-import { matches } from '../criteria/evaluate.ts';
-import { elasticsearch, HAS_ELASTICSEARCH } from '../engines.ts';
+import { normaliseWords } from '../../src/core/search-words.ts';
+import { arbitraryRegex } from '../core/criteria/arbitrary-regex.ts';
+import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
+import { matches } from '../core/criteria/evaluate.ts';
+import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { aggregate, collect, everything, fieldsOf, loadRows, NEVER, search } from './made.ts';
 
 const field = (name: string, type: Field['type']): Field => ({ name, label: name, type });

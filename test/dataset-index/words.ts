@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { DatasetIndex, Generation, RowSearch } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { matchesWords, normaliseWords } from '../../src/core/words.ts';
+import { matchesWords, normaliseWords } from '../../src/core/search-words.ts';
 import { fieldsOf, loadRows, NEVER, search } from './made.ts';
 
 const FIELDS: Field[] = [

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import type { Twin, TwinWorld } from './fixture.ts';
 import { SECRET } from './twin-source.ts';
-import type { Twin, TwinWorld } from './world.ts';
 
 /** What an answer of either tongue has. */
 interface Answered {

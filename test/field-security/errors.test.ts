@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import type { Client } from '../client.ts';
+import type { Client } from '../support/client.ts';
 import { alike, expectNoSecret, plain } from './compare.ts';
+import { WORLDS, type Twin } from './fixture.ts';
 import { encoded } from './questions.ts';
-import { WORLDS, type Twin } from './world.ts';
 
 type Ask = (who: Client, twin: Twin, name: string) => Promise<{ status: number; body?: unknown; errors?: unknown }>;
 

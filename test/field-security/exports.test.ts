@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
 import { EXPORT_FORMATS, type ExportFormat } from '../../src/core/export-format.ts';
 import type { Field } from '../../src/core/fields.ts';
-import type { Client } from '../client.ts';
-import { readBack } from '../export-readers.ts';
-import { openSocket } from '../follow.ts';
+import type { Client } from '../support/client.ts';
+import { readBack } from '../support/export-readers.ts';
+import { openSocket } from '../support/follow-operation.ts';
 import { alike } from './compare.ts';
+import { WORLDS, type Twin } from './fixture.ts';
 import { encoded } from './questions.ts';
 import { VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
-import { WORLDS, type Twin } from './world.ts';
 
 /** Parts of the rows, as both tongues ask for them. */
 const PARTS: readonly Record<string, unknown>[] = [

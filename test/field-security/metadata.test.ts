@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { alike, allAlike } from './compare.ts';
+import { test } from './fixture.ts';
 import { VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
-import { test } from './world.ts';
 
 const PERMISSIONS = {
   read: true,

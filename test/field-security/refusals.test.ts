@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { permissionOf } from '../../resolvers/guard.ts';
-import { endpointsOf } from '../../src/server/contract.ts';
-import { makeSchema } from '../../src/server/schema.ts';
+import { permissionOf } from '../../resolvers/support/guard.ts';
+import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { bodyOf, documentOf, kindOf, pathOf, UNKNOWN } from '../conformance/calls.ts';
 import { alike } from './compare.ts';
-import { test } from './world.ts';
+import { test } from './fixture.ts';
 
 const schema = await makeSchema();
 const changes = endpointsOf(schema).filter(

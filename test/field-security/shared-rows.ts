@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Client } from '../client.ts';
-import { test as base } from '../shop.ts';
+import type { Client } from '../support/client.ts';
+import { test as base } from '../support/shop-fixture.ts';
 
 /** Twelve rows: zones n, s, e in turn, `rank` from 1 to 12. */
 export const ROWS_QUERY = `select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone, 'a' || n as a, 'b' || n as b, 'c' || n as c from generate_series(1, 12) n`;

@@ -1,6 +1,6 @@
-import { createDatabase } from '../postgres.ts';
-import { runSql } from '../run-sql.ts';
-import type { Shop } from '../shop.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { runSql } from '../support/run-sql.ts';
+import type { Shop } from '../support/shop-fixture.ts';
 
 /** The letters that every hidden name, text and description holds, and nothing else does. */
 export const SECRET = 'qzx';

@@ -1,12 +1,12 @@
 import { getNamedType, isCompositeType, type GraphQLObjectType } from 'graphql';
 import { expect } from 'vitest';
-import { endpointsOf } from '../../src/server/contract.ts';
-import { makeSchema } from '../../src/server/schema.ts';
+import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { kindOf, queryOf, UNKNOWN } from '../conformance/calls.ts';
-import { openSocket } from '../follow.ts';
+import { openSocket } from '../support/follow-operation.ts';
 import { alike, expectNoSecret, plain } from './compare.ts';
 import { callOf, everythingOf, type Literals } from './everything.ts';
-import { test, type Twin } from './world.ts';
+import { test, type Twin } from './fixture.ts';
 
 /* Every way to a dataset that the route table and the schema have, those of later days included: the twins cannot be told apart by any. */
 

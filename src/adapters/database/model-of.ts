@@ -1,6 +1,6 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty } from '@mikro-orm/core';
-import { equals } from '../../core/read/arguments.ts';
 import type { RowRule } from '../../core/read/condition.ts';
+import { equals } from '../../core/read/list-arguments.ts';
 import {
   quoted,
   toMany,

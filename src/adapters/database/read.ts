@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { Query } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/arguments.ts';
+import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type Picked } from '../../core/read/look-ahead.ts';
 import { MOST_CHILDREN, type Model } from '../../core/read/model.ts';
 import type { Key, Kind, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';

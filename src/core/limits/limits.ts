@@ -1,7 +1,7 @@
 import { getOperationAST, GraphQLError, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
 import { costOf, type Cost } from './cost.ts';
-import { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS, survey } from './survey.ts';
+import { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS, survey } from './measure-operation.ts';
 
 export { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS };
 

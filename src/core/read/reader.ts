@@ -1,5 +1,5 @@
-import type { FieldValues, ListArguments } from './arguments.ts';
 import type { Condition } from './condition.ts';
+import type { FieldValues, ListArguments } from './list-arguments.ts';
 import type { Info } from './look-ahead.ts';
 
 /** A stored type. */

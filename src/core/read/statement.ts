@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Statement } from '../database.ts';
 import type { Viewer } from '../viewer.ts';
-import { equals, filtersOf, keyed, orderOf, type FieldValues, type ListArguments } from './arguments.ts';
 import { numberOf, placed, type Condition } from './condition.ts';
+import { equals, filtersOf, keyed, orderOf, type FieldValues, type ListArguments } from './list-arguments.ts';
 import type { Model } from './model.ts';
 import type { Selection } from './selection.ts';
-import { arrayOf, countText, placesOf, selectText, type Places } from './text.ts';
+import { arrayOf, countText, placesOf, selectText, type Places } from './sql.ts';
 
 /** The text of a statement, kept by what it depends on. It gets a name, and so is prepared, from its second use on. */
 interface Shape {

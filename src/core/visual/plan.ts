@@ -1,6 +1,6 @@
-import { invalid } from '../check.ts';
 import type { Aggregation } from '../dataset-index.ts';
 import type { FieldType } from '../fields.ts';
+import { invalid } from '../input-checks.ts';
 import { componentOf, type VisualComponent } from './component.ts';
 import type { VisualConfig } from './config.ts';
 

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
+import { Gate } from '../../../core/concurrency-gate.ts';
 import { unavailable } from '../../../core/errors.ts';
-import { Gate } from '../../../core/gate.ts';
 import { Attachments } from './attachments.ts';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';

@@ -4,10 +4,10 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { Gate } from '../../../core/concurrency-gate.ts';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { gone } from '../../../core/errors.ts';
-import { Gate } from '../../../core/gate.ts';
-import { wordsOf } from '../../../core/words.ts';
+import { wordsOf } from '../../../core/search-words.ts';
 import { folder, quotePath, rowsFile } from './generation-files.ts';
 import type { Serving } from './serving.ts';
 

@@ -3,14 +3,14 @@ import { bucketsOf } from './buckets.ts';
 import type { Engine } from './client.ts';
 import { groupOf, textsOf } from './groups.ts';
 import type { Group } from './groups.ts';
-import { matchingRows } from './matching.ts';
-import type { Matching } from './matching.ts';
 import { measureOf, summed } from './measures.ts';
 import type { Measure } from './measures.ts';
 import { orderOf } from './order.ts';
 import type { Order, Result } from './order.ts';
 import { foldPairs } from './pairs.ts';
-import { askRows } from './questions.ts';
+import { matchingRows } from './search-query.ts';
+import type { Matching } from './search-query.ts';
+import { askRows } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { inexactSums } from './sums.ts';
 

@@ -4,7 +4,7 @@ import { badInput } from '../../../core/errors.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { askRows } from './questions.ts';
+import { askRows } from './search-requests.ts';
 
 /** More take minutes. */
 const MOST_BUCKETS = 1_000_000;

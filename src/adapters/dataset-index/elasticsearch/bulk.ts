@@ -4,7 +4,7 @@ import type { IndexedField } from '../../../core/dataset-index.ts';
 import { gone, upstreamFailed } from '../../../core/errors.ts';
 import { mappingConflict } from './mapping-conflict.ts';
 import type { Refusal } from './mapping-conflict.ts';
-import { Patience } from './patience.ts';
+import { Patience } from './retry.ts';
 import type { Batch } from './staged-rows.ts';
 
 /** Requests under way: one is worked on while the other is on its way. */

@@ -1,9 +1,9 @@
 import { Client } from '@elastic/elasticsearch';
+import { Gate } from '../../../core/concurrency-gate.ts';
 import type { GenerationId } from '../../../core/dataset-index.ts';
-import { Gate } from '../../../core/gate.ts';
 import { PlainConnection } from './connection.ts';
 import { engineError } from './engine-errors.ts';
-import { Names } from './names.ts';
+import { Names } from './index-names.ts';
 
 /** Questions that one process has under way; more only queue inside the engine, where nobody can take them back. */
 const RUNNING = 16;

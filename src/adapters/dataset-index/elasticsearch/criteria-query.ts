@@ -4,7 +4,7 @@ import { toLucene } from '../../../core/criteria/regex-lucene.ts';
 import { parsePortableRegex } from '../../../core/criteria/regex.ts';
 import type { CriteriaNode, CriteriaValue } from '../../../core/criteria/tree.ts';
 import type { Field } from '../../../core/fields.ts';
-import type { FieldLayout } from './layout.ts';
+import type { FieldLayout } from './field-layout.ts';
 
 export type Query = estypes.QueryDslQueryContainer;
 

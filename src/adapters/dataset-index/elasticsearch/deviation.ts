@@ -3,7 +3,7 @@ import { Fault } from '../../../core/errors.ts';
 import { bucketsOf } from './buckets.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf } from './field-layout.ts';
 
 /** How many times the deviation a mean may be before the engine's way to compute it, by sums of squares, loses digits that matter. */
 const FAR = 300;

@@ -2,7 +2,7 @@ import { COMPARED_CHARACTERS } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { exactText, jsonForm } from '../duckdb/value-forms.ts';
 import { exactKeySql } from './exact-key.ts';
-import { layoutOf, ROW } from './layout.ts';
+import { layoutOf, ROW } from './field-layout.ts';
 
 /** DuckDB's name of our own way to split words (core/words.ts): a JSON array's text from a text. */
 export const WORD_LIST = 'dws_word_list';

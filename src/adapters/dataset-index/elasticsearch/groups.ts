@@ -5,9 +5,9 @@ import { checkInterval } from '../intervals.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Bucket, Source } from './buckets.ts';
 import type { Engine } from './client.ts';
-import { layoutOf } from './layout.ts';
-import type { Matching } from './matching.ts';
-import { askRows } from './questions.ts';
+import { layoutOf } from './field-layout.ts';
+import type { Matching } from './search-query.ts';
+import { askRows } from './search-requests.ts';
 import { formOf, isCut } from './value-forms.ts';
 
 /** Texts read at once, if they are as long as rows. */

@@ -2,8 +2,8 @@ import type { FieldProfile, Generation, IndexedField } from '../../../core/datas
 import { binsOf, DAY_MS } from '../bins.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { layoutOf } from './layout.ts';
-import { askRows } from './questions.ts';
+import { layoutOf } from './field-layout.ts';
+import { askRows } from './search-requests.ts';
 
 interface Spread {
   generation: Generation;

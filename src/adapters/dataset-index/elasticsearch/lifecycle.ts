@@ -3,8 +3,8 @@ import type { Generation, GenerationId, IndexedField } from '../../../core/datas
 import { gone, unavailable } from '../../../core/errors.ts';
 import type { Engine } from './client.ts';
 import { isTaken } from './engine-errors.ts';
-import { mappingsOf } from './layout.ts';
-import { patiently } from './patience.ts';
+import { mappingsOf } from './field-layout.ts';
+import { patiently } from './retry.ts';
 
 /** A page may have 10,000 rows, and one more tells whether there is another. */
 const RESULT_WINDOW = 10_001;

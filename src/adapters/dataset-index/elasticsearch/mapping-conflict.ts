@@ -1,7 +1,7 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Fault } from '../../../core/errors.ts';
-import { ROW } from './layout.ts';
+import { ROW } from './field-layout.ts';
 
 const SHOWN_CHARACTERS = 200;
 /** A member of a document (layout.ts) as the engine's complaints name it. */

@@ -3,9 +3,9 @@ import type { Aggregation, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import type { FieldType } from '../../../core/fields.ts';
 import { numberOf } from '../profile-parts.ts';
-import { layoutOf } from './layout.ts';
-import type { Matching } from './matching.ts';
+import { layoutOf } from './field-layout.ts';
 import type { Fold } from './pairs.ts';
+import type { Matching } from './search-query.ts';
 import { formOf } from './value-forms.ts';
 
 type Asked = Aggregation['measures'][number];

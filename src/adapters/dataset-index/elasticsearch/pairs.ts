@@ -3,7 +3,7 @@ import { bucketsOf } from './buckets.ts';
 import type { Bucket, Source } from './buckets.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf } from './field-layout.ts';
 
 /** What is made of the different values of a field, each with the number of rows that have it. */
 export interface Fold {

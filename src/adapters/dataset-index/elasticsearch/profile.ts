@@ -4,11 +4,11 @@ import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../pro
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { deviation } from './deviation.ts';
+import { layoutOf } from './field-layout.ts';
 import { histogram } from './histogram.ts';
-import { layoutOf } from './layout.ts';
-import { matchingRows } from './matching.ts';
 import { extreme } from './measures.ts';
-import { askRows } from './questions.ts';
+import { matchingRows } from './search-query.ts';
+import { askRows } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { formOf } from './value-forms.ts';
 

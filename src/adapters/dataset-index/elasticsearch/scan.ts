@@ -1,9 +1,9 @@
 import type { Row, RowSearch } from '../../../core/dataset-index.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
-import { matchingRows } from './matching.ts';
-import { askRows } from './questions.ts';
-import type { Answer } from './questions.ts';
+import { matchingRows } from './search-query.ts';
+import { askRows } from './search-requests.ts';
+import type { Answer } from './search-requests.ts';
 import { rowsAsked } from './search.ts';
 
 /** Bytes of rows, as the index keeps them, that make a batch. */

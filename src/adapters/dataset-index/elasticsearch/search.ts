@@ -2,11 +2,11 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { IndexedField, Page, Row, RowSearch } from '../../../core/dataset-index.ts';
 import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
 import type { Engine } from './client.ts';
-import { layoutOf, ROW } from './layout.ts';
-import { matchingRows } from './matching.ts';
-import type { Matching } from './matching.ts';
-import { askRows } from './questions.ts';
-import type { Answer } from './questions.ts';
+import { layoutOf, ROW } from './field-layout.ts';
+import { matchingRows } from './search-query.ts';
+import type { Matching } from './search-query.ts';
+import { askRows } from './search-requests.ts';
+import type { Answer } from './search-requests.ts';
 
 /** Before and beyond every date. What the engine takes by itself for missing ones does not survive as a JSON number. */
 const DATES = { before: -1e15, beyond: 1e15 };

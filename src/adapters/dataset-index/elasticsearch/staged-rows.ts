@@ -2,7 +2,7 @@ import { DuckDBInstance, DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api'
 import type { DuckDBBlobValue, DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
 import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
-import { wordsOf } from '../../../core/words.ts';
+import { wordsOf } from '../../../core/search-words.ts';
 import { quotePath } from '../duckdb/generation-files.ts';
 import { interruptible } from '../duckdb/interruptible.ts';
 import { documentBytesSql, documentSql, WORD_LIST } from './documents.ts';

@@ -1,8 +1,8 @@
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import type { Engine } from './client.ts';
-import { layoutOf } from './layout.ts';
-import type { Matching } from './matching.ts';
-import { askRows } from './questions.ts';
+import { layoutOf } from './field-layout.ts';
+import type { Matching } from './search-query.ts';
+import { askRows } from './search-requests.ts';
 
 interface Stats {
   count: number;

@@ -1,0 +1,31 @@
+import { Field, ObjectType, type ClassType } from 'type-graphql';
+import { abilitiesAt, LEVEL, type Ability, type Kind } from '../../src/core/permissions.ts';
+
+const MEANS: Record<Ability, string> = {
+  read: 'See it.',
+  write: 'Change what it says or does.',
+  edit: 'Change its name and description.',
+  run: 'Run queries with it.',
+  refresh: 'Replace its rows by those of its query.',
+  copy: 'Copy it or take snapshots.',
+  share: 'Share it with others.',
+  delete: 'Delete it.',
+  addVisual: 'Add and change visuals.',
+  deleteVisual: 'Delete visuals.',
+  assignTags: 'Put tags on it.',
+  changeOwner: 'Give it to somebody else.',
+};
+
+const made = new Map<Kind, ClassType>();
+
+/** The permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
+export function permissionsType(kind: Kind, type: string): ClassType {
+  const known = made.get(kind);
+  if (known) return known;
+  @ObjectType(`${type}Permissions`, { description: `What the caller may do to a ${type}.` })
+  class Permissions {}
+  for (const ability of Object.keys(abilitiesAt(kind, LEVEL.none)) as Ability[])
+    Field(() => Boolean, { description: MEANS[ability] })(Permissions.prototype, ability);
+  made.set(kind, Permissions);
+  return Permissions;
+}

@@ -1,0 +1,31 @@
+import { Arg, Field, FieldResolver, ID, InputType, Int, Resolver, Root } from 'type-graphql';
+import { Share } from '../../entities/share.ts';
+import { Needs } from '../../src/core/read/model.ts';
+import { printed } from '../../src/core/viewer.ts';
+import { Principal, principalNeeds, principalOf, type PrincipalColumns } from './principal.ts';
+
+/** What a share gives. */
+@InputType({ description: 'What a share gives.' })
+export class ShareInput {
+  @Field(() => Int, { description: '1 View, 2 Edit, 3 Admin; never above the caller’s own.' })
+  accessLevel!: number;
+}
+
+/** The argument that names who a share is for. */
+export const PrincipalId = () =>
+  Arg('principalId', () => ID, { description: 'Whom it is for: `user:<id>`, `team:<id>`, a user’s id or name.' });
+
+@Resolver(() => Share)
+export class ShareResolver {
+  @Needs('principal')
+  @FieldResolver(() => ID, { description: 'Whom it is for: id of a user, or `team:<id>`.' })
+  principalId(@Root() { principal }: { principal: string }): string {
+    return printed(principal);
+  }
+
+  @Needs('principal', ...principalNeeds('user', 'team'))
+  @FieldResolver(() => Principal, { description: 'Whom it is for, with the name to show.' })
+  principal(@Root() share: PrincipalColumns & { principal: string }): Principal {
+    return principalOf(share.principal, share);
+  }
+}

@@ -1,0 +1,42 @@
+import { STATUS_CODES } from 'node:http';
+import { faultOf } from '../src/core/api-error.ts';
+import type { Complaint, ErrorCode } from '../src/core/errors.ts';
+
+/** The body of every error (contract 4). */
+export interface Envelope {
+  statusCode: number;
+  error: string;
+  message: string;
+  code: ErrorCode;
+  validation?: Complaint[];
+  requestId?: string;
+}
+
+/** GraphQL calls the body `input`; who speaks REST has never heard of it. */
+const restPath = (complaint: Complaint): Complaint =>
+  complaint.path[0] === 'input' && complaint.path.length > 1
+    ? { ...complaint, path: complaint.path.slice(1) }
+    : complaint;
+
+/** The answer to an error: status, headers and body. An exception of ours is a 500 without details. */
+export function errorAnswer(
+  error: unknown,
+  requestId: string,
+): { status: number; headers: Record<string, string>; body: Envelope } {
+  const fault = faultOf(error);
+  const status = fault?.status ?? 500;
+  const headers: Record<string, string> = {
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(status === 503 && { 'retry-after': '5' }),
+    ...fault?.headers,
+  };
+  const body: Envelope = {
+    statusCode: status,
+    error: STATUS_CODES[status] ?? 'Error',
+    message: fault?.message ?? 'Something went wrong on our side',
+    code: fault?.code ?? 'INTERNAL',
+    ...(fault?.validation && { validation: fault.validation.map(restPath) }),
+    ...(status >= 500 && { requestId }),
+  };
+  return { status, headers, body };
+}

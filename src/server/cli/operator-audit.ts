@@ -1,0 +1,48 @@
+import { userInfo } from 'node:os';
+import { newId } from '../../core/id.ts';
+import type { SystemDatabase } from '../../core/platform.ts';
+import { recordWithin } from '../../services/resource/audit.ts';
+import { withSystem } from './operator-database.ts';
+
+/** What an operator does, as the audit log of the tenant has it. */
+export interface OperatorAct {
+  action: string;
+  tenant: string;
+  kind: 'tenant' | 'user';
+  name: string;
+}
+
+/** Runs an operator's change and writes its event, both in one transaction. */
+export function auditedWithSystem<T>(
+  { action, tenant, kind, name }: OperatorAct,
+  work: (system: SystemDatabase) => Promise<T>,
+): Promise<T> {
+  return withSystem((system) =>
+    system.transaction(async (query) => {
+      const result = await work({ query, transaction: (within) => within(query) });
+      const [found] = await query<{ id: string }>({
+        text:
+          kind === 'tenant'
+            ? `select id from dws.tenant where slug = $1 and $2::text is not null`
+            : `select u.id from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
+        values: [tenant, name],
+      });
+      const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
+      await recordWithin(
+        query,
+        { id: newId(), address: null, tongue: 'cli', mutation },
+        { tenant: { slug: tenant }, userId: null, username: account() },
+      );
+      return result;
+    }),
+  );
+}
+
+/** The operator's account on the machine, which need not have a name there. */
+function account(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'operator';
+  }
+}

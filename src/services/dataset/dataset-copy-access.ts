@@ -1,0 +1,103 @@
+import type { Dataset } from '../../../entities/dataset.ts';
+import { SavedFilter } from '../../../entities/saved-filter.ts';
+import { Share } from '../../../entities/share.ts';
+import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { levelIn, levelOf, type Grantee } from '../resource/access.ts';
+import { effectiveQuery, linkedQuery, type QuerySource } from './dataset-query.ts';
+
+/** Where rows come from, and what they pass on the way. */
+export type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;
+
+const ROWS_ONLY: RowOrigin = { queryId: null, datasourceId: null, query: null, params: [], flow: [] };
+
+/**
+ * What somebody's copy of a dataset says of where its rows come from (contract 3): nothing when they cannot read the datasource. A live link stays one for
+ * who reads the saved query, unless the copy is `frozen`; for who may run texts of their own there it becomes such a text.
+ */
+export async function carriedSource(
+  tx: Transaction,
+  viewer: Grantee,
+  { flow, ...dataset }: Pick<Dataset, 'tenantId'> & RowOrigin,
+  frozen: boolean,
+): Promise<RowOrigin> {
+  const { tenantId, queryId, params } = dataset;
+  const effective = effectiveQuery(dataset, await linkedQuery(tx, tenantId, queryId));
+  if (!effective) return ROWS_ONLY;
+  const onSource = await levelAt(tx, viewer, 'datasource', effective.datasourceId);
+  const linked = Boolean(queryId) && (await levelAt(tx, viewer, 'saved_query', queryId!)) !== LEVEL.none;
+  if (onSource === LEVEL.none || (queryId && !linked && !levelAllows(onSource, 'datasource:run'))) return ROWS_ONLY;
+  return linked && !frozen
+    ? { queryId, datasourceId: null, query: null, params, flow }
+    : { queryId: null, ...effective, flow };
+}
+
+async function levelAt(
+  tx: Transaction,
+  viewer: Grantee,
+  table: 'datasource' | 'saved_query',
+  id: string,
+): Promise<Level> {
+  const [row] = await tx.query<{ id: string; ownerId: string }>({
+    text: `select id, owner_id as "ownerId" from dws.${table} where tenant_id = $1 and id = $2`,
+    values: [viewer.tenantId, id],
+  });
+  return row ? levelIn({ viewer }, tx, row) : LEVEL.none;
+}
+
+/** What of a dataset's filters and shares a copy gets. */
+export interface Carried {
+  /** The filters that the copier reads, which keep their owners. */
+  filters: boolean;
+  /** The shares, but for one of the copier's own and those whose rows a filter chooses that the copier cannot read: a share never shows more than it did. */
+  sharing: boolean;
+}
+
+/** Gives a copy the filters and shares of the dataset `keeper`. A filter that a carried share needs comes with it. */
+export async function carryAccess(
+  tx: Transaction,
+  viewer: Grantee,
+  keeper: { id: string; ownerId: string },
+  copyId: string,
+  { filters, sharing }: Carried,
+): Promise<void> {
+  const shares = await tx.em.find(Share, { resourceId: keeper.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const used = new Set(shares.map(({ datasetFilterId }) => datasetFilterId));
+  const mayShare = levelAllows(await levelIn({ viewer }, tx, keeper), 'dataset:share');
+  const reads = ({ id, ownerId }: SavedFilter) => levelOf(viewer, ownerId) !== LEVEL.none || (mayShare && used.has(id));
+  const readable = (await tx.em.find(SavedFilter, { datasetId: keeper.id }, { orderBy: { id: 'asc' } })).filter(reads);
+
+  const copies = new Map<string, string>();
+  for (const { id, tenantId, name, description, ownerId, criteria } of readable.filter(
+    (filter) => filters || (sharing && used.has(filter.id)),
+  )) {
+    const copy = tx.em.create(
+      SavedFilter,
+      { tenantId, datasetId: copyId, name, description, ownerId, criteria },
+      { partial: true },
+    );
+    tx.em.persist(copy);
+    copies.set(id, copy.id);
+  }
+  if (!sharing) return;
+  for (const { tenantId, kind, principal, accessLevel, datasetFilterId, restrictFields, visibleFields } of shares) {
+    const filter = datasetFilterId ? copies.get(datasetFilterId) : null;
+    if (filter === undefined || principal === `user:${viewer.userId}`) continue;
+    tx.em.persist(
+      tx.em.create(
+        Share,
+        {
+          tenantId,
+          kind,
+          resourceId: copyId,
+          principal,
+          accessLevel,
+          datasetFilterId: filter,
+          restrictFields,
+          visibleFields,
+        },
+        { partial: true },
+      ),
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { notFound } from '../../core/errors.ts';
+import { newId } from '../../core/id.ts';
+import { checkText } from '../../core/input-checks.ts';
+import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
+import type { SystemDatabase } from '../../core/platform.ts';
+import type { Viewer } from '../../core/viewer.ts';
+import { digest, randomSecret } from './credential.ts';
+import { endLinks } from './password-reset.ts';
+import { hashPassword } from './password.ts';
+
+/** What the command line does for people who cannot log in, and the start for nobody in particular. Callers with a context have their own ways. */
+
+/** The tenants by slug, with how many users each has. */
+export const listTenants = (system: SystemDatabase): Promise<{ slug: string; users: number }[]> =>
+  system.query({
+    text: `select t.slug, (select count(*)::int from dws.app_user u where u.tenant_id = t.id) as users from dws.tenant t order by t.slug`,
+  });
+
+/** Lets a user whose login was locked try again. 404 when there is none of that name. */
+export async function unlockUser(system: SystemDatabase, tenant: string, username: string): Promise<void> {
+  const { id } = await findUser(system, tenant, username);
+  await system.query({
+    text: `update dws.app_user set locked_at = null, login_attempts = 0, version = version + 1, updated_at = now() where id = $1`,
+    values: [id],
+  });
+}
+
+/** Gives a user a made-up password, unlocks them and ends their sessions; API tokens stay. Answers the password, which is kept only as a hash. */
+export async function resetPassword(system: SystemDatabase, tenant: string, username: string): Promise<string> {
+  const { id, tenantId } = await findUser(system, tenant, username);
+  const password = randomBytes(15).toString('base64url');
+  const passwordHash = await hashPassword(password);
+  await system.transaction(async (query) => {
+    await query({
+      text: `update dws.app_user set password_hash = $2, password_set_at = now(), password_expires_at = null, locked_at = null, login_attempts = 0, version = version + 1, updated_at = now() where id = $1`,
+      values: [id, passwordHash],
+    });
+    await query({ text: `delete from dws.session where user_id = $1`, values: [id] });
+    await endLinks(query, tenantId, id);
+  });
+  return password;
+}
+
+/** Makes an API token that reads and writes as the user, without end. Answers the secret, which is kept only as a hash. */
+export async function createToken(
+  system: SystemDatabase,
+  tenant: string,
+  username: string,
+  name: string,
+): Promise<string> {
+  const { id, tenantId } = await findUser(system, tenant, username);
+  const secret = `dws_${randomSecret()}`;
+  await system.query({
+    text: `insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes) values ($1, $2, $3, $4, $5, $6, '["read", "write"]')`,
+    values: [newId(), tenantId, id, checkText(name, 'name'), digest(secret), secret.slice(0, 8)],
+  });
+  return secret;
+}
+
+async function findUser(
+  system: SystemDatabase,
+  tenant: string,
+  username: string,
+): Promise<{ id: string; tenantId: string }> {
+  const [found] = await system.query<{ id: string; tenantId: string }>({
+    text: `select u.id, u.tenant_id as "tenantId" from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
+    values: [tenant, username],
+  });
+  if (!found) throw notFound({ what: `user of tenant "${tenant}" named`, id: `"${username}"` });
+  return found;
+}
+
+/** The first superuser of a tenant as a caller, for what the start itself makes in their name; undefined when nobody is one. */
+export async function firstSuperuser(system: SystemDatabase, tenant: string): Promise<Viewer | undefined> {
+  const [user] = await system.query<{
+    id: string;
+    username: string;
+    tenantId: string;
+    permissions: GlobalPermission[];
+    teams: Record<string, TeamRole>;
+  }>({
+    text: `select u.id, u.username, u.tenant_id as "tenantId", u.permissions, coalesce((select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}') as teams
+      from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and u.superuser and u.enabled order by u.created_at, u.id limit 1`,
+    values: [tenant],
+  });
+  return (
+    user && {
+      userId: user.id,
+      username: user.username,
+      tenantId: user.tenantId,
+      tenant,
+      superuser: true,
+      principals: [`user:${user.id}`, ...Object.keys(user.teams).map((id) => `team:${id}`)],
+      teamRoles: user.teams,
+      permissions: new Set(user.permissions),
+      authMethod: 'session',
+      scopes: new Set(['read', 'write']),
+      credentialId: newId(),
+      expiresAt: null,
+    }
+  );
+}

@@ -1,0 +1,155 @@
+import { TeamMember } from '../../../entities/team-member.ts';
+import { Team } from '../../../entities/team.ts';
+import { named } from '../../core/audit.ts';
+import type { Context } from '../../core/context.ts';
+import { forbidden, notFound, slugTaken } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
+import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import type { TeamRole } from '../../core/permissions.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { slugOf } from '../../core/slug.ts';
+import { checkSlug, checkVersion, freeSlug, principalOf } from '../resource/access.ts';
+import { credentialsChanged, joinedTeam } from './credential-invalidation.ts';
+import { loadUser } from './user-lookup.ts';
+import { transferContent } from './user.ts';
+
+export interface TeamInput {
+  name?: string | null;
+  slug?: string | null;
+  description?: string | null;
+}
+
+/** Makes a team; its creator becomes its first admin. Answers the id. */
+export async function create(ctx: Context, input: TeamInput): Promise<string> {
+  const { tenantId, userId } = ctx.viewer;
+  const name = checkText(input.name, 'name');
+  const made = await ctx.transaction(async (tx) => {
+    const slug = input.slug
+      ? await takeSlug(tx, tenantId, input.slug)
+      : await freeSlug(tx, tenantId, 'team', slugOf(name));
+    const team = tx.em.create(
+      Team,
+      { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description') },
+      { partial: true },
+    );
+    await tx.em.persist(team).flush();
+    tx.em.persist(tx.em.create(TeamMember, { tenantId, teamId: team.id, userId, role: 'admin' }, { partial: true }));
+    return team.id;
+  });
+  credentialsChanged(ctx, [userId]);
+  joinedTeam(ctx, made, 'admin');
+  return made;
+}
+
+/** Changes a team; its admins do. Answers the id. */
+export async function update(ctx: Context, id: string, input: TeamInput): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const team = await loadTeam(ctx, tx, id, 'team:edit');
+    const { slug, ...rest } = input;
+    if (rest.name !== undefined) rest.name = checkText(rest.name, 'name');
+    if (rest.description != null) rest.description = checkOptionalText(rest.description, 'description');
+    assignPresent(team, rest, ['description']);
+    if (slug != null && slug !== team.slug) team.slug = await takeSlug(tx, ctx.viewer.tenantId, slug);
+    return team.id;
+  });
+}
+
+/** Deletes a team; what it owns goes to `transferTo`, by default to the deleting admin (contract 5). */
+export async function remove(ctx: Context, id: string, transferTo?: string | null): Promise<void> {
+  const members = await ctx.transaction(async (tx) => {
+    const team = await loadTeam(ctx, tx, id, 'team:delete');
+    const heir = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    if (heir === `team:${team.id}`) throw invalid('transferTo', 'must be somebody else');
+    await transferContent(ctx, tx, `team:${team.id}`, heir);
+    const left = await tx.query<{ user_id: string }>({
+      text: `select user_id from dws.team_member where tenant_id = $1 and team_id = $2`,
+      values: [ctx.viewer.tenantId, team.id],
+    });
+    tx.em.remove(team);
+    return left;
+  });
+  credentialsChanged(
+    ctx,
+    members.map((member) => member.user_id),
+  );
+}
+
+/** Adds a member or changes their role. Answers the user's id. */
+export async function setMember(
+  ctx: Context,
+  id: string,
+  username: string,
+  role: TeamRole,
+): Promise<{ teamId: string; userId: string }> {
+  const membership = await ctx.transaction(async (tx) => {
+    const { team, user, member } = await loadMember(ctx, tx, id, username, 'team:edit');
+    if (member) member.role = role;
+    else
+      tx.em.persist(
+        tx.em.create(
+          TeamMember,
+          { tenantId: ctx.viewer.tenantId, teamId: team.id, userId: user.id, role },
+          { partial: true },
+        ),
+      );
+    return { teamId: team.id, userId: user.id };
+  });
+  credentialsChanged(ctx, [membership.userId]);
+  return membership;
+}
+
+/** Takes a member out; admins of the team do, and everybody may leave. */
+export async function removeMember(ctx: Context, id: string, username: string): Promise<void> {
+  const { viewer } = ctx;
+  const leaves = username === viewer.userId || username.toLowerCase() === viewer.username.toLowerCase();
+  const userId = await ctx.transaction(async (tx) => {
+    const { user, member } = await loadMember(ctx, tx, id, username, leaves ? 'team:read' : 'team:edit');
+    if (!member) throw notFound({ what: 'member', id: username });
+    tx.em.remove(member);
+    return user.id;
+  });
+  credentialsChanged(ctx, [userId]);
+}
+
+/** A team and a user of the tenant, with the membership if there is one. The team comes first, so that two who change it never wait for each other. */
+async function loadMember(
+  ctx: Context,
+  tx: Transaction,
+  id: string,
+  username: string,
+  permission: 'team:read' | 'team:edit',
+) {
+  const whatever = { ...ctx, ifMatch: undefined };
+  const team = await loadTeam(whatever, tx, id, permission);
+  const user = await loadUser(whatever, tx, username);
+  const member = await tx.em.findOne(TeamMember, { teamId: team.id, userId: user.id });
+  checkVersion(ctx, 'member', member?.version ?? 0);
+  return { team, user, member };
+}
+
+/** Everybody in the tenant reads teams; changing one needs its role `admin`, or a superuser (contract 9). */
+async function loadTeam(
+  ctx: Context,
+  tx: Transaction,
+  id: string,
+  permission: 'team:read' | 'team:edit' | 'team:delete',
+): Promise<Team> {
+  const { viewer } = ctx;
+  const slug = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
+  const [found] = await tx.query<{ id: string }>({
+    text: `select id from dws.team where tenant_id = $1 and ${isUuid(id) ? 'id' : 'slug'} = $2 for update`,
+    values: [viewer.tenantId, isUuid(id) ? id : slug],
+  });
+  const team = found && (await tx.em.findOne(Team, { id: found.id }));
+  if (!team) throw notFound({ what: 'team', id });
+  named(ctx.request, 'team', id, team.id);
+  if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')
+    throw forbidden({ permission });
+  checkVersion(ctx, 'team', team.version);
+  return team;
+}
+
+async function takeSlug(tx: Transaction, tenantId: string, slug: string): Promise<string> {
+  if ((await freeSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
+  return slug;
+}

@@ -1,0 +1,34 @@
+import type { Context } from '../../core/context.ts';
+import { cancelled, Fault, type ErrorCode } from '../../core/errors.ts';
+import { isFinal } from '../../core/operations.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { events } from './operation-events.ts';
+import type { OperationRecord } from './operation-record.ts';
+import { get } from './operation.ts';
+
+/**
+ * Waits for an operation of the caller and answers its finished record. A failure is thrown as it happened: same status, code and message; 409 `CANCELLED`
+ * when it was cancelled. A caller who hangs up stops waiting and nothing else.
+ */
+export async function wait(
+  { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
+  id: string,
+): Promise<OperationRecord> {
+  let last: OperationRecord | undefined;
+  for await (const record of events(platform, viewer, id, request.signal)) last = record;
+  if (!last || !isFinal(last.status)) throw request.signal.reason;
+  if (last.status === 'cancelled') throw cancelled();
+  if (last.status === 'failed')
+    throw new Fault(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
+  return last;
+}
+
+/** Starts an operation in a transaction of its own, which answers its id. Answers its record, finished when `waits` says so. */
+export async function started(
+  ctx: Context,
+  waits: boolean,
+  start: (tx: Transaction) => Promise<string>,
+): Promise<OperationRecord> {
+  const id = await ctx.transaction(start);
+  return waits ? wait(ctx, id) : get(ctx, id);
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../../core/context.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { happeningsOf } from './activity-events.ts';
+import { activityStatement } from './activity.ts';
+import { actorOf, AUDIT_VALUES, auditStatement, madeBy } from './audit.ts';
+
+/**
+ * A unit of work of a viewer. What it did to resources becomes activities, and the mutation that asked for it an event of the audit log, in the same
+ * transaction: none is there without the other, and nobody's service has to think of it. Of several units of work of a mutation the first takes the event.
+ */
+export async function unitOfWork<T>(
+  { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const { mutation } = request;
+  let takes = false;
+  try {
+    return await platform.database.transaction(viewer.tenantId, async (tx) => {
+      const result = await work(tx);
+      await tx.em.flush();
+      const happenings = await happeningsOf(viewer, tx);
+      if (mutation && !mutation.recorded) {
+        mutation.recorded = takes = true;
+        mutation.resourceId ??= madeBy(mutation, tx.changes());
+        const { text, values } = auditStatement(request, mutation, actorOf(viewer), 'succeeded');
+        const more = happenings.length > 0 ? activityStatement(viewer, happenings, AUDIT_VALUES + 1) : null;
+        await tx.query({
+          text: more ? `with noted as (${more.text}) ${text}` : text,
+          values: [...values!, ...(more?.values ?? [])],
+        });
+      } else if (happenings.length > 0) await tx.query(activityStatement(viewer, happenings));
+      return result;
+    });
+  } catch (error) {
+    if (mutation && takes) mutation.recorded = false;
+    throw error;
+  }
+}

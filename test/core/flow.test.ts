@@ -1,0 +1,278 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compileFlow } from '../../src/adapters/dataset-index/duckdb/flow-sql.ts';
+import type { StagedColumn } from '../../src/adapters/dataset-index/duckdb/flow-sql.ts';
+import { checkFlow } from '../../src/core/flow/check.ts';
+import { parseFlow } from '../../src/core/flow/parse.ts';
+
+const COLUMNS: StagedColumn[] = [
+  { name: 'id', type: 'integer', column: 'c0' },
+  { name: 'region', type: 'string', column: 'c1' },
+  { name: 'amount', type: 'number', column: 'c2' },
+  { name: 'day', type: 'date', column: 'c3' },
+  { name: 'at', type: 'datetime', column: 'c4' },
+  { name: 'paid', type: 'boolean', column: 'c5' },
+  { name: 'extra', type: 'json', column: 'c6' },
+  { name: 'Net `sum`', type: 'number', column: 'c7' },
+];
+const refused = (message: string) => expect.objectContaining({ status: 400, message });
+const calculate = (expression: string) => [{ type: 'calculate', field: 'x', expression }];
+
+let connection: DuckDBConnection;
+beforeAll(async () => {
+  connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
+  await connection.run(
+    'CREATE TABLE staged (c0 BIGINT, c1 VARCHAR, c2 DOUBLE, c3 DATE, c4 TIMESTAMP, c5 BOOLEAN, c6 VARCHAR, c7 DECIMAL(12,2), _row BIGINT)',
+  );
+  await connection.run(`INSERT INTO staged VALUES
+    (1, 'EU', 10.5, '2024-01-31', '2024-01-31 10:00:00', true, '{}', 0.10, 0), (2, 'US', 0, '2024-02-29', '2024-03-01 09:59:59.5', false, NULL, 3, 1),
+    (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2), (4, ' Ünï ', -7, '1969-07-20', '1969-07-20 20:17:40', true, '[]', -1.50, 3), (5, 'EU', 1e308, '2024-01-31', '2024-01-31 00:00:00', false, '1', 99.99, 4)`);
+});
+afterAll(() => connection.closeSync());
+
+async function run(steps: unknown): Promise<Record<string, unknown>[]> {
+  const { sql, columns } = compileFlow(parseFlow(steps), COLUMNS, 'staged');
+  const reader = await connection.runAndReadAll(sql);
+  expect(reader.columnNames()).toEqual(columns.map((column) => column.column));
+  return reader.getRowsJson().map((row) => Object.fromEntries(columns.map((column, i) => [column.name, row[i]])));
+}
+const column = async (steps: unknown, name: string) => (await run(steps)).map((row) => row[name]);
+
+/** Values of an expression, row by row; whole numbers as text, as DuckDB prints 64 bits. */
+const values = (expression: string) => column(calculate(expression), 'x');
+
+describe('steps act in order', () => {
+  test('no step leaves the rows as they came', async () =>
+    expect(await column([], 'id')).toEqual(['1', '2', '3', '4', '5']));
+
+  test('sorting is stable, missing values last both ways, strings by code point', async () => {
+    expect(await column([{ type: 'sort', field: 'region', order: 'asc' }], 'id')).toEqual(['4', '1', '5', '2', '3']);
+    expect(await column([{ type: 'sort', field: 'region', order: 'desc' }], 'id')).toEqual(['2', '1', '5', '4', '3']);
+    expect(
+      await column(
+        [
+          { type: 'sort', field: 'id', order: 'desc' },
+          { type: 'sort', field: 'region' },
+        ],
+        'id',
+      ),
+    ).toEqual(['4', '5', '1', '2', '3']);
+  });
+
+  test('a limit takes the first rows of the order so far, also when its field has gone', async () => {
+    expect(
+      await column(
+        [
+          { type: 'sort', field: 'amount', order: 'desc' },
+          { type: 'remove', fields: ['amount'] },
+          { type: 'limit', n: 2 },
+        ],
+        'id',
+      ),
+    ).toEqual(['5', '1']);
+    expect(
+      await column(
+        [
+          { type: 'limit', n: 2 },
+          { type: 'sort', field: 'amount', order: 'asc' },
+        ],
+        'id',
+      ),
+    ).toEqual(['2', '1']);
+    expect(await run([{ type: 'limit', n: 0 }])).toEqual([]);
+  });
+
+  test('a filter sees what the steps before it made', async () => {
+    const steps = [
+      { type: 'rename', field: 'amount', to: 'eur' },
+      { type: 'calculate', field: 'double', expression: 'eur * 2' },
+      { type: 'filter', criteria: { double: { $gt: 0 }, eur: { $lt: 100 } } },
+    ];
+    expect(await run(steps)).toMatchObject([{ id: '1', eur: 10.5, double: 21 }]);
+    expect(
+      await column([{ type: 'filter', criteria: { $or: [{ region: null }, { day: '2024-01-31' }] } }], 'id'),
+    ).toEqual(['1', '3', '5']);
+  });
+
+  test('a calculated field takes the place of one of its name, after reading it', async () => {
+    const { columns } = compileFlow(
+      parseFlow([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }]),
+      COLUMNS,
+      'staged',
+    );
+    expect(columns.map((each) => each.name)).toEqual(COLUMNS.map((each) => each.name));
+    expect(await column([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }], 'region')).toEqual(
+      ['EU!', 'US!', null, ' Ünï !', 'EU!'],
+    );
+  });
+
+  test('the fields that are left and their types', () => {
+    const steps = parseFlow([
+      { type: 'remove', fields: ['extra', 'paid', 'Net `sum`', 'at', 'day'] },
+      { type: 'rename', field: 'id', to: 'nr' },
+      { type: 'calculate', field: 'len', expression: 'length(region)' },
+      { type: 'calculate', field: 'big', expression: 'nr > 2' },
+      { type: 'calculate', field: 'nr', expression: 'nr / 2' },
+    ]);
+    expect(
+      checkFlow(
+        steps,
+        COLUMNS.map(({ name, type }) => ({ name, type })),
+      ),
+    ).toEqual([
+      { name: 'nr', type: 'number' },
+      { name: 'region', type: 'string' },
+      { name: 'amount', type: 'number' },
+      { name: 'len', type: 'integer' },
+      { name: 'big', type: 'boolean' },
+    ]);
+  });
+});
+
+describe('expressions', () => {
+  test.each<[string, unknown[]]>([
+    ['1 + 2 * 3 - 4 / 8', [6.5, 6.5, 6.5, 6.5, 6.5]],
+    ['(1 + 2) * -3', [-9, -9, -9, -9, -9]],
+    ['id / amount', [1 / 10.5, null, null, 4 / -7, 5 / 1e308]],
+    ['amount % 4', [2.5, 0, null, -3, 0]],
+    ['id % 0', [null, null, null, null, null]],
+    ['1 / (1 / amount)', [10.5, null, null, -7, 1e308]],
+    ['amount * 10 - amount * 10', [0, 0, null, 0, null]],
+    ['1 / (amount * 10)', [1 / 105, null, null, -1 / 70, null]],
+    ['if(amount * 10 > 100, 1, 2)', ['1', '2', '2', '2', '2']],
+    ['-amount', [-10.5, 0, null, 7, -1e308]],
+    ['`Net ``sum``` + 0.2', [0.30000000000000004, 3.2, null, -1.3, 100.19]],
+    ['amount > 0 and region = "EU"', [true, false, null, false, true]],
+    ['not paid or id <> 1', [false, true, true, true, true]],
+    ['paid == true', [true, false, null, true, false]],
+    ["day >= '2024-01-31' AND at < '2024-03-01'", [true, false, null, false, true]],
+    ['day = at', [false, false, null, false, true]],
+    ['region = null', [null, null, null, null, null]],
+    ['abs(amount)', [10.5, 0, null, 7, 1e308]],
+    ['round(`Net ``sum``` * 1.5, 1)', [0.2, 4.5, null, -2.3, 150]],
+    ['floor(amount)', [10, 0, null, -7, 1e308]],
+    ['ceil(`Net ``sum```)', [1, 3, null, -1, 100]],
+    ['upper(trim(region))', ['EU', 'US', null, 'ÜNÏ', 'EU']],
+    ['length(region)', ['2', '2', null, '5', '2']],
+    [
+      "concat(id, ':', amount, ' ', paid, ' ', day, ' ', at)",
+      [
+        '1:10.5 true 2024-01-31 2024-01-31T10:00:00.000Z',
+        '2:0 false 2024-02-29 2024-03-01T09:59:59.500Z',
+        null,
+        '4:-7 true 1969-07-20 1969-07-20T20:17:40.000Z',
+        '5:1e+308 false 2024-01-31 2024-01-31T00:00:00.000Z',
+      ],
+    ],
+    ["coalesce(region, 'it''s none')", ['EU', 'US', "it's none", ' Ünï ', 'EU']],
+    ['coalesce(null, amount, id)', [10.5, 0, 3, -7, 1e308]],
+    ['if(paid, region)', ['EU', null, null, ' Ünï ', null]],
+    ['year(day) * 10000 + month(day) * 100 + day(day)', [20240131, 20240229, null, 19690720, 20240131]],
+    ["dateDiff('day', day, at)", ['0', '1', null, '0', '0']],
+    ["dateDiff(month, day, '2024-03-01')", ['1', '0', null, '655', '1']],
+    ["dateDiff('hour', at, day)", ['-10', '-33', null, '-20', '0']],
+    ['null', [null, null, null, null, null]],
+  ])('%s', async (expression, expected) => expect(await values(expression)).toEqual(expected));
+
+  test.each([
+    ['amount +', 'The expression ends too early'],
+    ['amount id', 'The expression has an unexpected "id" at character 8'],
+    ['(1', 'The expression ends too early'],
+    ['1; drop table x', 'The expression has an unexpected ";" at character 2'],
+    ["'open", `The expression has an unexpected "'" at character 1`],
+    ['and', 'The expression has an unexpected "and" at character 1'],
+    ['sqrt(2)', expect.stringMatching(/^Flow step 1 \(calculate\): Unknown function sqrt; known are abs, /)],
+    ['toString(2)', expect.stringMatching(/Unknown function toString/)],
+    ['abs()', 'abs takes 1 arguments, not 0'],
+    ['round(1, 2, 3)', 'round takes 1 to 2 arguments, not 3'],
+    ['1e999', 'The expression has a number that is too large'],
+    ['('.repeat(64) + '1' + ')'.repeat(64), 'An expression is nested at most 64 levels'],
+    ['-'.repeat(3000) + '1', 'An expression is nested at most 64 levels'],
+    ['1' + '+1'.repeat(101), 'An expression has at most 100 operators'],
+    ['1'.padEnd(4001), 'An expression has at most 4000 characters'],
+  ])('%s is refused when saved', (expression, message) => {
+    expect(() => parseFlow(calculate(expression))).toThrow(
+      refused(typeof message === 'string' ? `Flow step 1 (calculate): ${message}` : message),
+    );
+  });
+
+  test.each([
+    ['nope + 1', 'Unknown field "nope"'],
+    ['region + 1', '+ takes a number, not a string'],
+    ['not amount', 'not takes a boolean, not a number'],
+    ['region > 5', '> cannot bring a string and a integer together'],
+    ['paid > false', '> does not apply to a boolean'],
+    ["day = 'soon'", '= cannot bring a date and a string together'],
+    ['length(extra)', 'The field "extra" is of type json and cannot be used in an expression'],
+    ['round(amount, id)', 'round takes its digits as a whole number from 0 to 15'],
+    [
+      "dateDiff('fortnight', day, at)",
+      'dateDiff takes a unit first, one of millisecond, second, minute, hour, day, week, month, quarter, year',
+    ],
+    ['if(amount, 1, 2)', 'if takes a boolean, not a number'],
+    ['year(region)', 'year takes a date, not a string'],
+  ])('%s does not fit the fields', (expression, message) => {
+    expect(() => checkFlow(parseFlow(calculate(expression)), COLUMNS)).toThrow(
+      refused(`Flow step 1 (calculate): ${message}`),
+    );
+  });
+
+  test('what the limits allow, DuckDB takes', async () => {
+    expect(await values('1' + '+1'.repeat(100))).toContain(101);
+    expect(await values('amount' + ' / 2'.repeat(100))).toContain(0);
+    expect(await values('1/('.repeat(31) + 'amount' + ')'.repeat(31))).toContain(-1 / 7);
+    expect(await values('abs('.repeat(63) + 'amount' + ')'.repeat(63))).toContain(7);
+    expect(await values('if(paid,1,'.repeat(63) + 'id' + ')'.repeat(63))).toContain('2');
+    expect(
+      await run(
+        Array.from({ length: 100 }, (_, i) => ({
+          type: 'calculate',
+          field: `x${i}`,
+          expression: i ? `x${i - 1} + 1` : '1',
+        })),
+      ),
+    ).toMatchObject(COLUMNS.slice(0, 5).map(() => ({ x99: 100 })));
+  });
+});
+
+describe('steps that do not fit are refused', () => {
+  test.each<[unknown, string]>([
+    [{}, 'A flow is a list of steps'],
+    [[null], 'Flow step 1: a step is an object with a type'],
+    [
+      [{ type: 'limit', n: 1 }, { type: 'pivot' }],
+      'Flow step 2 (pivot): unknown step; known are filter, sort, limit, rename, remove, calculate',
+    ],
+    [
+      [{ type: 'constructor' }],
+      'Flow step 1 (constructor): unknown step; known are filter, sort, limit, rename, remove, calculate',
+    ],
+    [[{ type: 'limit', n: 1, m: 2 }], 'Flow step 1 (limit): unknown key "m"'],
+    [[{ type: 'limit' }], 'Flow step 1 (limit): n is missing'],
+    [[{ type: 'limit', n: -1 }], 'Flow step 1 (limit): n must be a whole number, at least 0'],
+    [[{ type: 'sort', field: 'id', order: 'up' }], 'Flow step 1 (sort): order must be "asc" or "desc"'],
+    [[{ type: 'rename', field: 'id', to: '' }], 'Flow step 1 (rename): to must be the name of a field'],
+    [[{ type: 'remove', fields: [] }], 'Flow step 1 (remove): fields must be a list of names'],
+    [[{ type: 'filter', criteria: 'x' }], 'Flow step 1 (filter): criteria must be an object'],
+    [Array.from({ length: 101 }, () => ({ type: 'limit', n: 1 })), 'A flow has at most 100 steps'],
+  ])('%j', (flow, message) => expect(() => parseFlow(flow)).toThrow(refused(message)));
+
+  test.each<[unknown[], string]>([
+    [[{ type: 'sort', field: 'nope' }], 'Flow step 1 (sort): Unknown field "nope"'],
+    [[{ type: 'sort', field: 'extra' }], 'Flow step 1 (sort): The field "extra" is of type json and has no order'],
+    [[{ type: 'rename', field: 'id', to: 'day' }], 'Flow step 1 (rename): There is a field "day" already'],
+    [
+      [
+        { type: 'remove', fields: ['id'] },
+        { type: 'filter', criteria: { id: 1 } },
+      ],
+      'Flow step 2 (filter): Unknown field "id"',
+    ],
+    [
+      [{ type: 'filter', criteria: { region: 5 } }],
+      'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it',
+    ],
+    [[{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }], 'Flow step 1 (remove): No field would be left'],
+  ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(refused(message)));
+});

@@ -1,0 +1,334 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { UNKNOWN } from '../conformance/calls.ts';
+import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
+
+/** The world with a dataset of the shop's orders, and a filter of ann's on it. */
+const test = base.extend<{ orders: { id: string }; big: { id: string } }>({
+  orders: [
+    async ({ ann, source }, use) =>
+      use(
+        await ann.creates('/datasets', { name: 'Orders', datasourceId: source.id, query: ORDERS_QUERY, refresh: true }),
+      ),
+    { scope: 'file' },
+  ],
+  big: [
+    async ({ ann, orders }, use) =>
+      use(await ann.creates(`/datasets/${orders.id}/filters`, { name: 'Big', criteria: { amount: { $gte: 100 } } })),
+    { scope: 'file' },
+  ],
+});
+
+const ids = (body: { _embedded: Record<string, { id: number }[]> }) =>
+  body._embedded['svc:record']!.map(({ id }) => id);
+
+describe('a saved filter', () => {
+  test('is the caller’s unless it says otherwise, and private to its owner', async ({
+    ann,
+    bob,
+    admin,
+    stranger,
+    orders,
+  }) => {
+    const path = `/datasets/${orders.id}/filters`;
+    const made = await ann.post(path, { name: 'European', description: 'of the EU', criteria: { region: 'EU' } });
+    expect(made).toMatchObject({
+      status: 200,
+      body: {
+        name: 'European',
+        description: 'of the EU',
+        datasetId: orders.id,
+        ownerId: `user:${ann.id}`,
+        owner: { id: `user:${ann.id}`, name: 'ann', type: 'user' },
+        criteria: { region: 'EU' },
+        problem: null,
+        permissions: { edit: true, delete: true },
+      },
+    });
+    const one = `${path}/${made.body.id}`;
+    expect(made.body._links).toEqual({
+      self: { href: `/api${one}` },
+      'svc:dataset': { href: `/api/datasets/${orders.id}` },
+      'svc:data': { href: `/api/datasets/${orders.id}/data?filter=${made.body.id}` },
+    });
+    await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 3 });
+    expect(await bob.get(one)).toMatchObject({ status: 404, body: { message: `There is no filter ${made.body.id}` } });
+    expect((await bob.get(path)).body).toMatchObject({ total: 0 });
+    expect(await bob.put(one, { name: 'mine' })).toMatchObject({ status: 404 });
+    expect(await bob.get(`/datasets/${orders.id}/data?filter=${made.body.id}`)).toMatchObject({
+      status: 404,
+      body: { message: `There is no filter ${made.body.id}` },
+    });
+    expect(await stranger.get(one)).toMatchObject({ status: 404 });
+    expect(await admin.get(one)).toMatchObject({ status: 200, body: { permissions: { edit: true, delete: true } } });
+    expect(await ann.put(one, { name: 'EU', description: null, ownerId: `user:${ann.id}` })).toMatchObject({
+      status: 200,
+      body: { name: 'EU', description: null, criteria: { region: 'EU' } },
+    });
+    expect(await ann.put(one, { ownerId: `user:${bob.id}` })).toMatchObject({ status: 400 });
+    expect(await ann.delete(one)).toMatchObject({ status: 204, body: '' });
+    expect(await ann.get(one)).toMatchObject({ status: 404 });
+    await ann.delete(`/datasets/${orders.id}/shares/bob`);
+  });
+
+  test('chooses rows by its id in every filter parameter', async ({ ann, orders, big }) => {
+    const path = `/datasets/${orders.id}`;
+    const inline = encodeURIComponent(JSON.stringify({ amount: { $gte: 100 } }));
+    const wanted = ids((await ann.get(`${path}/data?filter=${inline}`)).body);
+    expect(wanted).toHaveLength(11);
+    expect(ids((await ann.get(`${path}/data?filter=${big.id}`)).body)).toEqual(wanted);
+    expect(ids((await ann.post(`${path}/_search`, { filter: big.id })).body)).toEqual(wanted);
+    expect((await ann.get(`${path}/discover?fields=amount&filter=${big.id}`)).body.total).toBe(11);
+    expect(
+      (await ann.post(`${path}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }], filter: big.id })).body.rows,
+    ).toEqual([[11]]);
+    expect((await ann.get(`${path}/export?format=ndjson&filter=${big.id}`)).body.trim().split('\n')).toHaveLength(11);
+    expect(
+      (
+        await ann.data(
+          `{ dataset(id: "${orders.id}") { data(filter: "${big.id}") { total } discover(filter: "${big.id}") { total } } }`,
+        )
+      ).dataset,
+    ).toEqual({ data: { total: 11 }, discover: { total: 11 } });
+    expect(await ann.get(`${path}/data?filter=${UNKNOWN}`)).toMatchObject({
+      status: 404,
+      body: { message: `There is no filter ${UNKNOWN}` },
+    });
+  });
+
+  test('belongs to one dataset', async ({ ann, source, big }) => {
+    const other = await ann.creates('/datasets', {
+      name: 'Others',
+      datasourceId: source.id,
+      query: ORDERS_QUERY,
+      refresh: true,
+    });
+    expect(await ann.get(`/datasets/${other.id}/data?filter=${big.id}`)).toMatchObject({
+      status: 404,
+      body: { message: `There is no filter ${big.id}` },
+    });
+    expect(await ann.get(`/datasets/${other.id}/filters/${big.id}`)).toMatchObject({ status: 404 });
+    expect(await ann.put(`/datasets/${other.id}/filters/${big.id}`, { name: 'x' })).toMatchObject({
+      status: 404,
+      body: { message: `There is no filter ${big.id}` },
+    });
+    expect(
+      await ann.put(`/datasets/${other.id}/shares/bob`, { accessLevel: 1, datasetFilterId: big.id }),
+    ).toMatchObject({ status: 404 });
+  });
+
+  test('is refused when its criteria do not fit the fields', async ({ ann, orders }) => {
+    const path = `/datasets/${orders.id}/filters`;
+    expect(await ann.post(path, { name: 'x', criteria: { colour: 'red' } })).toMatchObject({
+      status: 400,
+      body: { message: 'Unknown field "colour"' },
+    });
+    expect(await ann.post(path, { name: 'x', criteria: { amount: 'red' } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('"amount"') },
+    });
+    expect(await ann.post(path, { name: 'x' })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('criteria') },
+    });
+    expect(await ann.post(path, { criteria: {} })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('name') },
+    });
+    expect(await ann.post(path, { name: 'x', criteria: {}, colour: 1 })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('colour') },
+    });
+    expect((await ann.get(path)).body._embedded['svc:filter'].map(({ name }: { name: string }) => name)).not.toContain(
+      'x',
+    );
+  });
+
+  test('of a team is its members’ to use, and to change from memberPlus on', async ({ admin, ann, bob, orders }) => {
+    const team = await admin.creates('/teams', { name: 'Filterers' });
+    const path = `/datasets/${orders.id}/filters`;
+    expect(await ann.post(path, { name: 'x', criteria: {}, ownerId: `team:${team.id}` })).toMatchObject({
+      status: 403,
+    });
+    await admin.put(`/teams/${team.id}/members/ann`, { role: 'memberPlus' });
+    await admin.put(`/teams/${team.id}/members/bob`, { role: 'member' });
+    await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 1 });
+    const filter = await ann.creates(path, { name: 'Ours', criteria: { region: 'EU' }, ownerId: `team:${team.id}` });
+    const one = `${path}/${filter.id}`;
+    expect((await bob.get(one)).body).toMatchObject({
+      ownerId: `team:${team.id}`,
+      owner: { id: `team:${team.id}`, name: 'Filterers', type: 'team' },
+      permissions: { edit: false, delete: false },
+    });
+    expect((await bob.get(`/datasets/${orders.id}/data?filter=${filter.id}`)).body.total).toBe(5);
+    expect(await bob.put(one, { name: 'x' })).toMatchObject({
+      status: 403,
+      body: { message: 'You lack the permission filter:edit' },
+    });
+    expect(await bob.delete(one)).toMatchObject({ status: 403 });
+    expect(await bob.put(`${one}/owner`, { ownerId: bob.id })).toMatchObject({ status: 403 });
+    expect((await ann.get(`${one}/owner`)).body).toEqual({
+      id: `team:${team.id}`,
+      name: 'Filterers',
+      type: 'team',
+      description: null,
+    });
+    expect(await ann.put(`${one}/owner`, { ownerId: 'bob' })).toMatchObject({
+      status: 200,
+      body: {
+        id: filter.id,
+        name: 'Ours',
+        ownerId: `user:${bob.id}`,
+        owner: { id: `user:${bob.id}`, name: 'bob', type: 'user' },
+      },
+    });
+    expect((await bob.get(`${one}/owner`)).body).toEqual({
+      id: `user:${bob.id}`,
+      name: 'bob',
+      type: 'user',
+      email: null,
+    });
+    expect(await ann.get(one)).toMatchObject({ status: 404 });
+    expect((await bob.put(one, { name: 'Mine' })).body.name).toBe('Mine');
+    await ann.delete(`/datasets/${orders.id}/shares/bob`);
+    expect(await bob.get(one)).toMatchObject({ status: 404, body: { message: `There is no dataset ${orders.id}` } });
+    expect((await bob.get('/dataset-filters')).body.total).toBe(0);
+  });
+
+  test('is listed over datasets', async ({ ann, orders, big, source }) => {
+    const other = await ann.creates('/datasets', {
+      name: 'Further',
+      datasourceId: source.id,
+      query: ORDERS_QUERY,
+      refresh: true,
+    });
+    const filter = await ann.creates(`/datasets/${other.id}/filters`, {
+      name: 'Small',
+      criteria: { amount: { $lt: 5 } },
+    });
+    const named = async (query: string) =>
+      (await ann.get(`/dataset-filters${query}`)).body._embedded['svc:filter'].map(
+        ({ name, dataset }: { name: string; dataset: { name: string } }) => [name, dataset.name],
+      );
+    expect(await named('')).toEqual([
+      ['Big', 'Orders'],
+      ['Small', 'Further'],
+    ]);
+    expect(await named(`?datasets=${other.id}`)).toEqual([['Small', 'Further']]);
+    expect(await named(`?datasets=${other.id}&datasets=${orders.id}`)).toEqual([
+      ['Big', 'Orders'],
+      ['Small', 'Further'],
+    ]);
+    expect(await named(`?datasets=${UNKNOWN},nonsense`)).toEqual([]);
+    expect(
+      await ann.data(
+        `{ savedFilters(datasets: ["${orders.id}"]) { items { id dataset { name } } total } dataset(id: "${orders.id}") { filters { id } filter(id: "${big.id}") { name criteria owner { id } } } }`,
+      ),
+    ).toEqual({
+      savedFilters: { items: [{ id: big.id, dataset: { name: 'Orders' } }], total: 1 },
+      dataset: {
+        filters: [{ id: big.id }],
+        filter: { name: 'Big', criteria: { amount: { $gte: 100 } }, owner: { id: `user:${ann.id}` } },
+      },
+    });
+    expect(await ann.delete(`/datasets/${other.id}`)).toMatchObject({ status: 204 });
+    expect(await named('')).toEqual([['Big', 'Orders']]);
+    expect(filter.datasetId).toBe(other.id);
+  });
+
+  test('is the same in GraphQL, and a version that somebody else has changed is not written over', async ({
+    ann,
+    orders,
+  }) => {
+    const { createSavedFilter: made } = await ann.data(
+      `mutation { createSavedFilter(datasetId: "${orders.id}", input: { name: "Told", criteria: { region: "US" } }) { id criteria ownerId permissions { edit delete } } }`,
+    );
+    expect(made).toMatchObject({
+      criteria: { region: 'US' },
+      ownerId: `user:${ann.id}`,
+      permissions: { edit: true, delete: true },
+    });
+    const one = `/datasets/${orders.id}/filters/${made.id}`;
+    const { headers } = await ann.get(one);
+    expect(
+      (
+        await ann.data(
+          `mutation { updateSavedFilter(datasetId: "${orders.id}", id: "${made.id}", input: { name: "Retold" }) { name criteria } }`,
+        )
+      ).updateSavedFilter,
+    ).toEqual({ name: 'Retold', criteria: { region: 'US' } });
+    expect(await ann.put(one, { name: 'late' }, { 'if-match': headers.get('etag')! })).toMatchObject({ status: 412 });
+    expect(
+      (
+        await ann.data(
+          `mutation { setSavedFilterOwner(datasetId: "${orders.id}", id: "${made.id}", ownerId: "bob") { owner { name } } }`,
+        )
+      ).setSavedFilterOwner,
+    ).toEqual({ owner: { name: 'bob' } });
+    expect(await ann.gql(`mutation { deleteSavedFilter(datasetId: "${orders.id}", id: "${made.id}") }`)).toMatchObject({
+      errors: [{ extensions: { code: 'NOT_FOUND' } }],
+    });
+  });
+
+  test('whose field has gone says so and matches nothing, and its shares show no rows', async ({
+    ann,
+    bob,
+    admin,
+    source,
+  }) => {
+    const dataset = await ann.creates('/datasets', {
+      name: 'Shrinking',
+      datasourceId: source.id,
+      query: ORDERS_QUERY,
+      refresh: true,
+    });
+    const path = `/datasets/${dataset.id}`;
+    const filter = await ann.creates(`${path}/filters`, { name: 'By region', criteria: { region: 'EU' } });
+    await ann.put(`${path}/shares/bob`, { accessLevel: 1, datasetFilterId: filter.id });
+    expect((await bob.get(`${path}/data`)).body.total).toBe(5);
+    await ann.put(path, { query: 'select id, amount from orders' });
+    expect(await ann.post(`${path}/_refresh`)).toMatchObject({ status: 200 });
+    expect((await ann.get(`${path}/filters/${filter.id}`)).body).toMatchObject({
+      criteria: { region: 'EU' },
+      problem: 'Unknown field "region"',
+    });
+    expect(await ann.get(`${path}/data?filter=${filter.id}`)).toMatchObject({
+      status: 400,
+      body: { message: 'The saved filter "By region" does not fit the dataset: Unknown field "region"' },
+    });
+    expect((await bob.get(`${path}/data`)).body).toMatchObject({ total: 0, _embedded: { 'svc:record': [] } });
+    expect((await bob.get(path)).body.records).toBe(0);
+    const told = (await ann.get('/notifications?read=false')).body._embedded['svc:notification'];
+    expect(told).toMatchObject([
+      {
+        type: 'dataset.filter.broken',
+        resource: { kind: 'dataset', id: dataset.id },
+        message:
+          'A share of Shrinking shows no rows any more: the saved filter By region does not fit its fields (Unknown field "region")',
+      },
+    ]);
+    // Told once: a refresh that changes nothing has nothing new to say.
+    await ann.post(`${path}/_refresh`);
+    expect((await ann.get('/notifications')).body.total).toBe(1);
+    expect((await admin.get('/notifications')).body.total).toBe(0);
+    await ann.put(path, { query: ORDERS_QUERY });
+    await ann.post(`${path}/_refresh`);
+    expect((await bob.get(`${path}/data`)).body.total).toBe(5);
+  });
+});
+
+test('nothing but the view of a dataset leads to its rows', () => {
+  const sources = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.startsWith('adapters/') && !name.startsWith('core/'),
+  );
+  const asking = sources.filter((name) =>
+    /\bindex\.(search|aggregate|profile|scan)\(/.test(
+      readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8'),
+    ),
+  );
+  expect(asking.sort()).toEqual([
+    'services/dataset/dataset-aggregate.ts',
+    'services/dataset/dataset-data.ts',
+    'services/dataset/dataset-export.ts',
+  ]);
+});

@@ -1,0 +1,330 @@
+import { describe, expect, test } from 'vitest';
+import { ask, bound, never, open, useSource } from '../support/postgres-source.ts';
+
+const source = useSource();
+
+/** type, SQL value, field type, text in segments, JSON form */
+const VALUES: [sourceType: string, sql: string, type: string, text: string | null, json: unknown][] = [
+  ['boolean', 'true', 'boolean', 't', true],
+  ['smallint', '(-32768)::int2', 'integer', '-32768', -32768],
+  ['integer', '2147483647', 'integer', '2147483647', 2147483647],
+  ['bigint', '9007199254740991::int8', 'integer', '9007199254740991', 9007199254740991],
+  ['oid', '4294967295::oid', 'integer', '4294967295', 4294967295],
+  ['real', '0.1::float4', 'number', '0.1', 0.1],
+  ['double precision', '0.1::float8 + 0.2::float8', 'number', '0.30000000000000004', 0.30000000000000004],
+  ['double precision', `'NaN'::float8`, 'number', 'NaN', null],
+  ['double precision', `'-Infinity'::float8`, 'number', '-Infinity', null],
+  ['numeric(12,2)', '1234.50::numeric(12,2)', 'number', '1234.50', 1234.5],
+  ['numeric(12,2)', `'NaN'::numeric(12,2)`, 'number', 'NaN', null],
+  ['numeric', '0.000001::numeric', 'number', '0.000001', 0.000001],
+  ['money', `'12.5'::money`, 'number', '12.50', 12.5],
+  ['date', `'2024-02-29'::date`, 'date', '2024-02-29', '2024-02-29'],
+  ['date', `'infinity'::date`, 'date', 'infinity', null],
+  ['date', `'0044-03-15 BC'::date`, 'date', '0044-03-15 BC', null],
+  ['date', `'12024-03-15'::date`, 'date', '12024-03-15', null],
+  [
+    'timestamp without time zone',
+    `'2024-02-29 12:34:56.789999'::timestamp`,
+    'datetime',
+    '2024-02-29 12:34:56.789999',
+    '2024-02-29T12:34:56.789Z',
+  ],
+  [
+    'timestamp with time zone',
+    `'2024-02-29 12:34:56+02'::timestamptz`,
+    'datetime',
+    '2024-02-29 10:34:56+00',
+    '2024-02-29T10:34:56.000Z',
+  ],
+  ['timestamp with time zone', `'-infinity'::timestamptz`, 'datetime', '-infinity', null],
+  ['time without time zone', `'23:59:59.5'::time`, 'string', '23:59:59.5', '23:59:59.5'],
+  ['interval', `'1 mon 2 days 03:04:05'::interval`, 'string', '1 mon 2 days 03:04:05', '1 mon 2 days 03:04:05'],
+  [
+    'text',
+    `E'a "quoted", \\\\N, line\\nbreak, ünï 🦆'`,
+    'string',
+    'a "quoted", \\N, line\nbreak, ünï 🦆',
+    'a "quoted", \\N, line\nbreak, ünï 🦆',
+  ],
+  ['text', `'\\N'`, 'string', '\\N', '\\N'],
+  ['text', `'\\.'`, 'string', '\\.', '\\.'],
+  ['text', `''`, 'string', '', ''],
+  ['character varying(5)', `'abc'::varchar(5)`, 'string', 'abc', 'abc'],
+  ['character(3)', `'a'::char(3)`, 'string', 'a  ', 'a  '],
+  [
+    'uuid',
+    `'00000000-0000-0000-0000-00000000000A'::uuid`,
+    'string',
+    '00000000-0000-0000-0000-00000000000a',
+    '00000000-0000-0000-0000-00000000000a',
+  ],
+  ['inet', `'10.0.0.1/8'::inet`, 'string', '10.0.0.1/8', '10.0.0.1/8'],
+  [
+    'bytea',
+    `decode(repeat('00ff', 60), 'hex')`,
+    'string',
+    Buffer.from('00ff'.repeat(60), 'hex').toString('base64'),
+    Buffer.from('00ff'.repeat(60), 'hex').toString('base64'),
+  ],
+  ['integer[]', 'array[1, null, 3]', 'json', '[1,null,3]', [1, null, 3]],
+  ['text[]', `array['a,b', '"c"']`, 'json', '["a,b","\\"c\\""]', ['a,b', '"c"']],
+  ['json', `'{"a": [1, 2]}'::json`, 'json', '{"a": [1, 2]}', { a: [1, 2] }],
+  ['jsonb', `'null'::jsonb`, 'json', 'null', null],
+  ['record', `row(1, 'x')`, 'json', '{"f1":1,"f2":"x"}', { f1: 1, f2: 'x' }],
+  ['int4range', 'int4range(1, 5)', 'string', '[1,5)', '[1,5)'],
+  ['point', 'point(1, 2)', 'string', '(1,2)', '(1,2)'],
+  ['xml', `'<a/>'::xml`, 'string', '<a/>', '<a/>'],
+  ['text', 'null', 'string', null, null],
+];
+
+describe('types', () => {
+  test.each(VALUES)('%s %s is a %s', async (sourceType, sql, type, text, json) => {
+    const query = ask(`select ${sql} as v`);
+    expect(await source.connection.describe(query, never)).toMatchObject([{ name: 'v', type, sourceType }]);
+    expect((await source.load(query)).rows).toEqual([[text]]);
+    expect(await source.query(query.text)).toMatchObject({
+      fields: [{ name: 'v', label: 'v', type }],
+      rows: [{ v: json }],
+      truncated: false,
+    });
+  });
+
+  test("types of the source's own: enum and extension types are strings, domains are what they are made of, composites are json", async () => {
+    await source.sql(`create type mood as enum ('sad', 'happy'); create domain amount as numeric(8,3); create type pair as (a int, b text[]);
+      create table own (m mood, d amount, p pair, ms mood[]); insert into own values ('happy', 1.5, row(1, array['x']), array['sad']::mood[])`);
+    const query = ask('select * from own');
+    expect(await source.connection.describe(query, never)).toEqual([
+      { name: 'm', type: 'string', storage: { kind: 'text' }, sourceType: 'mood' },
+      { name: 'd', type: 'number', storage: { kind: 'decimal', precision: 8, scale: 3 }, sourceType: 'numeric(8,3)' },
+      { name: 'p', type: 'json', storage: { kind: 'json' }, sourceType: 'pair' },
+      { name: 'ms', type: 'json', storage: { kind: 'json' }, sourceType: 'mood[]' },
+    ]);
+    expect((await source.load(query)).rows).toEqual([['happy', '1.500', '{"a":1,"b":["x"]}', '["sad"]']]);
+  });
+
+  test('a numeric without size, with a negative scale or with more than 38 digits has a decimal storage without precision', async () => {
+    const columns = await source.connection.describe(
+      ask('select 1::numeric, 1::numeric(3,-2), 1::numeric(39,1), 0.001::numeric(2,3)'),
+      never,
+    );
+    expect(columns.map((column) => column.storage)).toEqual([
+      { kind: 'decimal' },
+      { kind: 'decimal' },
+      { kind: 'decimal' },
+      { kind: 'decimal', precision: 3, scale: 3 },
+    ]);
+  });
+
+  test('a field with a value that would not survive as a JSON number travels as exact strings', async () => {
+    expect(
+      await source.query(
+        "values (9007199254740993::int8, 0.1234567890123456789::numeric, 1.5::numeric), (1, 2.50, 1e20), (null, 'NaN', 1e22)",
+      ),
+    ).toMatchObject({
+      fields: [{ type: 'integer', format: 'int64' }, { type: 'number', format: 'decimal' }, { type: 'number' }],
+      rows: [
+        { column1: '9007199254740993', column2: '0.1234567890123456789', column3: 1.5 },
+        { column1: '1', column2: '2.50', column3: 1e20 },
+        { column1: null, column2: null, column3: 1e22 },
+      ],
+    });
+  });
+
+  test('a string past 8,000 characters makes its field a text', async () => {
+    expect((await source.query(`select repeat('x', 8000) as a, repeat('x', 8001) as b`)).fields).toMatchObject([
+      { type: 'string' },
+      { type: 'text' },
+    ]);
+  });
+});
+
+describe('shapes of answers', () => {
+  test('duplicate and odd column names become distinct fields, in order', async () => {
+    const result = await source.query(
+      'select 1 as id, 2 as id, 3 as id_2, 4 as id, 5 as "Größe ""x""", 6 as __proto__',
+    );
+    expect(result.fields.map((field) => field.name)).toEqual(['id', 'id_3', 'id_2', 'id_4', 'Größe "x"', '__proto__']);
+    expect(Object.entries(result.rows[0]!).map(([, value]) => value)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect((await source.load(ask('select 1 as id, 2 as id'))).rows).toEqual([['1', '2']]);
+  });
+
+  test('an empty answer has columns and no segment', async () => {
+    expect(await source.load(ask('select 1 as a where false'))).toEqual({ rows: [], segments: [] });
+    expect(await source.query('select 1 as a where false')).toMatchObject({
+      fields: [{ name: 'a' }],
+      rows: [],
+      truncated: false,
+    });
+  });
+
+  test('a query without columns is refused', async () => {
+    await expect(source.query('select from pg_class')).rejects.toMatchObject({
+      status: 400,
+      message: 'The query answers with no columns',
+    });
+  });
+
+  test('the order of the query is the order of the rows, and the limit cuts there', async () => {
+    const text = 'select i from generate_series(1, 50) as g(i) order by (i * 37) % 101 desc';
+    const order = (await source.sql(text)).map((row) => row.i);
+    expect((await source.load(ask(text))).rows.map(([i]) => Number(i))).toEqual(order);
+    expect(await source.query(text, [], 3)).toMatchObject({
+      rows: order.slice(0, 3).map((i) => ({ i })),
+      truncated: true,
+    });
+    expect(await source.query(text, [], 50)).toMatchObject({ truncated: false });
+  });
+
+  test('a huge answer is cut although it has few rows', async () => {
+    const result = await source.query(`select repeat('x', 5000000) as x from generate_series(1, 10)`);
+    expect(result).toMatchObject({ truncated: true });
+    expect(result.rows).toHaveLength(3);
+  });
+
+  test('what the query reads is a trailing semicolon, comments and all', async () => {
+    expect((await source.load(ask('select 1 -- one)\n, 2 /* ) */;\n-- the end'))).rows).toEqual([['1', '2']]);
+  });
+});
+
+describe('parameters', () => {
+  test('take the type of their place, and their own where the place has none', async () => {
+    await source.sql(`create table sale (id int primary key, region text, at date, paid bool, price numeric(8,2), moment timestamptz);
+      insert into sale values (1, 'EU', '2024-01-01', true, 1.50, '2024-01-01 12:00Z'), (2, 'US', '2024-06-01', false, 2.50, null)`);
+    const ids = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
+      (
+        await source.query(
+          `select id from sale where ${where} order by id`,
+          parameters.map((one) => bound(...one)),
+        )
+      ).rows.map((row) => row.id);
+    expect(await ids('region = {{r}}', ['r', 'EU'])).toEqual([1]);
+    expect(await ids('at >= {{d}} and id <= {{n}}', ['d', '2024-02-01T00:00:00.000Z', 'date'], ['n', 7])).toEqual([2]);
+    expect(await ids('moment < {{d}}', ['d', '2024-01-01T12:00:00.001Z', 'date'])).toEqual([1]);
+    expect(await ids('paid = {{b}}', ['b', false])).toEqual([2]);
+    expect(await ids('price > {{p}}', ['p', 1.5])).toEqual([2]);
+    expect(await ids('id > {{p}}', ['p', 1.5])).toEqual([2]);
+    expect(await ids('id < {{p}}', ['p', 3e12])).toEqual([1, 2]);
+    expect(await ids('region = {{n}}', ['n', 5])).toEqual([]);
+    expect(await ids('({{r}} is null or region = {{r}})', ['r', null])).toEqual([1, 2]);
+    expect(await ids('({{r}} is null or region = {{r}})', ['r', 'US'])).toEqual([2]);
+    expect(await ids('id = {{a}} + {{b}}', ['a', 1], ['b', 1])).toEqual([2]);
+    expect(await ids(`to_char({{d}}, 'YYYY') = '2024'`, ['d', '2024-02-01', 'date'])).toEqual([1, 2]);
+    expect(
+      await source.query('select {{s}} as s, {{n}} as n, {{d}} as d, {{b}} as b, {{z}} as z limit {{n}}', [
+        bound('s', 'x'),
+        bound('n', 1),
+        bound('d', '2024-02-01', 'date'),
+        bound('b', true),
+        bound('z', null, 'number'),
+      ]),
+    ).toMatchObject({
+      fields: [{ type: 'string' }, { type: 'number' }, { type: 'datetime' }, { type: 'boolean' }, { type: 'number' }],
+      rows: [{ s: 'x', n: 1, d: '2024-02-01T00:00:00.000Z', b: true, z: null }],
+    });
+  });
+
+  test.each([
+    `'); drop table sale; --`,
+    `'; copy (select 1) to program 'id'`,
+    `{{n}}`,
+    `$1`,
+    `\\'`,
+    `dws.p1`,
+    `"`,
+    ``,
+    `ü\n🦆`,
+    `' || pg_sleep(9) || '`,
+  ])('%j arrives as it is', async (value) => {
+    expect(
+      (await source.load(ask('select {{v}} as v, {{w}} || {{v}} as twice', [bound('v', value), bound('w', value)])))
+        .rows,
+    ).toEqual([[value, value + value]]);
+  });
+
+  test('names may have hyphens and need not be words of SQL', async () => {
+    expect(
+      (
+        await source.query('select {{start-date}} as a, {{select}} as b', [
+          bound('start-date', 'x'),
+          bound('select', 'y'),
+        ])
+      ).rows,
+    ).toEqual([{ a: 'x', b: 'y' }]);
+  });
+
+  test('a value that its place cannot take is a complaint of the source', async () => {
+    await expect(
+      source.query('select 1 from sale where at = {{d}}', [bound('d', 'tomorrowish')]),
+    ).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('invalid input syntax for type date') as string,
+    });
+  });
+
+  test('a placeholder without parameter is named', async () => {
+    await expect(source.query('select {{missing}}')).rejects.toMatchObject({
+      status: 400,
+      message: 'The placeholder {{missing}} has no definition',
+    });
+  });
+});
+
+describe('the source described', () => {
+  test("tables and views with columns and primary keys, without the system's", async () => {
+    await source.sql(
+      'create schema "Other"; create table "Other".t (b int, a int not null, primary key (a)); create view "Other".v as select 1 as one; create materialized view "Other".w as select 1 as one',
+    );
+    const tables = (await source.connection.schema(never)).filter((table) => table.schema === 'Other');
+    expect(tables).toEqual([
+      {
+        schema: 'Other',
+        name: 't',
+        type: 'table',
+        columns: [
+          { name: 'b', type: 'integer', nullable: true, primaryKey: false },
+          { name: 'a', type: 'integer', nullable: false, primaryKey: true },
+        ],
+      },
+      {
+        schema: 'Other',
+        name: 'v',
+        type: 'view',
+        columns: [{ name: 'one', type: 'integer', nullable: true, primaryKey: false }],
+      },
+      {
+        schema: 'Other',
+        name: 'w',
+        type: 'view',
+        columns: [{ name: 'one', type: 'integer', nullable: true, primaryKey: false }],
+      },
+    ]);
+    expect((await source.connection.schema(never)).every((table) => !table.schema.startsWith('pg_'))).toBe(true);
+  });
+
+  test('the test says the version, and warns of a superuser, of a role that writes and of one that creates, but not of a reader', async () => {
+    const about = async (role: string) => {
+      const url = new URL(source.database.url);
+      Object.assign(url, { username: role, password: 'only-for-this-test' });
+      return open(url.href).test(never);
+    };
+    const name = `r_${source.database.url.slice(-8)}`;
+    const unencrypted = 'The connection is not encrypted';
+    expect(await source.connection.test(never)).toMatchObject({
+      ok: true,
+      version: expect.stringMatching(/^PostgreSQL \d+/) as string,
+      message: null,
+      warnings: [expect.stringContaining('is a superuser') as string, unencrypted],
+    });
+    await source.sql(`create role ${name} login password 'only-for-this-test'`);
+    expect(await about(name)).toMatchObject({ ok: true, warnings: [unencrypted] });
+    await source.sql(`create schema made authorization ${name}`);
+    expect(await about(name)).toMatchObject({
+      warnings: [`The role "${name}" can create objects; use one that may only read`, unencrypted],
+    });
+    await source.sql(`create table made.t (i int); grant update on made.t to ${name}`);
+    expect(await about(name)).toMatchObject({
+      warnings: [`The role "${name}" can write to tables; use one that may only read`, unencrypted],
+    });
+    await source.sql(`drop schema made cascade; drop role ${name}`);
+  });
+});

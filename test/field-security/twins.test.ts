@@ -1,0 +1,260 @@
+import { describe, expect } from 'vitest';
+import type { Client } from '../support/client.ts';
+import { alike, allAlike } from './compare.ts';
+import { WORLDS, type Twin } from './fixture.ts';
+import { AGGREGATIONS, encoded, FILTERS, SORTS, WORDS } from './questions.ts';
+import { openPart, recorded } from './recording-index.ts';
+import { HIDDEN, SECRET, VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
+
+/*
+ * Two datasets of which a reader sees the same part, while what is hidden differs in every way: whatever the reader asks of their rows, the answers are the same
+ * (contract 3). By other ways than rows: field-security/*.test.ts.
+ */
+
+const get =
+  (who: Client, rest: string) =>
+  ({ id }: Twin) =>
+    who.get(`/datasets/${id}${rest}`);
+
+/** All pages of a twin's rows, one after the other. */
+async function pages(
+  who: Client,
+  { id }: Twin,
+  query: string,
+): Promise<{ rows: { id: number }[]; next: string | null; total: number }[]> {
+  const all = [];
+  let after = '';
+  do {
+    const { status, body } = await who.get(`/datasets/${id}/data?${query}${after}`);
+    expect(status).toBe(200);
+    all.push({ rows: body._embedded['svc:record'], next: body.next as string | null, total: body.total });
+    after = body.next ? `&after=${encodeURIComponent(body.next)}` : '';
+  } while (after && all.length < 50);
+  return all;
+}
+
+describe.each(WORLDS)(
+  'with rows in $index, a reader of a part cannot tell what is hidden',
+  { timeout: 300_000 },
+  ({ test }) => {
+    test('for somebody who sees all, the twins differ', async ({ world: { admin, twins } }) => {
+      for (const [i, twin] of twins.entries()) {
+        const { body } = await admin.get(`/datasets/${twin.id}/data?limit=1000`);
+        expect(body.total).toBe(VISIBLE_ROWS + HIDDEN[i]!.rows);
+        expect(JSON.stringify(body.fields)).toContain(SECRET);
+      }
+      expect((await admin.get(`/datasets/${twins[1]!.id}/data?q=qzxzebra`)).body.total).toBe(HIDDEN[1]!.rows);
+    });
+
+    test('from pages of rows', async ({ world }) => {
+      const { body } = await alike(world, 'all', get(world.reader, '/data'));
+      expect(body).toMatchObject({ total: VISIBLE_ROWS, count: VISIBLE_ROWS, next: null });
+      expect(body.fields.map(({ name }: { name: string }) => name)).toEqual(VISIBLE_FIELDS);
+      expect(Object.keys(body._embedded['svc:record'][0])).toEqual(VISIBLE_FIELDS);
+      await allAlike(
+        world,
+        ['?limit=5', '?start=10&limit=7', '?start=39', '?start=40', '?start=9000', '?fields=note,id', '?fields=id'],
+        (twin, query) => get(world.reader, `/data${query}`)(twin),
+      );
+    });
+
+    test('from filters', async ({ world }) => {
+      await allAlike(world, FILTERS, ({ id }, filter) =>
+        world.reader.get(`/datasets/${id}/data?filter=${encoded(filter)}`),
+      );
+      const { body } = await alike(world, 'own filter', (twin) =>
+        world.reader.get(`/datasets/${twin.id}/data?filter=${twin.ownFilter}`),
+      );
+      expect(body.total).toBe(10);
+    });
+
+    test('from words', async ({ world }) => {
+      await allAlike(world, WORDS, ({ id }, q) => world.reader.get(`/datasets/${id}/data?q=${encodeURIComponent(q)}`));
+      for (const [q, total] of [
+        ['rush', 8],
+        ['zoe 5', 1],
+        ['qzxzebra', 0],
+        ['qzx', 0],
+        ['bergamot', 0],
+        ['open', 0],
+      ]) {
+        for (const { id } of world.twins)
+          expect((await world.reader.get(`/datasets/${id}/data?q=${q}`)).body.total, String(q)).toBe(total);
+      }
+    });
+
+    test('from the order of rows', async ({ world }) => {
+      await allAlike(world, SORTS, ({ id }, sort) => world.reader.get(`/datasets/${id}/data?sort=${sort}`));
+    });
+
+    test('from searches by POST', async ({ world }) => {
+      await allAlike(
+        world,
+        [
+          {},
+          { q: 'zoe', sort: '-id', limit: 3 },
+          { filter: { region: 'EU' }, fields: ['day', 'id'] },
+          { filter: { amount: { $gt: 700_000 } } },
+        ],
+        ({ id }, search) => world.reader.post(`/datasets/${id}/_search`, search),
+      );
+    });
+
+    test('from cursors, which lead through all pages and say nothing', async ({ world }) => {
+      const { reader, service, twins } = world;
+      const generations = await service.platform.system.query<{ id: string }>({
+        text: 'select id from dws.generation',
+      });
+      for (const sort of ['', ...SORTS]) {
+        const [one, other] = [
+          await pages(reader, twins[0]!, `limit=9&sort=${sort}`),
+          await pages(reader, twins[1]!, `limit=9&sort=${sort}`),
+        ];
+        expect(
+          other.map(({ next, ...page }) => ({ ...page, next: next?.length })),
+          sort,
+        ).toEqual(one.map(({ next, ...page }) => ({ ...page, next: next?.length })));
+        expect(
+          one.map(({ rows }) => rows.length),
+          sort,
+        ).toEqual([9, 9, 9, 9, 4]);
+        expect(new Set(one.flatMap(({ rows }) => rows.map(({ id }) => id))).size, sort).toBe(VISIBLE_ROWS);
+        for (const { next } of [...one, ...other])
+          if (next)
+            expectOpaque(
+              next,
+              generations.map(({ id }) => id),
+            );
+      }
+    });
+
+    test('from other people’s cursors, cursors into other data and forged ones', async ({
+      world: { admin, reader, twins, service },
+    }) => {
+      for (const { id } of twins) {
+        const [{ generation }] = (await service.platform.system.query<{ generation: string }>({
+          text: 'select generation_id as generation from dws.dataset where id = $1',
+          values: [id],
+        })) as [{ generation: string }];
+        const forged = [0, 1, 5].flatMap((row) => {
+          const inner = Buffer.from(JSON.stringify([generation, row])).toString('base64url');
+          return [inner, `${generation}.${inner}`, `${generation}.${row}`];
+        });
+        const own = (await reader.get(`/datasets/${id}/data?limit=1`)).body.next as string;
+        const middle = Math.floor(own.length / 2);
+        const cut = [
+          own.slice(0, -2),
+          own.slice(1),
+          own.slice(0, middle) + (own[middle] === 'A' ? 'B' : 'A') + own.slice(middle + 1),
+        ];
+        for (const after of [...forged, ...cut, generation]) {
+          const { status, body } = await reader.get(`/datasets/${id}/data?after=${encodeURIComponent(after)}`);
+          expect([status, JSON.stringify(body.message).includes(generation)], after).toEqual([400, false]);
+        }
+        const atHiddenRow = (await admin.get(`/datasets/${id}/data?limit=1&sort=-amount`)).body.next as string;
+        expect(
+          await reader.get(`/datasets/${id}/data?sort=-amount&after=${encodeURIComponent(atHiddenRow)}`),
+        ).toMatchObject({ status: 400 });
+      }
+    });
+
+    test('from statistics of fields', async ({ world }) => {
+      const { body } = await alike(world, 'all', get(world.reader, '/discover'));
+      expect(body).toMatchObject({ total: VISIBLE_ROWS, fields: VISIBLE_FIELDS.map((name) => ({ name })) });
+      expect(body.fields[0]).toMatchObject({
+        count: VISIBLE_ROWS,
+        min: 1000,
+        max: 40_000,
+        distinct: VISIBLE_ROWS,
+        approximate: false,
+      });
+      await allAlike(world, VISIBLE_FIELDS, ({ id }, field) =>
+        world.reader.get(`/datasets/${id}/discover?fields=${field}`),
+      );
+      await allAlike(world, FILTERS, ({ id }, filter) =>
+        world.reader.get(`/datasets/${id}/discover?fields=amount,note&filter=${encoded(filter)}`),
+      );
+    });
+
+    test('from groups and measures', async ({ world }) => {
+      await allAlike(world, AGGREGATIONS, ({ id }, question) =>
+        world.reader.post(`/datasets/${id}/_aggregate`, question),
+      );
+      await allAlike(world, FILTERS, ({ id }, filter) =>
+        world.reader.post(`/datasets/${id}/_aggregate`, {
+          groupBy: [{ field: 'region' }],
+          measures: [{ fn: 'count', as: 'n' }],
+          filter,
+        }),
+      );
+    });
+
+    test('from the same by GraphQL', async ({ world }) => {
+      const document = `query ($id: ID!, $filter: JSON, $q: String, $sort: String) { dataset(id: $id) {
+      data(filter: $filter, q: $q, sort: $sort, limit: 9) { items fields { name label type format description } start count next total }
+      discover(filter: $filter, fields: ["region", "day"]) { total fields { name type count missing distinct approximate min max avg stdDev top { value count } histogram { from to count } } }
+      aggregate(groupBy: [{ field: "region" }, { field: "at", interval: MONTH }], measures: [{ fn: COUNT, as: "n" }, { fn: MAX, field: "amount", as: "most" }], filter: $filter, q: $q, sort: "-n") { columns { name label type } rows total truncated } } }`;
+      for (const variables of [
+        {},
+        { q: 'qzx' },
+        { q: 'rush', sort: '-day' },
+        { sort: 'region' },
+        ...FILTERS.map((filter) => ({ filter })),
+      ]) {
+        const { status, data, errors } = await alike(world, JSON.stringify(variables), ({ id }) =>
+          world.reader.gql(document, { id, ...variables }),
+        );
+        expect([status, errors, data.dataset.discover.total <= VISIBLE_ROWS]).toEqual([200, undefined, true]);
+      }
+    });
+
+    test('because the index is asked about visible fields alone, in the same words for both, but for which rows', async ({
+      world: { service, reader, twins },
+    }) => {
+      const asked = [];
+      for (const { id } of twins) {
+        asked.push(
+          (
+            await recorded(service.platform, async () => {
+              for (const query of ['', '?q=rush&sort=-day', '?q=qzx&fields=id&filter=%7B%22region%22%3A%22EU%22%7D'])
+                expect(await reader.get(`/datasets/${id}/data${query}`)).toMatchObject({ status: 200 });
+              expect(await reader.get(`/datasets/${id}/discover`)).toMatchObject({ status: 200 });
+              for (const question of AGGREGATIONS)
+                expect(await reader.post(`/datasets/${id}/_aggregate`, question)).toMatchObject({ status: 200 });
+              for (const format of ['csv', 'parquet'])
+                expect(await reader.get(`/datasets/${id}/export?format=${format}&q=zoe`)).toMatchObject({
+                  status: 200,
+                });
+              expect(await reader.get(`/datasets/${id}`)).toMatchObject({
+                status: 200,
+                body: { records: VISIBLE_ROWS },
+              });
+            })
+          ).map(openPart),
+        );
+      }
+      expect(asked[1]).toEqual(asked[0]);
+      expect(asked[0]!.length).toBeGreaterThan(AGGREGATIONS.length);
+      // The words are the reader's own.
+      expect(JSON.stringify(asked.flat().map((open) => ({ ...open, words: [] })))).not.toMatch(
+        new RegExp(`${SECRET}|"Region"`),
+      );
+    });
+  },
+);
+
+/** A cursor that is sealed: as bytes it is neither text nor does it hold the id of any rows. */
+function expectOpaque(cursor: string, generations: readonly string[]): void {
+  for (const part of [cursor, ...cursor.split('.')]) {
+    const bytes = Buffer.from(part, 'base64url');
+    expect(
+      [...bytes].every((byte) => byte >= 0x20 && byte < 0x7f),
+      `${cursor} is readable: ${bytes.toString()}`,
+    ).toBe(false);
+    for (const id of generations)
+      expect(
+        [cursor.includes(id), bytes.includes(id), bytes.toString('hex').includes(id.replaceAll('-', ''))],
+        'a generation is named',
+      ).toEqual([false, false, false]);
+  }
+}

@@ -1,0 +1,242 @@
+import { describe, expect } from 'vitest';
+import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import type { Client } from '../support/client.ts';
+import { test } from '../support/fixture.ts';
+import { counted } from '../support/statement-log.ts';
+
+const KINDS = Object.keys(FIXTURES);
+const wordOf = (kind: string): string => (kind === 'queries' ? 'query' : kind.slice(0, -1));
+const hits = async (
+  client: Client,
+  q: string,
+  more = '',
+): Promise<{ kind: string; id: string; name: string; score: number }[]> => {
+  const answer = await client.get(`/search?q=${encodeURIComponent(q)}${more}`);
+  expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
+  return answer.body._embedded['svc:hit'];
+};
+const names = async (client: Client, q: string, more?: string): Promise<string[]> =>
+  (await hits(client, q, more)).map(({ name }) => name);
+const tag = async (client: Client, name: string): Promise<string> => (await client.creates('/tags', { name })).id;
+
+describe.each(KINDS)('a search among the %s', (kind) => {
+  const word = wordOf(kind);
+
+  test('finds what the caller may read, with a link to it, in both tongues', async ({ admin, ann, stranger }) => {
+    const key = await FIXTURES[kind]!.make(admin, `zanzibar ${kind}`);
+    const [hit] = await hits(admin, `zanzibar ${kind}`, `&kinds=${word}`);
+    const name = kind === 'users' ? `zanzibar-${kind}` : `zanzibar ${kind}`;
+    expect(hit).toMatchObject({
+      kind: word,
+      name,
+      score: expect.any(Number),
+      _links: { self: { href: `/api/${kind}/${key}` } },
+    });
+    expect(await admin.get(`/${kind}/${key}`)).toMatchObject({ status: 200, body: { id: hit!.id } });
+    const told = (
+      await admin.data(
+        `{ search(q: "zanzibar", kinds: [${word.toUpperCase()}]) { total items { kind id name node { __typename id } } } }`,
+      )
+    ).search;
+    expect(told).toEqual({
+      total: 1,
+      items: [
+        {
+          kind: word.toUpperCase(),
+          id: hit!.id,
+          name,
+          node: { __typename: kind === 'queries' ? 'SavedQuery' : word[0]!.toUpperCase() + word.slice(1), id: hit!.id },
+        },
+      ],
+    });
+    expect(await names(stranger, 'zanzibar')).toEqual([]);
+    expect(await names(ann, 'zanzibar', `&kinds=${word}`)).toEqual(READABLE_BY_ALL.has(kind) ? [name] : []);
+
+    if (!READABLE_BY_ALL.has(kind)) {
+      await admin.put(`/${kind}/${key}/shares/ann`, { accessLevel: 1 });
+      expect(await names(ann, 'zanzibar', `&kinds=${word}`)).toEqual([name]);
+      await admin.delete(`/${kind}/${key}/shares/ann`);
+      expect(await names(ann, 'zanzibar', `&kinds=${word}`)).toEqual([]);
+      await admin.put(`/${kind}/${key}/owner`, { ownerId: 'ann' });
+      expect((await hits(ann, 'zanzibar', `&kinds=${word}`))[0]).toMatchObject({ ownerId: ann.id });
+    }
+    if (kind !== 'users') {
+      const named = kind === 'teams' || !READABLE_BY_ALL.has(kind) ? { slug: `tanganyika-${kind}` } : {};
+      expect(await admin.put(`/${kind}/${key}`, { name: `tanganyika ${kind}`, ...named })).toMatchObject({
+        status: 200,
+      });
+      expect(await names(admin, 'zanzibar', `&kinds=${word}`)).toEqual([]);
+      expect(await names(admin, 'tanganyika', `&kinds=${word}`)).toEqual([`tanganyika ${kind}`]);
+    }
+    expect(await admin.delete(`/${kind}/${key}`)).toMatchObject({
+      status: expect.toSatisfy((status: number) => status < 300),
+    });
+    expect(await names(admin, kind === 'users' ? 'zanzibar' : 'tanganyika', `&kinds=${word}`)).toEqual([]);
+  });
+});
+
+describe('a search', () => {
+  test('ranks the name that was typed over names that begin so, other names, other words and slips of the finger', async ({
+    admin,
+  }) => {
+    const eu = await tag(admin, 'revenue words');
+    for (const [name, more] of [
+      ['Revenue', {}],
+      ['Revenue by region', {}],
+      ['Monthly revenue', {}],
+      ['Numbers', { description: 'All revenues of the year' }],
+      ['Tagged', { tags: [eu] }],
+      ['Revenu', {}],
+      ['Reports', {}],
+    ] as const) {
+      await admin.creates('/reports', { name, ...more });
+    }
+    expect((await hits(admin, 'revenue', '&kinds=report')).map(({ name, score }) => [name, score])).toEqual([
+      ['Revenue', 1],
+      ['Revenue by region', 0.8],
+      ['Monthly revenue', 0.6],
+      ['Numbers', 0.4],
+      ['Tagged', 0.4],
+      ['Revenu', 0.2],
+    ]);
+    for (const slip of ['revenuee', 'rvenue', 'revanue', 'reveune', 'revenue'])
+      expect(await names(admin, slip, '&kinds=report'), slip).toContain('Monthly revenue');
+    expect(await names(admin, 'monthy revnue')).toEqual(['Monthly revenue']);
+    for (const other of ['rvnue', 'revenue salary', 'evenue'])
+      expect(await names(admin, other, '&kinds=report&limit=1'), other).toEqual(
+        other === 'evenue' ? ['Monthly revenue'] : [],
+      );
+    expect(await names(admin, 'REG rev')).toEqual(['Revenue by region']);
+
+    await admin.put(`/tags/${eu}`, { name: 'turnover' });
+    expect(await names(admin, 'turnov')).toEqual(['turnover', 'Tagged']);
+    await admin.delete(`/tags/${eu}`);
+    expect(await names(admin, 'turnover')).toEqual([]);
+  });
+
+  test('knows words whatever their case, accents and script, and no markup of its own', async ({ admin }) => {
+    for (const name of [
+      'Überstunden Łódź',
+      'Straße 7',
+      '東京タワー',
+      'Παράδειγμα',
+      'Ёлка',
+      `O'Neil's "cost" & margin | tax`,
+      'a\\b:c*',
+      'data.v2_final',
+    ])
+      await admin.creates('/reports', { name });
+    const found: [string, string][] = [
+      ['uberstunden', 'Überstunden Łódź'],
+      ['LODZ', 'Überstunden Łódź'],
+      ['strasse', 'Straße 7'],
+      ['京', '東京タワー'],
+      ['παραδ', 'Παράδειγμα'],
+      ['елка', 'Ёлка'],
+      [`neil's "cost"`, `O'Neil's "cost" & margin | tax`],
+      ['cost | tax !', `O'Neil's "cost" & margin | tax`],
+      ['b:c*', 'a\\b:c*'],
+      ['v2 fin', 'data.v2_final'],
+      ["';--neil", `O'Neil's "cost" & margin | tax`],
+    ];
+    for (const [q, name] of found) expect(await names(admin, q), q).toEqual([name]);
+    expect(await names(admin, '🎉x')).toEqual([]);
+  });
+
+  test('takes one statement, in parts and by kind', async ({ admin, service }) => {
+    for (let i = 0; i < 5; i++) await admin.creates('/reports', { name: `kilimanjaro ${i}` });
+    await FIXTURES['apps']!.make(admin, 'kilimanjaro app');
+    const { answer, statements } = await counted(service, () =>
+      admin.get('/search?q=kilimanjaro&kinds=report,app&limit=2&start=2'),
+    );
+    expect(statements).toHaveLength(1);
+    expect(answer.body).toMatchObject({
+      start: 2,
+      count: 2,
+      total: 6,
+      _embedded: { 'svc:hit': [{ name: 'kilimanjaro 2' }, { name: 'kilimanjaro 3' }] },
+      _links: { next: { href: '/api/search?q=kilimanjaro&kinds=report,app&limit=2&start=4' } },
+    });
+    expect((await admin.get('/search?q=kilimanjaro&start=50')).body).toMatchObject({ start: 50, count: 0, total: 6 });
+    const nodes = await counted(service, () =>
+      admin.data(
+        '{ search(q: "kilimanjaro") { items { node { id ... on Report { name } ... on App { name status } } } } }',
+      ),
+    );
+    expect(nodes.statements).toHaveLength(3);
+    expect(nodes.answer.search.items).toHaveLength(6);
+  });
+
+  test('refuses what it cannot look for', async ({ admin }) => {
+    for (const q of [
+      '',
+      '%20',
+      '%21%3F',
+      'x'.repeat(501),
+      Array.from({ length: 120 }, (_, i) => `w${i}`).join('%20'),
+      'a%00b',
+    ])
+      expect(await admin.get(`/search?q=${q}`), q).toMatchObject({ status: 400, body: { code: 'BAD_USER_INPUT' } });
+    expect(await admin.get('/search')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('"q"') },
+    });
+    expect(await admin.get('/search?q=a&kinds=report,pie')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/"kinds" must be one of .*dataset.*, not "pie"/) },
+    });
+    expect((await admin.gql('{ search(q: "a", kinds: [PIE]) { total } }')).errors[0].message).toContain('PIE');
+    expect(await admin.get('/search?q=a&limit=1001')).toMatchObject({ status: 400 });
+    expect((await admin.get('/search?q=a&kinds=')).body.total).toBe(0);
+  });
+
+  test('finds neither drafts nor snapshots, nor a dataset by its query, nor what a transaction undid', async ({
+    admin,
+    service,
+  }) => {
+    const source = await FIXTURES['datasources']!.make(admin, 'serengeti source');
+    const { id } = await admin.creates('/datasets', {
+      name: 'serengeti',
+      datasourceId: source,
+      query: 'select 1 as hiddenword',
+    });
+    const copy = (name: string, flag: string) =>
+      service.platform.system.query({
+        text: `insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, ${flag}) select gen_random_uuid(), tenant_id, $2, $2, owner_id, id, true from dws.dataset where id = $1`,
+        values: [id, name],
+      });
+    await copy('serengeti-draft', 'is_draft');
+    await copy('serengeti-snapshot', 'is_snapshot');
+    expect(await names(admin, 'serengeti', '&kinds=dataset')).toEqual(['serengeti']);
+    expect(await names(admin, 'hiddenword')).toEqual([]);
+    await service.platform.system.query({
+      text: `update dws.dataset set is_draft = false where slug = 'serengeti-draft'`,
+    });
+    expect(await names(admin, 'serengeti', '&kinds=dataset')).toEqual(['serengeti', 'serengeti-draft']);
+    expect(
+      await admin.post('/reports', { name: 'undone', tags: ['01900000-0000-7000-8000-000000000000'] }),
+    ).toMatchObject({ status: 404 });
+    expect(await names(admin, 'undone')).toEqual([]);
+  });
+
+  test('gives a tenant nothing of another, even to who asks Postgres as the service does', async ({
+    admin,
+    stranger,
+    service,
+  }) => {
+    await stranger.creates('/reports', { name: 'kalahari secret' });
+    await admin.creates('/reports', { name: 'kalahari own' });
+    const [mine] = await service.platform.system.query<{ id: string }>({
+      text: `select id from dws.tenant where slug = 'default'`,
+    });
+    const rows = await service.platform.database.query(mine!.id, {
+      text: `select folded from dws.search_matches('kalahari')`,
+    });
+    expect(rows).toEqual([{ folded: 'kalahari own' }]);
+    expect(
+      await service.platform.database.query(mine!.id, {
+        text: `select name from dws.search_entry where name like 'kalahari%'`,
+      }),
+    ).toEqual([{ name: 'kalahari own' }]);
+  });
+});

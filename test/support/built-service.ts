@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CHECKOUT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const MAIN = 'src/server/main.js';
+
+/**
+ * The program of the compiled service: `dist` when it is younger than every source, as it is in `npm test`; otherwise a build of this run's own in
+ * `.cache`, so that no test speaks of yesterday's code. Types are not checked here, which is another step's task.
+ */
+export function builtMain(): string {
+  if (youngestSource() < timeOf(join(CHECKOUT, 'dist/.sources'))) return join(CHECKOUT, 'dist', MAIN);
+  // Both test processes of a run have the same parent; of runs that are over nothing is kept.
+  const cache = join(CHECKOUT, '.cache');
+  const folder = join(cache, `dist-${process.ppid}`);
+  mkdirSync(cache, { recursive: true });
+  for (const name of readdirSync(cache)) {
+    const run = /^dist-(\d+)/.exec(name)?.[1];
+    if (run && !existsSync(`/proc/${run}`)) rmSync(join(cache, name), { recursive: true, force: true });
+  }
+  if (!existsSync(folder)) build(folder);
+  return join(folder, MAIN);
+}
+
+/** The folder appears complete or not at all. */
+function build(folder: string): void {
+  const unfinished = `${folder}.${process.pid}`;
+  execFileSync(
+    process.execPath,
+    [
+      resolve(CHECKOUT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      'tsconfig.build.json',
+      '--outDir',
+      unfinished,
+      '--noCheck',
+    ],
+    { cwd: CHECKOUT, stdio: 'inherit' },
+  );
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // The other test process was faster.
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function youngestSource(): number {
+  const files = ['src', 'entities', 'resolvers', 'rest-bridge'].flatMap((room) =>
+    readdirSync(join(CHECKOUT, room), { recursive: true }).map((file) => join(CHECKOUT, room, String(file))),
+  );
+  return Math.max(
+    ...[...files, join(CHECKOUT, 'package-lock.json'), join(CHECKOUT, 'tsconfig.build.json')].map(timeOf),
+  );
+}
+
+const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,0 +1,118 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
+import type { DatabaseIdentity } from '../../src/adapters/drivers/source-guard.ts';
+import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
+import { createDatabase, type TestDatabase } from './postgres.ts';
+import { runSql } from './run-sql.ts';
+
+type Parameter = BoundQuery['parameters'][number];
+
+/** A parameter typed by its value; dates are said to be dates. */
+export const bound = (name: string, value: Parameter['value'], dataType?: Parameter['dataType']): Parameter => ({
+  name,
+  value,
+  dataType: dataType ?? (typeof value === 'object' ? 'string' : (typeof value as 'string' | 'number' | 'boolean')),
+});
+
+export const ask = (text: string, parameters: Parameter[] = [], timeout = 20_000): BoundQuery => ({
+  text,
+  parameters,
+  timeout,
+});
+
+export const never = new AbortController().signal;
+
+/** A datasource's config and secrets for the database of a URL. */
+export function configOf(url: string): { config: Record<string, unknown>; secrets: Record<string, string> } {
+  const { hostname, port, pathname, username, password } = new URL(url);
+  return {
+    config: { host: hostname, port: Number(port), database: pathname.slice(1), user: username },
+    secrets: { password },
+  };
+}
+
+export const open = (
+  url: string,
+  change: Record<string, unknown> = {},
+  ownDatabase: DatabaseIdentity | null = null,
+): SourceConnection => {
+  const { config, secrets } = configOf(url);
+  return createDrivers({ ownDatabase })
+    .driverOf('postgres')
+    .connect({ ...config, ...change }, secrets, null);
+};
+
+/** The records of segments in the one dialect, each value its text or null. A reader of its own, so that it agrees with nobody's mistakes. */
+export function parseCsv(text: string): (string | null)[][] {
+  const rows: (string | null)[][] = [];
+  let row: (string | null)[] = [];
+  for (let at = 0; at < text.length;) {
+    let value: string | null = '';
+    if (text[at] === '"') {
+      for (at++; text[at] !== '"' || text[at + 1] === '"'; at++) value += text[at] === '"' ? text[at++] : text[at];
+      at++;
+    } else {
+      while (text[at] !== ',' && text[at] !== '\n') value += text[at++];
+      if (value === '\\N') value = null;
+    }
+    row.push(value);
+    if (text[at++] === '\n') {
+      rows.push(row);
+      row = [];
+    }
+  }
+  return rows;
+}
+
+/** All that a query answers: the records of its segments and the segments themselves, whose files in `dir` are deleted. */
+export async function loadFrom(
+  connection: SourceConnection,
+  dir: string,
+  query: BoundQuery,
+): Promise<{ rows: (string | null)[][]; segments: Segment[] }> {
+  const segments: Segment[] = [];
+  const rows: (string | null)[][] = [];
+  for await (const segment of connection.segments(query, dir, never)) {
+    segments.push(segment);
+    rows.push(...parseCsv(await readFile(segment.path, 'utf8')));
+    await rm(segment.path);
+  }
+  return { rows, segments };
+}
+
+/** A database of the file's own as a source, opened as superuser: what is refused is refused for everybody. */
+export function useSource() {
+  const source = {} as {
+    database: TestDatabase;
+    connection: SourceConnection;
+    dir: string;
+    /** Runs SQL in the source, past the driver. */
+    sql(text: string, values?: unknown[]): ReturnType<typeof runSql>;
+    load(query: BoundQuery): ReturnType<typeof loadFrom>;
+    query(text: string, parameters?: Parameter[], limit?: number): Promise<QueryResult>;
+    /** Statements of the driver that the source is busy with. */
+    busy(): Promise<string[]>;
+  };
+  beforeAll(async () => {
+    source.database = await createDatabase('template0');
+    source.connection = open(source.database.url);
+    source.dir = await mkdtemp(join(tmpdir(), 'dws-segments-'));
+    source.sql = (text, values) => runSql(source.database.url, text, values);
+    source.load = (query) => loadFrom(source.connection, source.dir, query);
+    source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
+    source.busy = async () =>
+      (
+        await source.sql(`select query from pg_stat_activity
+      where application_name = 'data-workspace-service' and datname = current_database()`)
+      ).map((row) => String(row.query));
+  });
+  afterAll(async () => {
+    await source.connection.close();
+    await source.database.drop();
+    await rm(source.dir, { recursive: true });
+  });
+  return source;
+}

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { DestinationStream } from 'pino';
+import { readConfig } from '../../src/core/config.ts';
+import { newId } from '../../src/core/id.ts';
+import type { Platform } from '../../src/core/platform.ts';
+import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { makeHttpServer } from '../../src/server/http.ts';
+import { makeLogger } from '../../src/server/logger.ts';
+import { openPlatform } from '../../src/server/platform.ts';
+import { startWorker } from '../../src/server/worker.ts';
+import { createTenant, createUser } from '../../src/services/identity/bootstrap.ts';
+import { digest, randomSecret } from '../../src/services/identity/credential.ts';
+import { Client } from './client.ts';
+import { createDatabase } from './postgres.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+/** A whole service in this process: own database, own data folder, HTTP on a loopback port, a worker. */
+export interface Service {
+  url: string;
+  databaseUrl: string;
+  platform: Platform;
+  app: FastifyInstance;
+  /** A new user with all that a newcomer may do, and a client that speaks with a token of theirs. */
+  user(name: string, options?: UserOptions): Promise<Client>;
+  /** A client of the same service whose requests carry the session of a new login, as a browser on the service's own pages sends them. */
+  login(name: string, options?: { tenant?: string; password?: string }): Promise<Client>;
+  close(): Promise<void>;
+}
+
+export interface UserOptions {
+  tenant?: string;
+  superuser?: boolean;
+  permissions?: string[];
+  scopes?: string[];
+}
+
+export interface ServiceOptions {
+  /** The database of another service: the two are then one service in two processes. By default it gets one of its own. */
+  databaseUrl?: string;
+  /** Where the log goes. */
+  log?: DestinationStream;
+}
+
+/** Starts one; `variables` are those of contract 1. */
+export async function startService(
+  variables: Record<string, string> = {},
+  { databaseUrl, log }: ServiceOptions = {},
+): Promise<Service> {
+  const database = databaseUrl ? { url: databaseUrl, drop: async () => {} } : await createDatabase();
+  const dir = mkdtempSync(join(tmpdir(), 'dws-data-'));
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    DATA_DIR: dir,
+    APP_SECRET: 'a secret for tests',
+    RATE_LIMIT_API: '0',
+    RATE_LIMIT_LOGIN: '0',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
+    ...variables,
+  });
+  const opened = await openPlatform(
+    config,
+    database.url,
+    makeLogger(config.LOG_LEVEL, log),
+    config.PUBLIC_URL ?? 'http://127.0.0.1',
+  );
+  const app = await makeHttpServer(opened.platform, await makeSchema());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const worker = config.ROLE === 'web' ? null : await startWorker(opened);
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const { system } = opened.platform;
+  if (!databaseUrl) for (const tenant of ['default', 'other']) await createTenant(system, tenant);
+
+  return {
+    url,
+    databaseUrl: database.url,
+    platform: opened.platform,
+    app,
+    async user(name, { tenant = 'default', superuser = false, permissions, scopes = ['read', 'write'] } = {}) {
+      const id = await createUser(system, tenant, name, PASSWORD, superuser);
+      if (permissions)
+        await system.query({
+          text: `update dws.app_user set permissions = $2 where id = $1`,
+          values: [id, JSON.stringify(permissions)],
+        });
+      const token = `dws_${randomSecret()}`;
+      await system.query({
+        text: `insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes) select $1, tenant_id, id, 'test', $3, 'dws_test', $4 from dws.app_user where id = $2`,
+        values: [newId(), id, digest(token), JSON.stringify(scopes)],
+      });
+      return new Client(url, { authorization: `Bearer ${token}` }, { id, username: name });
+    },
+    async login(name, { tenant = 'default', password = PASSWORD } = {}) {
+      const answer = await new Client(url).post('/login', { username: name, password, tenant });
+      if (answer.status !== 200)
+        throw new Error(`${name} cannot log in: ${answer.status} ${JSON.stringify(answer.body)}`);
+      const cookie = answer.headers.getSetCookie()[0]!.split(';')[0]!;
+      return new Client(url, { cookie, 'sec-fetch-site': 'same-origin' }, { id: answer.body.user.id, username: name });
+    },
+    async close() {
+      await worker?.stop();
+      await app.close();
+      await opened.close();
+      await database.drop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll } from 'vitest';
+import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
+import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
+import type { Generation } from '../../src/core/dataset-index.ts';
+import { newId } from '../../src/core/id.ts';
+import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
+import { ask, never, parseCsv } from './postgres-source.ts';
+
+/** The driver of an uploaded file, by its id. */
+export const driverOf = (id: string) => createDrivers({ ownDatabase: null }).driverOf(id);
+
+/** Ids of a process's query processes. */
+export function queryProcesses(parent: number = process.pid): number[] {
+  const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
+    textAt(`/proc/${parent}/task/${task}/children`).split(/\s+/).filter(Boolean),
+  );
+  return children.filter((child) => textAt(`/proc/${child}/cmdline`).includes('query-process')).map(Number);
+}
+
+/** Nothing of what is gone. */
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Whether a process lives; one that only waits to be buried does not. */
+export const isAlive = (pid: number): boolean => /\) [^Z] /.test(textAt(`/proc/${pid}/stat`));
+
+/** Waits for a condition; the test's own time limit is the only clock. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(20);
+}
+
+/** What a promise fails with, looked at later than it may fail. */
+export const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+/** An open uploaded file, and what tests ask of it. */
+export interface OpenFile {
+  connection: SourceConnection;
+  query(text: string, parameters?: BoundQuery['parameters'], limit?: number): Promise<QueryResult>;
+  /** Reads all segments: their records and the segments themselves. */
+  load(query: BoundQuery): Promise<{ rows: (string | null)[][]; segments: Segment[] }>;
+  /** Loads a query's rows into a real index, as a refresh does, and reads them back. */
+  index(text: string): Promise<{ generation: Generation; rows: Record<string, unknown>[] }>;
+}
+
+/** A folder for the file's tests, and how they open files in it. */
+export function useFiles() {
+  const files = {} as {
+    dir: string;
+    segments: string;
+    path(name: string): string;
+    open(driver: string, name: string, config?: Record<string, unknown>): OpenFile;
+  };
+  beforeAll(async () => {
+    files.dir = await mkdtemp(join(tmpdir(), 'dws-files-'));
+    files.segments = await mkdtemp(join(files.dir, 'segments-'));
+    files.path = (name) => join(files.dir, name);
+    files.open = (driver, name, config = {}) =>
+      openFile(driverOf(driver).connect(config, {}, files.path(name)), files.segments, files.dir);
+  });
+  afterAll(async () => {
+    await rm(files.dir, { recursive: true });
+  });
+  return files;
+}
+
+function openFile(connection: SourceConnection, dir: string, home: string): OpenFile {
+  const load: OpenFile['load'] = async (query) => {
+    const segments: Segment[] = [];
+    const rows: (string | null)[][] = [];
+    for await (const segment of connection.segments(query, dir, never)) {
+      segments.push(segment);
+      for (const row of parseCsv(await readFile(segment.path, 'utf8'))) rows.push(row);
+      await rm(segment.path);
+    }
+    return { rows, segments };
+  };
+  return {
+    connection,
+    load,
+    query: (text, parameters = [], limit = 100) => connection.query(ask(text, parameters), limit, never),
+    async index(text) {
+      const index = openDuckdbIndex({ dir: join(home, 'index') });
+      try {
+        const columns = await connection.describe(ask(text), never);
+        const generation = await index.load(newId(), columns, connection.segments(ask(text), dir, never), {
+          flow: [],
+          maxRows: 0,
+          signal: never,
+          progress: () => {},
+        });
+        const fields = generation.fields.map(({ name }) => name);
+        const { rows } = await index.search(
+          {
+            generation,
+            where: { kind: 'and', nodes: [] },
+            words: [],
+            wordFields: [],
+            fields,
+            sort: [],
+            start: 0,
+            limit: 1000,
+            total: false,
+          },
+          never,
+        );
+        return { generation, rows };
+      } finally {
+        await index.close();
+      }
+    },
+  };
+}
+
+/** Files that a folder holds. */
+export const filesIn = (dir: string): Promise<string[]> => readdir(dir);
