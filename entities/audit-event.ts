@@ -1,16 +1,16 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
-import { AUDIT_OUTCOMES, TONGUES, type AuditOutcome, type Tongue } from '../src/core/audit.ts';
+import { AUDIT_OUTCOMES, AUDIT_CHANNELS, type AuditOutcome, type AuditChannel } from '../src/core/audit.ts';
 import { TenantRow } from './tenant-row.ts';
 
-export const TongueEnum = {
+export const AuditChannelEnum = {
   GRAPHQL: 'graphql',
   REST: 'rest',
   WEBSOCKET: 'websocket',
   CLI: 'cli',
-} as const satisfies Record<string, Tongue>;
-registerEnumType(TongueEnum, {
-  name: 'Tongue',
+} as const satisfies Record<string, AuditChannel>;
+registerEnumType(AuditChannelEnum, {
+  name: 'AuditChannel',
   description: 'How a change was asked for.',
   valuesConfig: {
     GRAPHQL: { description: 'GraphQL over HTTP.' },
@@ -35,7 +35,7 @@ registerEnumType(AuditOutcomeEnum, {
 
 /** One mutation, done or refused (contract 9). Never the values of its arguments. Rows are only ever added; the janitor deletes them after 400 days. */
 @ObjectType({
-  description: 'One call of a GraphQL mutation, by whichever tongue, that was done or refused. Kept for 400 days.',
+  description: 'One call of a GraphQL mutation, by whichever channel, that was done or refused. Kept for 400 days.',
 })
 @Entity()
 export class AuditEvent extends TenantRow {
@@ -69,9 +69,9 @@ export class AuditEvent extends TenantRow {
   @Enum({ items: () => [...AUDIT_OUTCOMES], type: 'text' })
   outcome!: AuditOutcome;
 
-  @Field(() => TongueEnum, { description: 'How it was asked for.' })
-  @Enum({ items: () => [...TONGUES], type: 'text' })
-  tongue!: Tongue;
+  @Field(() => AuditChannelEnum, { description: 'How it was asked for.' })
+  @Enum({ items: () => [...AUDIT_CHANNELS], type: 'text' })
+  channel!: AuditChannel;
 
   @Field(() => String, { nullable: true, description: 'The caller’s IP address; null for operators.' })
   @Property({ type: 'text', nullable: true })

@@ -113,9 +113,9 @@ export class Operation extends TenantRow {
   @Property({ type: 'timestamptz', nullable: true })
   cancelledAt?: Date | null;
 
-  /** One operation at a time runs among those of the same lane, e.g. `dataset:<id>`. */
+  /** Of the operations with the same key one runs at a time, e.g. `dataset:<id>`. */
   @Property({ type: 'text', nullable: true })
-  lane?: string | null;
+  concurrencyKey?: string | null;
 
   /** Equal fingerprints ask for the same; a later one joins the earlier. */
   @Property({ type: 'text', nullable: true })

@@ -11,7 +11,7 @@ import {
   type GraphQLEnumType,
   type GraphQLInputType,
 } from 'graphql';
-import type { Complaint } from '../src/core/errors.ts';
+import type { ValidationIssue } from '../src/core/errors.ts';
 import { wordsOf } from './enums.ts';
 
 /** Reads one value of the path or query string as its argument's type wants it. Throws `Unreadable`. */
@@ -110,26 +110,26 @@ export function jsonReader(
   return reader;
 }
 
-const MOST_COMPLAINTS = 20;
+const MAX_COMPLAINTS = 20;
 
 /** Explains why values do not fit their types, in REST's words: called only after GraphQL refused them, so that good requests are checked once. */
 export function complaints(
   values: readonly { key: string | undefined; type: GraphQLInputType; value: unknown }[],
-): Complaint[] {
-  const found: Complaint[] = [];
+): ValidationIssue[] {
+  const found: ValidationIssue[] = [];
   for (const { key, type, value } of values) {
     const path = key === undefined ? [] : [key];
     if (value === undefined && isNonNullType(type))
       found.push({ path, message: `"${key ?? 'body'}" is required`, code: 'required' });
-    if (value === undefined || found.length >= MOST_COMPLAINTS) continue;
+    if (value === undefined || found.length >= MAX_COMPLAINTS) continue;
     coerceInputValue(value, type, (inner, invalid, error) => {
-      if (found.length < MOST_COMPLAINTS) found.push(complaint([...path, ...inner], invalid, error.message));
+      if (found.length < MAX_COMPLAINTS) found.push(complaint([...path, ...inner], invalid, error.message));
     });
   }
   return found;
 }
 
-function complaint(path: (string | number)[], invalid: unknown, message: string): Complaint {
+function complaint(path: (string | number)[], invalid: unknown, message: string): ValidationIssue {
   const missing = /^Field "(\w+)" of required type/.exec(message)?.[1];
   if (missing !== undefined) return { path: [...path, missing], message: `"${missing}" is required`, code: 'required' };
   const unknown = /^Field "([^"]+)" is not defined/.exec(message)?.[1];

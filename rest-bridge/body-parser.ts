@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { badInput, fault } from '../src/core/errors.ts';
+import { badInput, defineError } from '../src/core/errors.ts';
 
 /** JSON past this is 413 (contract 4). */
 export const MAX_JSON_BYTES = 10 * 1024 * 1024;
 /** Deeper JSON is refused: whatever walks it later may recurse. */
 const MAX_DEPTH = 256;
 
-const unsupportedCharset = fault(
+const unsupportedCharset = defineError(
   415,
   'UNSUPPORTED_MEDIA_TYPE',
   (charset: string) => `JSON comes in UTF-8, not in ${charset}`,

@@ -1,5 +1,5 @@
 import { getNullableType, isInputObjectType } from 'graphql';
-import { badInput, type Complaint } from '../src/core/errors.ts';
+import { badInput, type ValidationIssue } from '../src/core/errors.ts';
 import { jsonReader, type JsonReader } from './arguments.ts';
 import type { Slot } from './document.ts';
 import type { Json, Row } from './route.ts';
@@ -40,7 +40,7 @@ export function bodyReader({ row, whole, single, ignored, identity }: BodyRules)
     if (sent !== undefined && !isJson(sent)) throw badInput('The body must be a JSON object');
     const body = sent === undefined ? {} : map ? map(sent, params) : sent;
     const input: Json = {};
-    const complaints: Complaint[] = [];
+    const complaints: ValidationIssue[] = [];
     let held: Json | undefined;
     for (const key of Object.keys(body)) {
       const target = alone.get(key);
@@ -57,7 +57,7 @@ export function bodyReader({ row, whole, single, ignored, identity }: BodyRules)
 }
 
 /** A key that repeats the path is fine as long as it says the same (contract 7, `reportId`). */
-function unexpected(key: string, value: unknown, params: Readonly<Record<string, string>>): Complaint[] {
+function unexpected(key: string, value: unknown, params: Readonly<Record<string, string>>): ValidationIssue[] {
   if (!Object.hasOwn(params, key)) return [{ path: [key], message: `Unknown key "${key}"`, code: 'unknown' }];
   return String(value) === params[key] ? [] : [{ path: [key], message: `"${key}" is not the path's`, code: 'invalid' }];
 }

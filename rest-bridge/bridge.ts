@@ -6,14 +6,14 @@ import {
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
-import type { Answer, Call } from './call.ts';
+import type { RestResponse, Call } from './call.ts';
 import { documentOf, planOf, RowError, type Plan } from './document.ts';
 import { executor, type Execute } from './execute.ts';
 import type { Presentation } from './present.ts';
 import { readerOf, type Reader } from './request-variables.ts';
 import { finisher, unchanged, type Finish } from './response.ts';
 import type { Json, Row } from './route.ts';
-import { follow } from './subscribe.ts';
+import { subscribe } from './subscribe.ts';
 
 /** The permission of one field by its coordinate, e.g. `Mutation.updateJob`; `public` opens it, undefined where a field asks for none of its own. */
 export type PermissionOf = (coordinate: string) => string | undefined;
@@ -28,7 +28,7 @@ export interface Endpoint {
   presentation?: Presentation;
   reader?: Reader;
   /** Runs the row. Faults, and errors as GraphQL wraps them, are thrown. */
-  run(call: Call, args?: Readonly<Json>): Promise<Answer>;
+  run(call: Call, args?: Readonly<Json>): Promise<RestResponse>;
   /** Follows the row's subscription, value by value. */
   follow(call: Call, args?: Readonly<Json>): Promise<AsyncIterableIterator<unknown>>;
 }
@@ -40,7 +40,7 @@ export interface BridgeOptions {
 }
 
 /** A document with the way its answer is printed. */
-interface Tongue {
+interface AuditChannel {
   document: DocumentNode;
   execute: Execute;
   finish: Finish;
@@ -81,7 +81,7 @@ function compileRow(
   const leaf = plan.chain.at(-1)!;
   const presentation = row.presenter?.on(leaf.field.type, leaf.field);
   const selection = presentation?.selection ?? (isCompositeType(getNamedType(leaf.field.type)) ? '__typename' : '');
-  const tongue = (of: Presentation | undefined, selected: string, defers = false): Tongue => {
+  const channel = (of: Presentation | undefined, selected: string, defers = false): AuditChannel => {
     const document = documentOf(schema, row, plan, selected);
     return {
       document,
@@ -89,8 +89,8 @@ function compileRow(
       finish: finisher(schema, row, plan, document, of, defers),
     };
   };
-  const waited = tongue(presentation, selection);
-  const deferred = presentation?.deferred && tongue(presentation.deferred, presentation.deferred.selection, true);
+  const waited = channel(presentation, selection);
+  const deferred = presentation?.deferred && channel(presentation.deferred, presentation.deferred.selection, true);
   const reader = readerOf(row, plan, deferred !== undefined, toleranceOf(row, plan, presentation, read));
   const permission = [
     ...new Set(
@@ -122,7 +122,7 @@ function compileRow(
     async follow(call, args) {
       if (plan.operation !== OperationTypeNode.SUBSCRIPTION) throw new RowError(row, `${row.field} is no subscription`);
       const { variables } = given(call, args);
-      return follow(
+      return subscribe(
         schema,
         waited.document,
         call.context,

@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** What a row answers. `body` undefined: nothing. `version` is the record's, for its ETag. */
-export interface Answer {
+export interface RestResponse {
   status: number;
   body?: unknown;
   headers?: Record<string, string> | undefined;
@@ -33,7 +33,7 @@ export interface AdapterCall extends Call {
   request: FastifyRequest;
   reply: FastifyReply;
   /** Runs the row's GraphQL field with the path's and query's values and these arguments, and answers as a bridge row would. Faults are thrown. */
-  run(args?: Record<string, unknown>): Promise<Answer>;
+  run(args?: Record<string, unknown>): Promise<RestResponse>;
   /** Follows the row's `Subscription` field; each value is presented by the row's presenter. Errors are thrown as faults. */
   subscribe(args?: Record<string, unknown>): Promise<AsyncIterableIterator<unknown>>;
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { faultOf } from '../src/core/api-error.ts';
-import type { Complaint, ErrorCode } from '../src/core/errors.ts';
+import { toApiError } from '../src/core/api-error.ts';
+import type { ValidationIssue, ErrorCode } from '../src/core/errors.ts';
 
 /** The body of every error (contract 4). */
 export interface Envelope {
@@ -8,22 +8,22 @@ export interface Envelope {
   error: string;
   message: string;
   code: ErrorCode;
-  validation?: Complaint[];
+  validation?: ValidationIssue[];
   requestId?: string;
 }
 
 /** GraphQL calls the body `input`; who speaks REST has never heard of it. */
-const restPath = (complaint: Complaint): Complaint =>
+const restPath = (complaint: ValidationIssue): ValidationIssue =>
   complaint.path[0] === 'input' && complaint.path.length > 1
     ? { ...complaint, path: complaint.path.slice(1) }
     : complaint;
 
 /** The answer to an error: status, headers and body. An exception of ours is a 500 without details. */
-export function errorAnswer(
+export function errorResponse(
   error: unknown,
   requestId: string,
 ): { status: number; headers: Record<string, string>; body: Envelope } {
-  const fault = faultOf(error);
+  const fault = toApiError(error);
   const status = fault?.status ?? 500;
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),

@@ -1,16 +1,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { badInput, fault, methodNotAllowed, noRoute } from '../src/core/errors.ts';
+import { badInput, defineError, methodNotAllowed, noRoute } from '../src/core/errors.ts';
 import { MAX_JSON_BYTES, readNothing, readOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
-import type { Answer, BridgeContext, Call } from './call.ts';
-import { errorAnswer } from './error-response.ts';
+import type { RestResponse, BridgeContext, Call } from './call.ts';
+import { errorResponse } from './error-response.ts';
 import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } from './negotiation.ts';
 import type { Row } from './route.ts';
 import { sofaCarrier, type Carry } from './sofa.ts';
 import { formReader } from './upload.ts';
 
-const notAcceptable = fault(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
+const notAcceptable = defineError(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
 
 export interface RestOptions extends BridgeOptions {
   schema: GraphQLSchema;
@@ -161,7 +161,7 @@ const adapter =
 
 /** Sends an answer: a record with its ETag, or 304 when the client has it; no body for a 204. */
 function send(
-  { status, body, headers, version, single }: Answer,
+  { status, body, headers, version, single }: RestResponse,
   type: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -181,7 +181,7 @@ function send(
 
 /** The one place where an error becomes an answer; exceptions of ours are logged with their stack. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, headers, body } = errorAnswer(error, request.id);
+  const { status, headers, body } = errorResponse(error, request.id);
   if (body.code === 'INTERNAL')
     request.log.error(
       { requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error },

@@ -28,14 +28,14 @@ function chosen(accept: string): string | undefined {
 }
 
 const answered = new Map<string, string | undefined>();
-const MOST_HEADERS_KEPT = 200;
+const MAX_HEADERS_KEPT = 200;
 
 /** The content type to answer with, JSON unless HAL is asked for; undefined when neither is acceptable. */
 export function contentType(accept: string | undefined): string | undefined {
   if (accept === undefined || accept === '*/*') return JSON_TYPE;
   if (answered.has(accept)) return answered.get(accept);
   const type = accept.trim() === '' ? JSON_TYPE : chosen(accept);
-  if (answered.size < MOST_HEADERS_KEPT) answered.set(accept, type);
+  if (answered.size < MAX_HEADERS_KEPT) answered.set(accept, type);
   return type;
 }
 

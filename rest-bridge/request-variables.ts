@@ -1,5 +1,5 @@
 import { isNonNullType } from 'graphql';
-import { badInput, notFound, type Fault } from '../src/core/errors.ts';
+import { badInput, notFound, type ApiError } from '../src/core/errors.ts';
 import { complaints, repeatedReader, textReader, Unreadable, type TextReader } from './arguments.ts';
 import { bodyReader, type BodyRules } from './body.ts';
 import type { Call } from './call.ts';
@@ -15,7 +15,7 @@ export interface Read {
 /** Compiled way from a request to variables. `explain` says why GraphQL refused them. */
 export interface Reader {
   read(call: Pick<Call, 'params' | 'query' | 'body'>): Read;
-  explain(variables: Readonly<Json>, message: string): Fault;
+  explain(variables: Readonly<Json>, message: string): ApiError;
   /** Keys of the query string, with their slots: for the OpenAPI document. */
   query: ReadonlyMap<string, Slot>;
   body: Pick<BodyRules, 'whole' | 'single'>;
@@ -55,7 +55,7 @@ function divided(
   };
 }
 
-const refusal = (key: string, message: string, code = 'invalid'): Fault =>
+const refusal = (key: string, message: string, code = 'invalid'): ApiError =>
   badInput(message, { validation: [{ path: [key], message, code }] });
 
 function readText(key: string, text: string | string[], { one, many }: Pick<Target, 'one' | 'many'>): unknown {

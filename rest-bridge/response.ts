@@ -8,14 +8,14 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { badInput, notFound } from '../src/core/errors.ts';
-import type { Answer, Call } from './call.ts';
+import type { RestResponse, Call } from './call.ts';
 import type { Plan } from './document.ts';
 import { speller } from './enums.ts';
 import type { Presentation } from './present.ts';
 import type { Json, Row } from './route.ts';
 
 /** From GraphQL's result to REST's answer. Throws GraphQL's first error, and a 404 for what the chain does not find. */
-export type Finish = (result: ExecutionResult, call: Call, variables: Json) => Answer;
+export type Finish = (result: ExecutionResult, call: Call, variables: Json) => RestResponse;
 
 /** The node of a document that stands for the last segment of a chain. */
 function leafNode(document: DocumentNode, depth: number): FieldNode {

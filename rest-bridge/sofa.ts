@@ -3,7 +3,7 @@ import { useSofa } from 'sofa-api';
 import type { Endpoint } from './bridge.ts';
 import type { Call } from './call.ts';
 import { RowError } from './document.ts';
-import { errorAnswer } from './error-response.ts';
+import { errorResponse } from './error-response.ts';
 
 /** Lets sofa-api answer one request to a plain row. What the row throws is thrown again. */
 export type Carry = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
@@ -60,7 +60,7 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
     context: (carried) => carried,
     execute: execute as NonNullable<SofaConfig['execute']>,
     errorHandler: ([error]) => {
-      const { status, body } = errorAnswer(error, '');
+      const { status, body } = errorResponse(error, '');
       return Response.json(body, { status }) as ReturnType<NonNullable<SofaConfig['errorHandler']>>;
     },
   });

@@ -1,4 +1,4 @@
-import { subscribe, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { subscribe as subscribeToSchema, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 
 /**
  * The values of a subscription, each presented. Written by hand because a generator that waits for the next value cannot be ended from outside:
@@ -20,7 +20,7 @@ function presented(
 }
 
 /** Subscribes; `refused` makes the error of a request that GraphQL does not take. */
-export async function follow(
+export async function subscribe(
   schema: GraphQLSchema,
   document: DocumentNode,
   contextValue: object,
@@ -28,7 +28,7 @@ export async function follow(
   present: (result: ExecutionResult) => unknown,
   refused: (message: string) => Error,
 ): Promise<AsyncIterableIterator<unknown>> {
-  const source = await subscribe({ schema, document, contextValue, variableValues });
+  const source = await subscribeToSchema({ schema, document, contextValue, variableValues });
   if (Symbol.asyncIterator in source) return presented(source, present);
   const error = source.errors![0]!;
   throw error.path ? error : refused(error.message);

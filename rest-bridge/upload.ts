@@ -1,26 +1,26 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, getNullableType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
-import { badInput, Fault, fault, tooLarge } from '../src/core/errors.ts';
+import { badInput, ApiError, defineError, tooLarge } from '../src/core/errors.ts';
 import type { IncomingFile } from '../src/core/files.ts';
 import { textReader, Unreadable } from './arguments.ts';
 import type { Call } from './call.ts';
 import type { Reader } from './request-variables.ts';
 import type { Json } from './route.ts';
 
-const noForm = fault(415, 'UNSUPPORTED_MEDIA_TYPE', () => 'A file comes as multipart/form-data');
+const noForm = defineError(415, 'UNSUPPORTED_MEDIA_TYPE', () => 'A file comes as multipart/form-data');
 
 /** Text parts of a form: how many, and how many bytes in each. */
-const MOST_TEXTS = 40;
-const LONGEST_TEXT = 128 * 1024;
+const MAX_TEXTS = 40;
+const MAX_TEXT_BYTES = 128 * 1024;
 /** What is not the file: texts, names, boundaries. */
-const MOST_BESIDE_FILE = MOST_TEXTS * (LONGEST_TEXT + 1024);
+const MAX_BESIDE_FILE = MAX_TEXTS * (MAX_TEXT_BYTES + 1024);
 const LIMITS = {
   fileSize: Infinity,
   files: 5,
-  fields: MOST_TEXTS,
-  parts: MOST_TEXTS + 5,
-  fieldSize: LONGEST_TEXT,
+  fields: MAX_TEXTS,
+  parts: MAX_TEXTS + 5,
+  fieldSize: MAX_TEXT_BYTES,
   fieldNameSize: 100,
 };
 
@@ -69,7 +69,7 @@ export function formReader(reader: Reader): FormReader {
       const body: Json = {};
       const part = await untilFile(parts, body, types);
       if (!part) throw badInput('The form has no file');
-      const announced = Number(request.headers['content-length'] ?? 0) - MOST_BESIDE_FILE;
+      const announced = Number(request.headers['content-length'] ?? 0) - MAX_BESIDE_FILE;
       const file: IncomingFile = {
         filename: part.filename || null,
         contentType: part.mimetype,
@@ -112,7 +112,7 @@ async function untilFile(
     if (done) return undefined;
     if (part.type === 'file') return part;
     const { fieldname: name, value, valueTruncated } = part;
-    if (valueTruncated) throw tooLarge(`"${name}" is longer than ${LONGEST_TEXT} bytes`);
+    if (valueTruncated) throw tooLarge(`"${name}" is longer than ${MAX_TEXT_BYTES} bytes`);
     if (name === 'file' || Object.hasOwn(body, name))
       throw badInput(name === 'file' ? '"file" must be a file' : `"${name}" is given more than once`);
     if (value !== '') body[name] = valueOf(name, value, types.get(name));
@@ -140,6 +140,6 @@ async function* checked(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 /** What the parser of forms complains of. What it has a status for keeps it. */
 function broken(error: unknown): unknown {
-  if (error instanceof Fault || (error as { statusCode?: number }).statusCode) return error;
+  if (error instanceof ApiError || (error as { statusCode?: number }).statusCode) return error;
   return badInput(`The form is malformed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

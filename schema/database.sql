@@ -127,6 +127,7 @@ grant delete, insert, select, update on dws.app_user to dws_system;
 create table dws.audit_event (
   action text not null,
   address text,
+  channel text not null,
   created_at timestamp with time zone not null default now(),
   id uuid not null,
   kind text,
@@ -136,7 +137,6 @@ create table dws.audit_event (
   session_id uuid,
   tenant_id uuid not null,
   token_id uuid,
-  tongue text not null,
   updated_at timestamp with time zone not null default now(),
   user_id uuid,
   username text not null,
@@ -702,6 +702,7 @@ grant delete, insert, select, update on dws.notification to dws_system;
 create table dws.operation (
   attempt integer not null default 0,
   cancelled_at timestamp with time zone,
+  concurrency_key text,
   created_at timestamp with time zone not null default now(),
   current bigint not null default 0,
   error jsonb,
@@ -710,7 +711,6 @@ create table dws.operation (
   heartbeat_at timestamp with time zone,
   id uuid not null,
   input jsonb not null default '{}'::jsonb,
-  lane text,
   message text,
   operation text not null,
   percent double precision,
@@ -734,7 +734,7 @@ alter table dws.operation force row level security;
 alter table dws.operation add constraint operation_pkey PRIMARY KEY (id);
 alter table dws.operation add constraint operation_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX operation_finished ON dws.operation USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX operation_open ON dws.operation USING btree (lane, work_id) WHERE (finished_at IS NULL);
+CREATE INDEX operation_open ON dws.operation USING btree (concurrency_key, work_id) WHERE (finished_at IS NULL);
 CREATE INDEX operation_resource ON dws.operation USING btree (tenant_id, resource_id, created_at);
 CREATE INDEX operation_user ON dws.operation USING btree (tenant_id, user_id, created_at);
 CREATE INDEX operation_work ON dws.operation USING btree (work_id) WHERE (finished_at IS NULL);

@@ -16,10 +16,10 @@ import {
 import { App } from '../../entities/app.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as apps from '../../src/services/app/app.ts';
-import { levelOn, resolvePage } from '../../src/services/resource/access.ts';
+import { accessLevel, resolvePage } from '../../src/services/resource/access.ts';
 import { APP } from '../../src/services/resource/owned-kinds.ts';
 import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { ownedFields } from '../resource/owned.ts';
@@ -70,7 +70,7 @@ export class AppResolver {
     @Arg('input', { description: 'The new app.' }) input: CreateAppInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(App, await apps.create(ctx, input), info);
+    return ctx.read.readAfterWrite(App, await apps.create(ctx, input), info);
   }
 
   @Can('app:write')
@@ -81,7 +81,7 @@ export class AppResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateAppInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(App, await apps.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(App, await apps.update(ctx, id, input), info);
   }
 
   @Can('app:delete')
@@ -91,12 +91,12 @@ export class AppResolver {
     return id;
   }
 
-  @Needs('envNames', 'id', 'ownerId')
+  @Requires('envNames', 'id', 'ownerId')
   @FieldResolver(() => JsonObject, {
     description:
       'Its environment: the names, each with `••••` for its value, which nobody is shown. Empty to those who may not write the app.',
   })
   async env(@Ctx() ctx: Context, @Root() app: Pick<App, 'envNames' | 'id' | 'ownerId'>) {
-    return levelAllows(await levelOn(ctx, app), 'app:write') ? apps.shownEnv(app.envNames) : {};
+    return levelAllows(await accessLevel(ctx, app), 'app:write') ? apps.shownEnv(app.envNames) : {};
   }
 }

@@ -3,7 +3,7 @@ import { Dataset } from '../../entities/dataset.ts';
 import { TeamRoleEnum } from '../../entities/team-member.ts';
 import type { Context } from '../../src/core/context.ts';
 import { abilitiesAt, type LevelWord, type TeamRole } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as access from '../../src/services/dataset/dataset-access.ts';
 import { VIEWED, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
@@ -101,7 +101,7 @@ export class DatasetAccessResolver {
 
 @Resolver(() => Dataset)
 export class DatasetAccessFields {
-  @Needs(...VIEWED)
+  @Requires(...VIEWED)
   @FieldResolver(() => DatasetAccess, {
     description: 'What somebody sees of it and may do to it, and why: oneself, or for those who may share it anybody.',
   })

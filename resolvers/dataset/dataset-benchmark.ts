@@ -56,7 +56,7 @@ export class DatasetBenchmark implements DatasetBenchmarkResult {
 
 /** A benchmark that was started. */
 @ObjectType({ description: 'A benchmark: its operation, and its result when it was waited for.' })
-export class DatasetBenchmarkAnswer {
+export class DatasetBenchmarkPayload {
   @Field(() => Operation, { description: 'How far it is.' }) operation!: Operation;
   @Field(() => DatasetBenchmark, { nullable: true, description: 'What it came to; null when it was not waited for.' })
   result!: DatasetBenchmark | null;
@@ -108,7 +108,7 @@ export class BenchmarkArgs {
 @Resolver()
 export class DatasetBenchmarkResolver {
   @Can('dataset:refresh')
-  @Mutation(() => DatasetBenchmarkAnswer, {
+  @Mutation(() => DatasetBenchmarkPayload, {
     description: 'Runs a dataset’s query several times and says how long it takes. Stored rows are not changed.',
   })
   async benchmarkDataset(
@@ -120,7 +120,7 @@ export class DatasetBenchmarkResolver {
   }
 
   @Can('dataset:refresh')
-  @Mutation(() => DatasetBenchmarkAnswer, {
+  @Mutation(() => DatasetBenchmarkPayload, {
     description:
       'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.',
   })

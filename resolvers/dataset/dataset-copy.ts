@@ -95,7 +95,7 @@ export class DatasetCopyResolver {
   @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset; null while it is not there.' })
   result(@Ctx() ctx: Context, @Root() { operation }: { operation: OperationRecord }, @Info() info: GraphQLResolveInfo) {
     return operation.status === 'succeeded'
-      ? ctx.read.written(Dataset, (operation.result as CloneResult).id, info)
+      ? ctx.read.readAfterWrite(Dataset, (operation.result as CloneResult).id, info)
       : null;
   }
 }

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, Float, Resolver, Root, Subscription } fr
 import { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { ExportFormat } from '../../src/core/export-format.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { Json } from '../../src/core/scalars.ts';
 import { aggregate } from '../../src/services/dataset/dataset-aggregate.ts';
 import { discover, search, type RowPage } from '../../src/services/dataset/dataset-data.ts';
@@ -23,13 +23,13 @@ import { ExportChunk, ExportFormatEnum } from './export-types.ts';
 /** Children of a dataset that are read from its rows. */
 @Resolver(() => Dataset)
 export class DatasetDataResolver {
-  @Needs(...VIEWED)
+  @Requires(...VIEWED)
   @FieldResolver(() => DatasetRows, { description: 'A part of its rows.' })
   data(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => DataArgs) args: DataArgs) {
     return search(ctx, dataset, args);
   }
 
-  @Needs(...VIEWED)
+  @Requires(...VIEWED)
   @FieldResolver(() => DatasetProfile, { description: 'Statistics of its fields over the matching rows.' })
   discover(
     @Ctx() ctx: Context,
@@ -41,7 +41,7 @@ export class DatasetDataResolver {
     return discover(ctx, dataset, { fields, filter });
   }
 
-  @Needs(...VIEWED)
+  @Requires(...VIEWED)
   @FieldResolver(() => DatasetAggregate, { description: 'Its rows grouped and measured. Missing values are a group.' })
   aggregate(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => AggregateArgs) args: AggregateArgs) {
     return aggregate(ctx, dataset, args);

@@ -37,7 +37,7 @@ export class DatasetRefresh implements DatasetRefreshResult {
 
 /** A refresh that was started. */
 @ObjectType({ description: 'A refresh: its operation, and its result when it was waited for.' })
-export class DatasetRefreshAnswer {
+export class DatasetRefreshPayload {
   @Field(() => Operation, { description: 'How far it is.' }) operation!: Operation;
   @Field(() => DatasetRefresh, { nullable: true, description: 'What it came to; null when it was not waited for.' })
   result!: DatasetRefresh | null;
@@ -108,7 +108,7 @@ export class DatasetRunResolver {
   }
 
   @Can('dataset:refresh')
-  @Mutation(() => DatasetRefreshAnswer, {
+  @Mutation(() => DatasetRefreshPayload, {
     description:
       'Replaces a dataset’s rows by those of its query. Readers see the old rows until the new are complete.',
   })
@@ -121,7 +121,7 @@ export class DatasetRunResolver {
   }
 
   @Can('dataset:refresh')
-  @Mutation(() => DatasetRefreshAnswer, {
+  @Mutation(() => DatasetRefreshPayload, {
     description:
       'The same for the service itself, without the owner’s right to the datasource: superusers and workers only.',
   })

@@ -18,8 +18,8 @@ import {
 import { Dataset, type LastRefresh } from '../../entities/dataset.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import type { Context } from '../../src/core/context.ts';
-import { isPartial, levelAllows } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { isRestricted, levelAllows } from '../../src/core/permissions.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { DateTime, JsonObject } from '../../src/core/scalars.ts';
 import { formatSize } from '../../src/core/size.ts';
 import { search } from '../../src/services/dataset/dataset-data.ts';
@@ -28,8 +28,8 @@ import { set as setShare } from '../../src/services/dataset/dataset-share.ts';
 import { updates } from '../../src/services/dataset/dataset-updates.ts';
 import { visibleFields, VIEWED, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import * as datasets from '../../src/services/dataset/dataset.ts';
-import { levelOn, resolvePage, type Owned } from '../../src/services/resource/access.ts';
-import { levelNeeds } from '../../src/services/resource/owned-kind.ts';
+import { accessLevel, resolvePage, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import { DATASET } from '../../src/services/resource/owned-kinds.ts';
 import { effectiveOf } from '../datasource/linked-query.ts';
 import { inList } from '../resource/in-list.ts';
@@ -55,10 +55,10 @@ export class LastRefreshType implements LastRefresh {
 }
 
 type SourceRow = QuerySource & Owned;
-const LEVEL_NEEDS = levelNeeds(DATASET);
+const LEVEL_NEEDS = accessLevelColumns(DATASET);
 const SOURCE = ['queryId', 'datasourceId', 'query', 'params', ...LEVEL_NEEDS];
-const writes = async (ctx: Context, dataset: Owned) => levelAllows(await levelOn(ctx, dataset), 'dataset:write');
-const seesPart = async (ctx: Context, dataset: Owned) => isPartial(await levelOn(ctx, dataset));
+const writes = async (ctx: Context, dataset: Owned) => levelAllows(await accessLevel(ctx, dataset), 'dataset:write');
+const seesPart = async (ctx: Context, dataset: Owned) => isRestricted(await accessLevel(ctx, dataset));
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
@@ -90,7 +90,7 @@ export class DatasetResolver {
     @Arg('input', { description: 'The new dataset.' }) input: CreateDatasetInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Dataset, await datasets.create(ctx, input), info);
+    return ctx.read.readAfterWrite(Dataset, await datasets.create(ctx, input), info);
   }
 
   @Can('dataset:write')
@@ -101,7 +101,7 @@ export class DatasetResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateDatasetInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Dataset, await datasets.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(Dataset, await datasets.update(ctx, id, input), info);
   }
 
   @Can('dataset:delete')
@@ -128,13 +128,13 @@ export class DatasetResolver {
     return ctx.read.one(Dataset, found, info);
   }
 
-  @Needs(...SOURCE)
+  @Requires(...SOURCE)
   @FieldResolver(() => ID, { nullable: true, description: 'The datasource its query runs on.' })
   async datasourceId(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
     return (await effectiveOf(ctx, dataset))?.datasourceId ?? null;
   }
 
-  @Needs(...SOURCE)
+  @Requires(...SOURCE)
   @FieldResolver(() => String, {
     nullable: true,
     description: 'The query, with `{{name}}` for parameters; null to those who may not write the dataset.',
@@ -143,7 +143,7 @@ export class DatasetResolver {
     return (await writes(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.query ?? null) : null;
   }
 
-  @Needs(...SOURCE)
+  @Requires(...SOURCE)
   @FieldResolver(() => [QueryParameter], {
     nullable: true,
     description: 'The query’s parameters; null to those who may not write the dataset.',
@@ -152,7 +152,7 @@ export class DatasetResolver {
     return (await writes(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.params ?? []) : null;
   }
 
-  @Needs('flow', ...LEVEL_NEEDS)
+  @Requires('flow', ...LEVEL_NEEDS)
   @FieldResolver(() => [JsonObject], {
     nullable: true,
     description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.',
@@ -161,7 +161,7 @@ export class DatasetResolver {
     return (await writes(ctx, dataset)) ? dataset.flow : null;
   }
 
-  @Needs('generationId', ...LEVEL_NEEDS)
+  @Requires('generationId', ...LEVEL_NEEDS)
   @FieldResolver(() => String, {
     nullable: true,
     description:
@@ -171,7 +171,7 @@ export class DatasetResolver {
     return (await writes(ctx, dataset)) ? (dataset.generationId ?? null) : null;
   }
 
-  @Needs('fields', ...LEVEL_NEEDS)
+  @Requires('fields', ...LEVEL_NEEDS)
   @FieldResolver(() => [DatasetField], {
     description: 'Its fields, as far as the caller sees them; none before the first refresh.',
   })
@@ -179,7 +179,7 @@ export class DatasetResolver {
     return visibleFields(ctx, dataset);
   }
 
-  @Needs('records', ...VIEWED)
+  @Requires('records', ...VIEWED)
   @FieldResolver(() => Float, {
     nullable: true,
     description: 'Number of rows; to those who see a part of them, the number of these, and null in lists.',
@@ -193,7 +193,7 @@ export class DatasetResolver {
     return inList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
   }
 
-  @Needs('size', ...LEVEL_NEEDS)
+  @Requires('size', ...LEVEL_NEEDS)
   @FieldResolver(() => Float, {
     nullable: true,
     description: 'Bytes that its rows take; null to those who see a part of them.',
@@ -202,13 +202,13 @@ export class DatasetResolver {
     return (await seesPart(ctx, dataset)) ? null : dataset.size;
   }
 
-  @Needs('size', ...LEVEL_NEEDS)
+  @Requires('size', ...LEVEL_NEEDS)
   @FieldResolver(() => String, { nullable: true, description: 'The same for people, e.g. `1.2 MB`.' })
   async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
     return (await seesPart(ctx, dataset)) ? null : formatSize(dataset.size);
   }
 
-  @Needs('settings', ...LEVEL_NEEDS)
+  @Requires('settings', ...LEVEL_NEEDS)
   @FieldResolver(() => JsonObject, {
     description: 'Settings of its front-ends; empty to those who see a part of it, since they may name any field.',
   })
@@ -216,7 +216,7 @@ export class DatasetResolver {
     return (await seesPart(ctx, dataset)) ? {} : dataset.settings;
   }
 
-  @Needs('lastRefresh', ...LEVEL_NEEDS)
+  @Requires('lastRefresh', ...LEVEL_NEEDS)
   @FieldResolver(() => LastRefreshType, {
     nullable: true,
     description:

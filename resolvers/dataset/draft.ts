@@ -64,7 +64,7 @@ export class DatasetDraftResolver {
       'The caller’s draft of a dataset: the one they have, or a new one of what the dataset is now, its rows included. A draft is a dataset that only its owner reads.',
   })
   async editDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.written(Dataset, await drafts.edit(ctx, id), info);
+    return ctx.read.readAfterWrite(Dataset, await drafts.edit(ctx, id), info);
   }
 
   @Can('dataset:write')
@@ -78,7 +78,7 @@ export class DatasetDraftResolver {
     @Arg('input', { description: 'What the draft has otherwise.' }) input: UpdateDatasetDraftInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Dataset, await drafts.replace(ctx, id, input), info);
+    return ctx.read.readAfterWrite(Dataset, await drafts.replace(ctx, id, input), info);
   }
 
   @Can('dataset:read')
@@ -103,7 +103,7 @@ export class DatasetDraftResolver {
     })
     clearAllUserSettings: boolean,
   ) {
-    return ctx.read.written(Dataset, await drafts.commit(ctx, id, clearAllUserSettings), info);
+    return ctx.read.readAfterWrite(Dataset, await drafts.commit(ctx, id, clearAllUserSettings), info);
   }
 
   @FieldResolver(() => Dataset, { nullable: true, description: 'The caller’s draft of it; null when they have none.' })

@@ -9,7 +9,7 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { FollowedArgs } from './dataset-copy.ts';
 import { FieldTypeEnum } from './dataset-field.ts';
-import { answered, DatasetRefreshAnswer, progressName, RefreshArgs } from './dataset-run.ts';
+import { answered, DatasetRefreshPayload, progressName, RefreshArgs } from './dataset-run.ts';
 
 const RefreshBreakKindEnum = {
   VISUAL: 'visual',
@@ -81,7 +81,7 @@ export class RefreshPreview implements previews.RefreshPreviewResult {
 
 /** A rehearsed refresh that was started. */
 @ObjectType({ description: 'A rehearsed refresh: its operation, and its result when it was waited for.' })
-export class RefreshPreviewAnswer {
+export class RefreshPreviewPayload {
   @Field(() => Operation, { description: 'How far it is.' }) operation!: Operation;
   @Field(() => RefreshPreview, { nullable: true, description: 'What it came to; null when it was not waited for.' })
   result!: RefreshPreview | null;
@@ -90,7 +90,7 @@ export class RefreshPreviewAnswer {
 @Resolver()
 export class RefreshPreviewResolver {
   @Can('dataset:refresh')
-  @Mutation(() => RefreshPreviewAnswer, {
+  @Mutation(() => RefreshPreviewPayload, {
     description:
       'Rehearses a refresh: loads the rows of the dataset’s query where no reader sees them, and says what publishing them would change and break. They are kept for an hour; a dataset has one preview at most.',
   })
@@ -103,7 +103,7 @@ export class RefreshPreviewResolver {
   }
 
   @Can('dataset:refresh')
-  @Mutation(() => DatasetRefreshAnswer, {
+  @Mutation(() => DatasetRefreshPayload, {
     description:
       'Publishes the very rows of a rehearsed refresh, without loading them again. 409 when rows or definition of the dataset were replaced since.',
   })

@@ -21,12 +21,12 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
 import { LEVEL } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { shownFilter, type FilterColumns } from '../../src/services/dataset/saved-filter-criteria.ts';
 import * as filters from '../../src/services/dataset/saved-filter.ts';
-import { levelOf } from '../../src/services/resource/access.ts';
-import { Principal, principalNeeds, principalOf, type PrincipalColumns } from '../resource/principal.ts';
+import { ownershipLevel } from '../../src/services/resource/access.ts';
+import { Principal, principalColumns, principalOf, type PrincipalColumns } from '../resource/principal.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
@@ -112,7 +112,7 @@ export class SavedFilterResolver {
     @Arg('input', { description: 'The new filter.' }) input: CreateSavedFilterInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(SavedFilter, await filters.create(ctx, datasetId, input), info);
+    return ctx.read.readAfterWrite(SavedFilter, await filters.create(ctx, datasetId, input), info);
   }
 
   @Can('filter:edit')
@@ -126,7 +126,7 @@ export class SavedFilterResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateSavedFilterInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(SavedFilter, await filters.update(ctx, datasetId, id, input), info);
+    return ctx.read.readAfterWrite(SavedFilter, await filters.update(ctx, datasetId, id, input), info);
   }
 
   @Can('filter:edit')
@@ -150,10 +150,10 @@ export class SavedFilterResolver {
     ownerId: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(SavedFilter, await filters.setOwner(ctx, datasetId, id, ownerId), info);
+    return ctx.read.readAfterWrite(SavedFilter, await filters.setOwner(ctx, datasetId, id, ownerId), info);
   }
 
-  @Needs('ownerId', ...principalNeeds('ownerUser', 'ownerTeam'))
+  @Requires('ownerId', ...principalColumns('ownerUser', 'ownerTeam'))
   @FieldResolver(() => Principal, {
     description: 'The owner, with the name to show; its `id` is spelt like `ownerId`.',
   })
@@ -171,7 +171,7 @@ export class SavedFilterResolver {
     return { ...principalOf(ownerId, { user: ownerUser, team: ownerTeam }), id: ownerId };
   }
 
-  @Needs(...SHOWN)
+  @Requires(...SHOWN)
   @FieldResolver(() => JsonObject, {
     nullable: true,
     description: 'What rows must be like; null to those who do not see all the fields that it names.',
@@ -180,7 +180,7 @@ export class SavedFilterResolver {
     return (await shownFilter(ctx, filter)).criteria;
   }
 
-  @Needs(...SHOWN)
+  @Requires(...SHOWN)
   @FieldResolver(() => String, {
     nullable: true,
     description:
@@ -190,14 +190,14 @@ export class SavedFilterResolver {
     return (await shownFilter(ctx, filter)).problem;
   }
 
-  @Needs('ownerId', 'used', 'dataset.id', 'dataset.ownerId')
+  @Requires('ownerId', 'used', 'dataset.id', 'dataset.ownerId')
   @FieldResolver(() => SavedFilterPermissions, { description: 'What the caller may do to it.' })
   async permissions(
     @Ctx() ctx: Context,
     @Root() { ownerId, used, dataset }: { ownerId: string; used: boolean; dataset: FilterColumns['dataset'] },
   ): Promise<SavedFilterPermissions> {
-    const own = levelOf(ctx.viewer, ownerId) >= LEVEL.edit;
-    return { edit: own && (!used || (await filters.shares(ctx, dataset))), delete: own && !used };
+    const own = ownershipLevel(ctx.viewer, ownerId) >= LEVEL.edit;
+    return { edit: own && (!used || (await filters.canShareDataset(ctx, dataset))), delete: own && !used };
   }
 
   @FieldResolver(() => Dataset, { description: 'The dataset whose rows it chooses.' })

@@ -67,7 +67,7 @@ export class SnapshotResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateSnapshotInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Dataset, await snapshots.update(ctx, datasetId, id, input), info);
+    return ctx.read.readAfterWrite(Dataset, await snapshots.update(ctx, datasetId, id, input), info);
   }
 
   @Can('dataset:write')

@@ -1,7 +1,7 @@
 import { Arg, Ctx, Field, FieldResolver, ID, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { DateTime, JsonObject } from '../../src/core/scalars.ts';
 import * as userSettings from '../../src/services/dataset/user-setting.ts';
 import { Key } from '../support/arguments.ts';
@@ -45,7 +45,7 @@ export class UserSettingResolver {
     return id;
   }
 
-  @Needs('ownSettings.settings', 'ownSettings.updatedAt')
+  @Requires('ownSettings.settings', 'ownSettings.updatedAt')
   @FieldResolver(() => UserSettings, {
     description: 'What the caller keeps for it; of a draft or snapshot for the dataset it belongs to.',
   })
@@ -53,7 +53,7 @@ export class UserSettingResolver {
     return userSettings.shownSettings(ownSettings);
   }
 
-  @Needs('ownSettings.id')
+  @Requires('ownSettings.id')
   @FieldResolver(() => Boolean, {
     description: 'Whether the caller keeps settings for it; of a draft or snapshot for the dataset it belongs to.',
   })

@@ -63,7 +63,7 @@ export class DatasourceLinkFields {
     @Arg('input', { description: 'The new link.' }) input: CreateDatasourceLinkInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(DatasourceLink, await links.create(ctx, id, input), info);
+    return ctx.read.readAfterWrite(DatasourceLink, await links.create(ctx, id, input), info);
   }
 
   @Can('datasource:write')

@@ -3,11 +3,11 @@ import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Roo
 import { Datasource } from '../../entities/datasource.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as probes from '../../src/services/datasource/datasource-probe.ts';
 import * as datasources from '../../src/services/datasource/datasource.ts';
-import { levelOn, resolvePage } from '../../src/services/resource/access.ts';
+import { accessLevel, resolvePage } from '../../src/services/resource/access.ts';
 import { DATASOURCE } from '../../src/services/resource/owned-kinds.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
@@ -59,7 +59,7 @@ export class DatasourceResolver {
     @Arg('input', { description: 'The new datasource.' }) input: CreateDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Datasource, await datasources.create(ctx, input), info);
+    return ctx.read.readAfterWrite(Datasource, await datasources.create(ctx, input), info);
   }
 
   @Can('datasource:write')
@@ -70,7 +70,7 @@ export class DatasourceResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Datasource, await datasources.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(Datasource, await datasources.update(ctx, id, input), info);
   }
 
   @Can('datasource:delete')
@@ -101,16 +101,16 @@ export class DatasourceResolver {
     return probes.query(ctx, id, input);
   }
 
-  @Needs('config', 'id', 'ownerId')
+  @Requires('config', 'id', 'ownerId')
   @FieldResolver(() => JsonObject, {
     description:
       'Where it is: host, port, database, user and what else the driver’s JSON Schema names. No secrets. Empty to those who may not write it.',
   })
   async config(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'config' | 'id' | 'ownerId'>) {
-    return levelAllows(await levelOn(ctx, datasource), 'datasource:write') ? datasource.config : {};
+    return levelAllows(await accessLevel(ctx, datasource), 'datasource:write') ? datasource.config : {};
   }
 
-  @Needs('storedFile.filename', 'storedFile.size', 'storedFile.contentType')
+  @Requires('storedFile.filename', 'storedFile.size', 'storedFile.contentType')
   @FieldResolver(() => DatasourceFile, {
     nullable: true,
     description: 'The uploaded file that it is; null for servers.',
@@ -119,7 +119,7 @@ export class DatasourceResolver {
     return storedFile ?? null;
   }
 
-  @Needs('id')
+  @Requires('id')
   @FieldResolver(() => DatasourceSchema, {
     description: 'Its tables and views, asked for now. Needs `datasource:run`.',
   })

@@ -17,7 +17,7 @@ import {
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
 import { resolvePage } from '../../src/services/resource/access.ts';
@@ -91,7 +91,7 @@ export class SavedQueryResolver {
     @Arg('input', { description: 'The new query.' }) input: CreateSavedQueryInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(SavedQuery, await queries.create(ctx, input), info);
+    return ctx.read.readAfterWrite(SavedQuery, await queries.create(ctx, input), info);
   }
 
   @Can('query:write')
@@ -104,7 +104,7 @@ export class SavedQueryResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateSavedQueryInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(SavedQuery, await queries.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(SavedQuery, await queries.update(ctx, id, input), info);
   }
 
   @Can('query:delete')
@@ -130,13 +130,13 @@ export class SavedQueryResolver {
     return queries.run(ctx, id, params, limit);
   }
 
-  @Needs('query')
+  @Requires('query')
   @FieldResolver(() => String, { description: 'One statement; `{{name}}` stands for the value of a parameter.' })
   query(@Root() { query }: { query: string }) {
     return query;
   }
 
-  @Needs('fields')
+  @Requires('fields')
   @FieldResolver(() => [DatasetField], {
     description:
       'Fields of its answer, as the source described them when it was saved; none when the source could not say.',

@@ -17,9 +17,9 @@ import {
 import { Datasource } from '../../entities/datasource.ts';
 import { Suite } from '../../entities/suite.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import * as suites from '../../src/services/datasource/suite.ts';
-import { mayChange } from '../../src/services/resource/created-kind.ts';
+import { canChange } from '../../src/services/resource/created-kind.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
@@ -107,13 +107,13 @@ export class SuiteResolver {
     return id;
   }
 
-  @Needs('members.datasourceId')
+  @Requires('members.datasourceId')
   @FieldResolver(() => [ID], { description: 'Ids of its datasources in order, as far as the caller may read them.' })
   datasources(@Root() { members }: MemberColumns): string[] {
     return members.map(({ datasourceId }) => datasourceId);
   }
 
-  @Needs('members.datasourceId')
+  @Requires('members.datasourceId')
   @FieldResolver(() => [Datasource], { description: 'The same datasources themselves.' })
   async sources(@Ctx() ctx: Context, @Root() { members }: MemberColumns, @Info() info: GraphQLResolveInfo) {
     const found = await ctx.read.many(
@@ -124,10 +124,10 @@ export class SuiteResolver {
     return found.filter((source) => source !== null);
   }
 
-  @Needs('creatorId')
+  @Requires('creatorId')
   @FieldResolver(() => SuitePermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): SuitePermissions {
-    const changes = mayChange(suites.SUITE, viewer, creatorId);
+    const changes = canChange(suites.SUITE, viewer, creatorId);
     return { read: true, write: changes, delete: changes };
   }
 }

@@ -27,7 +27,7 @@ export class UploadResolver {
     @Arg('input', { description: 'The file.' }) input: UploadDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Datasource, await datasourceUploads.upload(ctx, input), info);
+    return ctx.read.readAfterWrite(Datasource, await datasourceUploads.upload(ctx, input), info);
   }
 
   @Can('datasets:create')
@@ -55,6 +55,6 @@ export class UploadResolver {
     @Root() { datasetId, operation }: datasetUploads.DatasetUpload,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return operation.status === 'succeeded' ? ctx.read.written(Dataset, datasetId, info) : null;
+    return operation.status === 'succeeded' ? ctx.read.readAfterWrite(Dataset, datasetId, info) : null;
   }
 }

@@ -20,7 +20,7 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import type { TeamRole } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import * as teams from '../../src/services/identity/team.ts';
 import { Key, Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -133,7 +133,7 @@ export class TeamResolver {
     return username;
   }
 
-  @Needs('id')
+  @Requires('id')
   @FieldResolver(() => TeamPermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { id }: { id: string }): TeamPermissions {
     const admin = viewer.superuser || viewer.teamRoles[id] === 'admin';
@@ -145,7 +145,7 @@ export class TeamResolver {
     return viewer.tenant;
   }
 
-  @Needs('slug')
+  @Requires('slug')
   @FieldResolver(() => String, { description: '`tenant:slug`; finds it as its id does.' })
   naturalId(@Ctx() { viewer }: Context, @Root() { slug }: { slug: string }) {
     return `${viewer.tenant}:${slug}`;

@@ -19,7 +19,7 @@ import { TeamMember } from '../../entities/team-member.ts';
 import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { forbidden } from '../../src/core/errors.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { DateTime, JsonObject } from '../../src/core/scalars.ts';
 import { changePassword } from '../../src/services/identity/user-password.ts';
 import * as permissions from '../../src/services/identity/user-permissions.ts';
@@ -27,7 +27,7 @@ import { isLocked } from '../../src/services/identity/user-profile.ts';
 import * as users from '../../src/services/identity/user.ts';
 import { Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { MOST_IN_FLAT_LIST, PageArgs, pageOf } from '../support/page.ts';
+import { MAX_FLAT_LIST, PageArgs, pageOf } from '../support/page.ts';
 import { CreateUserInput, UpdateMeInput, UpdateUserInput } from './user-input.ts';
 
 const UserPage = pageOf(User, 'User');
@@ -96,7 +96,7 @@ export class UserResolver {
   @Can('authenticated')
   @Query(() => [User], { description: 'All users of the tenant by username, 10,000 at most.' })
   usersList(@Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.list(User, info, {}, { sort: 'username' }, MOST_IN_FLAT_LIST);
+    return ctx.read.list(User, info, {}, { sort: 'username' }, MAX_FLAT_LIST);
   }
 
   @Can('users:create')
@@ -189,7 +189,7 @@ export class UserResolver {
     return { username: await permissions.setSuperuser(ctx, username, superuser), superuser };
   }
 
-  @Needs('settings')
+  @Requires('settings')
   @FieldResolver(() => JsonObject, {
     nullable: true,
     description: 'Settings of front-ends; null to others without `users:view`.',
@@ -198,7 +198,7 @@ export class UserResolver {
     return sees(ctx, user) ? user.settings : null;
   }
 
-  @Needs('lockedAt')
+  @Requires('lockedAt')
   @FieldResolver(() => Boolean, {
     nullable: true,
     description: 'Whether the login is locked; null to others without `users:view`.',
@@ -207,7 +207,7 @@ export class UserResolver {
     return sees(ctx, user) ? isLocked(user.lockedAt) : null;
   }
 
-  @Needs('lockedAt')
+  @Requires('lockedAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
     description: 'When the login was locked; null to others without `users:view`.',
@@ -216,7 +216,7 @@ export class UserResolver {
     return sees(ctx, user) ? user.lockedAt : null;
   }
 
-  @Needs('loginAttempts')
+  @Requires('loginAttempts')
   @FieldResolver(() => Int, {
     nullable: true,
     description: 'Failed logins in a row; null to others without `users:view`.',
@@ -225,7 +225,7 @@ export class UserResolver {
     return sees(ctx, user) ? user.loginAttempts : null;
   }
 
-  @Needs('passwordSetAt')
+  @Requires('passwordSetAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
     description: 'When the password was set; null to others without `users:view`.',
@@ -234,7 +234,7 @@ export class UserResolver {
     return sees(ctx, user) ? user.passwordSetAt : null;
   }
 
-  @Needs('passwordExpiresAt')
+  @Requires('passwordExpiresAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
     description: 'When the password stops working; null to others without `users:view`.',
@@ -243,7 +243,7 @@ export class UserResolver {
     return sees(ctx, user) ? user.passwordExpiresAt : null;
   }
 
-  @Needs('superuser', 'permissions')
+  @Requires('superuser', 'permissions')
   @FieldResolver(() => [String], {
     description: 'Global permissions of the user. For superusers; `session` tells one’s own.',
   })
@@ -252,13 +252,13 @@ export class UserResolver {
     return permissions.permissionsOf(user);
   }
 
-  @Needs('username', 'superuser')
+  @Requires('username', 'superuser')
   @FieldResolver(() => SuperuserState, {
     description: 'Whether the user is a superuser. For superusers, in a session.',
   })
   superuserState(@Ctx() ctx: Context, @Root() user: UserRow): SuperuserState {
     needSuperuser(ctx);
-    permissions.needSession(ctx);
+    permissions.requireSession(ctx);
     return { username: user.username, superuser: user.superuser };
   }
 

@@ -18,7 +18,7 @@ import {
 import { Operation, OperationStatusEnum } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { OperationStatus } from '../../src/core/operations.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { events } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import * as operations from '../../src/services/operation/operation.ts';
@@ -87,19 +87,19 @@ export class OperationResolver {
     return record;
   }
 
-  @Needs('resourceKind', 'resourceId')
+  @Requires('resourceKind', 'resourceId')
   @FieldResolver(() => OperationResource, { description: 'What it works on.' })
   resource(@Root() { resourceKind, resourceId }: OperationRecord): OperationResource {
     return { kind: resourceKind, id: resourceId };
   }
 
-  @Needs('error')
+  @Requires('error')
   @FieldResolver(() => OperationError, { nullable: true, description: 'Why it failed.' })
   error(@Root() { error }: OperationRecord): OperationError | null {
     return error ?? null;
   }
 
-  @Needs('sequence')
+  @Requires('sequence')
   @FieldResolver(() => Int, { description: 'Counts the changes of the record.' })
   sequence(@Root() { sequence }: OperationRecord): number {
     return sequence;

@@ -5,7 +5,7 @@ import { Dataset } from '../../entities/dataset.ts';
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { countsOf } from '../../src/services/report/dataset-reference-counts.ts';
 import { RESOLVED, shownParts, type ResolvedReference } from '../../src/services/report/dataset-reference-view.ts';
@@ -63,7 +63,7 @@ export class DatasetReferenceResolver {
     @Arg('input', { description: 'The new reference.' }) input: CreateDatasetReferenceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(DatasetReference, await references.create(ctx, reportId, input), info);
+    return ctx.read.readAfterWrite(DatasetReference, await references.create(ctx, reportId, input), info);
   }
 
   @Can('report:write')
@@ -75,7 +75,7 @@ export class DatasetReferenceResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateDatasetReferenceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(DatasetReference, await references.update(ctx, reportId, alias, input), info);
+    return ctx.read.readAfterWrite(DatasetReference, await references.update(ctx, reportId, alias, input), info);
   }
 
   @Can('report:write')
@@ -92,13 +92,13 @@ export class DatasetReferenceResolver {
     return alias;
   }
 
-  @Needs('alias')
+  @Requires('alias')
   @FieldResolver(() => ID, { description: 'The alias: it names the reference within its report.' })
   id(@Root() { alias }: { alias: string }) {
     return alias;
   }
 
-  @Needs(...SHOWN)
+  @Requires(...SHOWN)
   @FieldResolver(() => JsonObject, {
     description:
       'Which rows it shows: `{"criteria": [{"field", "op", "value"}]}`; empty for all, and to those who do not see all the fields that it names.',
@@ -107,7 +107,7 @@ export class DatasetReferenceResolver {
     return (await shownParts(ctx, reference)).filter;
   }
 
-  @Needs(...SHOWN)
+  @Requires(...SHOWN)
   @FieldResolver(() => [ChipType], {
     description: 'Fields that readers may filter by; none to those who do not see all of them.',
   })
@@ -115,7 +115,7 @@ export class DatasetReferenceResolver {
     return (await shownParts(ctx, reference)).chips;
   }
 
-  @Needs('snapshots', 'snapshotIds')
+  @Requires('snapshots', 'snapshotIds')
   @FieldResolver(() => ReferenceSnapshotsType, {
     nullable: true,
     description: 'Which moments of the dataset it shows; null for the current rows alone.',
@@ -131,7 +131,7 @@ export class DatasetReferenceResolver {
     return dataset;
   }
 
-  @Needs(...RESOLVED)
+  @Requires(...RESOLVED)
   @FieldResolver(() => Float, {
     nullable: true,
     description:
@@ -141,13 +141,13 @@ export class DatasetReferenceResolver {
     return countsOf(ctx, reference).count();
   }
 
-  @Needs(...RESOLVED)
+  @Requires(...RESOLVED)
   @FieldResolver(() => Float, { nullable: true, description: 'Current rows that match its filter.' })
   countWithoutSnapshots(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).countWithoutSnapshots();
   }
 
-  @Needs(...RESOLVED)
+  @Requires(...RESOLVED)
   @FieldResolver(() => Float, {
     nullable: true,
     description: 'All current rows and those of the snapshots, whatever its filter says.',
@@ -156,7 +156,7 @@ export class DatasetReferenceResolver {
     return countsOf(ctx, reference).overallCount();
   }
 
-  @Needs(...RESOLVED)
+  @Requires(...RESOLVED)
   @FieldResolver(() => String, {
     nullable: true,
     description:

@@ -1,7 +1,7 @@
 import { Arg, Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { Json } from '../../src/core/scalars.ts';
 import { reportData, type BlockData, type BlockError } from '../../src/services/report/report-data.ts';
 
@@ -42,7 +42,7 @@ export class ReportData {
 
 @Resolver(() => Report)
 export class ReportDataResolver {
-  @Needs('definition')
+  @Requires('definition')
   @FieldResolver(() => ReportData, {
     description:
       'What its blocks show to the caller, whose own rights on each dataset count: sharing a report opens none of its datasets. At most 100 blocks with data at once.',

@@ -61,7 +61,7 @@ export class ReportResolver {
     @Arg('input', { description: 'The new report.' }) input: CreateReportInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Report, await reports.create(ctx, input), info);
+    return ctx.read.readAfterWrite(Report, await reports.create(ctx, input), info);
   }
 
   @Can('report:write')
@@ -72,7 +72,7 @@ export class ReportResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateReportInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Report, await reports.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(Report, await reports.update(ctx, id, input), info);
   }
 
   @Can('report:delete')

@@ -1,6 +1,6 @@
 import { Field, FieldResolver, Int, ArgsType, Resolver, Root } from 'type-graphql';
 import { Activity } from '../../entities/activity.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { pageOf } from '../support/page.ts';
 import { Principal, principalOf, type PrincipalColumns } from './principal.ts';
 
@@ -18,7 +18,7 @@ export class ChildPageArgs {
 
 @Resolver(() => Activity)
 export class ActivityResolver {
-  @Needs('userId', 'user.username', 'user.displayName', 'user.email')
+  @Requires('userId', 'user.username', 'user.displayName', 'user.email')
   @FieldResolver(() => Principal, {
     nullable: true,
     description: 'Who did it, with the name to show; null when there is no such user any more.',

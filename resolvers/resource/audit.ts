@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, ArgsType, Ctx, Field, ID, Info, Int, Query, Resolver, Root, Subscription } from 'type-graphql';
-import { AuditEvent, AuditOutcomeEnum, TongueEnum } from '../../entities/audit-event.ts';
-import type { AuditOutcome, Tongue } from '../../src/core/audit.ts';
+import { AuditEvent, AuditOutcomeEnum, AuditChannelEnum } from '../../entities/audit-event.ts';
+import type { AuditOutcome, AuditChannel } from '../../src/core/audit.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { ExportFormat } from '../../src/core/export-format.ts';
 import { DateTime } from '../../src/core/scalars.ts';
@@ -30,8 +30,8 @@ export class AuditArgs {
   @Field(() => AuditOutcomeEnum, { nullable: true, description: 'Only what ended so.' })
   outcome?: AuditOutcome;
 
-  @Field(() => TongueEnum, { nullable: true, description: 'Only what was asked for in this way.' })
-  tongue?: Tongue;
+  @Field(() => AuditChannelEnum, { nullable: true, description: 'Only what was asked for in this way.' })
+  channel?: AuditChannel;
 
   @Field(() => DateTime, { nullable: true, description: 'Only from this moment on.' })
   from?: Date;
@@ -55,7 +55,7 @@ export class AuditResolver {
   @Can('tenant:superuser')
   @Query(() => AuditEventPage, {
     description:
-      'The audit log of the tenant, the latest first: each mutation that was done or refused, by whichever tongue, failed logins among them. Events are kept for 400 days.',
+      'The audit log of the tenant, the latest first: each mutation that was done or refused, by whichever channel, failed logins among them. Events are kept for 400 days.',
   })
   auditEvents(@Ctx() ctx: Context, @Args(() => AuditPageArgs) page: AuditPageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(AuditEvent, page, info);

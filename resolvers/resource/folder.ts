@@ -17,8 +17,8 @@ import {
 } from 'type-graphql';
 import { Folder } from '../../entities/folder.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
-import { mayChange } from '../../src/services/resource/created-kind.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { canChange } from '../../src/services/resource/created-kind.ts';
 import * as bulk from '../../src/services/resource/folder-bulk.ts';
 import * as folders from '../../src/services/resource/folder.ts';
 import { Id } from '../support/arguments.ts';
@@ -178,10 +178,10 @@ export class FolderResolver {
     return ctx.read.children(Folder, 'subfolders', folder, info);
   }
 
-  @Needs('creatorId')
+  @Requires('creatorId')
   @FieldResolver(() => FolderPermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): FolderPermissions {
-    const changes = mayChange(folders.FOLDER, viewer, creatorId);
+    const changes = canChange(folders.FOLDER, viewer, creatorId);
     return {
       read: true,
       write: changes,

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import { Mail } from '../../entities/mail.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { readableText, type Recipient } from '../../src/services/resource/mail.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
@@ -29,13 +29,13 @@ export class MailResolver {
     return ctx.read.page(Mail, page, info);
   }
 
-  @Needs('sealedText', 'user.id', 'user.superuser')
+  @Requires('sealedText', 'user.id', 'user.superuser')
   @FieldResolver(() => String, { nullable: true, description: `The words of the mail. ${MASKED}` })
   text(@Ctx() ctx: Context, @Root() mail: MailRow) {
     return readableText(ctx.platform, ctx.viewer, mail, mail.sealedText);
   }
 
-  @Needs('sealedHtml', 'user.id', 'user.superuser')
+  @Requires('sealedHtml', 'user.id', 'user.superuser')
   @FieldResolver(() => String, { nullable: true, description: `The same as HTML, where the mail has that. ${MASKED}` })
   html(@Ctx() ctx: Context, @Root() mail: MailRow) {
     return mail.sealedHtml === null ? null : readableText(ctx.platform, ctx.viewer, mail, mail.sealedHtml);

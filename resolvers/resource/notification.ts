@@ -19,7 +19,7 @@ import {
 } from 'type-graphql';
 import { Notification } from '../../entities/notification.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import * as notifications from '../../src/services/resource/notification.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -84,7 +84,7 @@ export class NotificationResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateNotificationInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Notification, await notifications.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(Notification, await notifications.update(ctx, id, input), info);
   }
 
   @Can('authenticated')
@@ -97,7 +97,7 @@ export class NotificationResolver {
     return ctx.read.one(Notification, id, info);
   }
 
-  @Needs('resourceKind', 'resourceId')
+  @Requires('resourceKind', 'resourceId')
   @FieldResolver(() => NotificationResource, {
     nullable: true,
     description: 'What it is about; null for what is about no resource.',
@@ -106,7 +106,7 @@ export class NotificationResolver {
     return resourceKind && resourceId ? { kind: resourceKind, id: resourceId } : null;
   }
 
-  @Needs('readAt')
+  @Requires('readAt')
   @FieldResolver(() => Boolean, { description: 'Whether the caller has read it.' })
   read(@Root() { readAt }: Notification): boolean {
     return Boolean(readAt);

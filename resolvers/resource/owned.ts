@@ -8,21 +8,21 @@ import { Share } from '../../entities/share.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
-import { abilitiesAt, isPartial, type Permission } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { abilitiesAt, isRestricted, type Permission } from '../../src/core/permissions.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import type { Row } from '../../src/core/read/reader.ts';
-import { printed } from '../../src/core/viewer.ts';
+import { printPrincipal } from '../../src/core/viewer.ts';
 import { knownShares } from '../../src/services/dataset/dataset-share.ts';
-import { levelOn, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
 import * as favorites from '../../src/services/resource/favorite.ts';
-import { levelNeeds, setOwner, type KindOf } from '../../src/services/resource/owned-kind.ts';
+import { accessLevelColumns, setOwner, type KindOf } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
 import * as tagging from '../../src/services/resource/tag-assignment.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ActivityPage, ChildPageArgs } from './activity.ts';
 import { permissionsType } from './permissions-type.ts';
-import { Principal, principalNeeds, principalOf, type PrincipalColumns } from './principal.ts';
+import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
 import { ReferencePage } from './reference.ts';
 import { PrincipalId, ShareInput } from './share.ts';
 
@@ -64,28 +64,28 @@ export function ownedFields<T extends OwnedRow>(
       return viewer.tenant;
     }
 
-    @Needs('slug')
+    @Requires('slug')
     @FieldResolver(() => String, { description: '`{tenant}:{slug}`.' })
     naturalId(@Ctx() { viewer }: Context, @Root() { slug }: { slug: string }): string {
       return `${viewer.tenant}:${slug}`;
     }
 
-    @Needs('ownerId')
+    @Requires('ownerId')
     @FieldResolver(() => ID, { description: 'The owner: id of a user, or `team:<id>`.' })
     ownerId(@Root() { ownerId }: { ownerId: string }): string {
-      return printed(ownerId);
+      return printPrincipal(ownerId);
     }
 
-    @Needs('ownerId', ...principalNeeds('ownerUser', 'ownerTeam'))
+    @Requires('ownerId', ...principalColumns('ownerUser', 'ownerTeam'))
     @FieldResolver(() => Principal, { description: 'The owner, with the name to show.' })
     owner(@Root() { ownerId, ownerUser, ownerTeam }: OwnerColumns): Principal {
       return principalOf(ownerId, { user: ownerUser, team: ownerTeam });
     }
 
-    @Needs(...levelNeeds(kindOf))
+    @Requires(...accessLevelColumns(kindOf))
     @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
     permissions(@Ctx() ctx: Context, @Root() resource: Owned): object | Promise<object> {
-      const level = levelOn(ctx, resource);
+      const level = accessLevel(ctx, resource);
       return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
     }
 
@@ -94,7 +94,7 @@ export function ownedFields<T extends OwnedRow>(
       return folder;
     }
 
-    @Needs(...levelNeeds(kindOf))
+    @Requires(...accessLevelColumns(kindOf))
     @FieldResolver(() => [Share], {
       description:
         'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.',
@@ -103,7 +103,7 @@ export function ownedFields<T extends OwnedRow>(
       return knownShares(ctx, resource, (own) => ctx.read.children<Share>(type, 'shares', resource, info, {}, own));
     }
 
-    @Needs(...levelNeeds(kindOf))
+    @Requires(...accessLevelColumns(kindOf))
     @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
     async share(
       @Ctx() ctx: Context,
@@ -119,7 +119,7 @@ export function ownedFields<T extends OwnedRow>(
       return share;
     }
 
-    @Needs(...levelNeeds(kindOf))
+    @Requires(...accessLevelColumns(kindOf))
     @FieldResolver(() => ReferencePage, {
       description: 'What uses it, as far as the caller may read that; at most 1000.',
     })
@@ -157,7 +157,7 @@ export function ownedFields<T extends OwnedRow>(
       return favoriteOf(ctx, resource);
     }
 
-    @Needs(...levelNeeds(kindOf))
+    @Requires(...accessLevelColumns(kindOf))
     @FieldResolver(() => ActivityPage, {
       description: 'What was done to it, the latest first; without particulars to those who see a part of it.',
     })
@@ -168,7 +168,7 @@ export function ownedFields<T extends OwnedRow>(
       @Info() info: GraphQLResolveInfo,
     ) {
       const found = await ctx.read.childPage<Activity>(type, 'activity', resource, info, page);
-      return isPartial(await levelOn(ctx, resource))
+      return isRestricted(await accessLevel(ctx, resource))
         ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) }
         : found;
     }
@@ -180,7 +180,7 @@ export function ownedFields<T extends OwnedRow>(
     })
     async tagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string, @Info() info: GraphQLResolveInfo) {
       const { id: assignment, created } = await tagging.assign(ctx, kindOf, id, tagId);
-      return { ...(await ctx.read.written(TagAssignment, assignment, info)), created };
+      return { ...(await ctx.read.readAfterWrite(TagAssignment, assignment, info)), created };
     }
 
     @Can(`${kind}:assignTags` as Permission)
@@ -224,7 +224,7 @@ export function ownedFields<T extends OwnedRow>(
       @Arg('input', () => sharing.input, { description: 'What they may do.' }) input: ShareInput,
       @Info() info: GraphQLResolveInfo,
     ) {
-      return ctx.read.written(Share, await sharing.set(ctx, id, principalId, input), info);
+      return ctx.read.readAfterWrite(Share, await sharing.set(ctx, id, principalId, input), info);
     }
 
     @Can(`${kind}:share` as Permission)
@@ -246,7 +246,7 @@ export function ownedFields<T extends OwnedRow>(
       ownerId: string,
       @Info() info: GraphQLResolveInfo,
     ) {
-      return ctx.read.written(type, await setOwner(ctx, kindOf, id, ownerId), info);
+      return ctx.read.readAfterWrite(type, await setOwner(ctx, kindOf, id, ownerId), info);
     }
   }
   return OwnedFields;

@@ -1,5 +1,5 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
-import { printed } from '../../src/core/viewer.ts';
+import { printPrincipal } from '../../src/core/viewer.ts';
 
 export const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
 registerEnumType(PrincipalTypeEnum, {
@@ -34,7 +34,7 @@ export interface PrincipalColumns {
 }
 
 /** What `@Needs` must name of the relations to user and team for `principalOf`. */
-export const principalNeeds = (user: string, team: string): string[] => [
+export const principalColumns = (user: string, team: string): string[] => [
   `${user}.username`,
   `${user}.displayName`,
   `${user}.email`,
@@ -45,7 +45,7 @@ export const principalNeeds = (user: string, team: string): string[] => [
 export function principalOf(principal: string, { user, team }: PrincipalColumns): Principal {
   const name = team?.name ?? user?.displayName ?? user?.username ?? '';
   return {
-    id: printed(principal),
+    id: printPrincipal(principal),
     name,
     type: principal.startsWith('team:') ? 'team' : 'user',
     email: user?.email ?? null,

@@ -2,8 +2,8 @@ import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from '
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
-import { printed } from '../../src/core/viewer.ts';
-import { levelOn, type Owned } from '../../src/services/resource/access.ts';
+import { printPrincipal } from '../../src/core/viewer.ts';
+import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
 import type { KindOf } from '../../src/services/resource/owned-kind.ts';
 import { pageOf } from '../support/page.ts';
 
@@ -27,7 +27,7 @@ export class ReferenceResolver {
     description: 'The owner: id of a user, or `team:<id>`; null for what nobody owns.',
   })
   ownerId(@Root() { ownerId }: { ownerId: string | null }): string | null {
-    return ownerId && printed(ownerId);
+    return ownerId && printPrincipal(ownerId);
   }
 }
 
@@ -47,7 +47,7 @@ export class ReferencePageResolver {
       'How many more there are that the caller may not read; null for those who may not delete the resource.',
   })
   async hidden(@Ctx() ctx: Context, @Root() { kindOf: { entity, kind }, resource }: Of): Promise<number | null> {
-    if (!levelAllows(await levelOn(ctx, resource), `${kind}:delete` as ResourcePermission)) return null;
+    if (!levelAllows(await accessLevel(ctx, resource), `${kind}:delete` as ResourcePermission)) return null;
     const [all, read] = await Promise.all(
       (['allReferences', 'references'] as const).map((relation) =>
         ctx.read.children(entity as never, relation, { id: resource.id }, ['id']),

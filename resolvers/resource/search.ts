@@ -17,7 +17,7 @@ import {
 import { Node } from '../../entities/node.ts';
 import type { Context } from '../../src/core/context.ts';
 import { DateTime } from '../../src/core/scalars.ts';
-import { printed } from '../../src/core/viewer.ts';
+import { printPrincipal } from '../../src/core/viewer.ts';
 import { modelFor } from '../../src/services/resource/model-registry.ts';
 import { search, SEARCHABLE } from '../../src/services/resource/search.ts';
 import { Can } from '../support/guard.ts';
@@ -91,7 +91,7 @@ export class SearchResolver {
     description: 'The owner: id of a user, or `team:<id>`; null for what nobody owns.',
   })
   ownerId(@Root() { ownerId }: { ownerId: string | null }): string | null {
-    return ownerId && printed(ownerId);
+    return ownerId && printPrincipal(ownerId);
   }
 
   @FieldResolver(() => Node, { nullable: true, description: 'The resource itself; null when it vanished meanwhile.' })

@@ -1,8 +1,8 @@
 import { Arg, Field, FieldResolver, ID, InputType, Int, Resolver, Root } from 'type-graphql';
 import { Share } from '../../entities/share.ts';
-import { Needs } from '../../src/core/read/model.ts';
-import { printed } from '../../src/core/viewer.ts';
-import { Principal, principalNeeds, principalOf, type PrincipalColumns } from './principal.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { printPrincipal } from '../../src/core/viewer.ts';
+import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
 
 /** What a share gives. */
 @InputType({ description: 'What a share gives.' })
@@ -17,13 +17,13 @@ export const PrincipalId = () =>
 
 @Resolver(() => Share)
 export class ShareResolver {
-  @Needs('principal')
+  @Requires('principal')
   @FieldResolver(() => ID, { description: 'Whom it is for: id of a user, or `team:<id>`.' })
   principalId(@Root() { principal }: { principal: string }): string {
-    return printed(principal);
+    return printPrincipal(principal);
   }
 
-  @Needs('principal', ...principalNeeds('user', 'team'))
+  @Requires('principal', ...principalColumns('user', 'team'))
   @FieldResolver(() => Principal, { description: 'Whom it is for, with the name to show.' })
   principal(@Root() share: PrincipalColumns & { principal: string }): Principal {
     return principalOf(share.principal, share);

@@ -17,8 +17,8 @@ import {
 import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Needs } from '../../src/core/read/model.ts';
-import { mayChange } from '../../src/services/resource/created-kind.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { canChange } from '../../src/services/resource/created-kind.ts';
 import * as tags from '../../src/services/resource/tag.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
@@ -82,7 +82,7 @@ export class TagResolver {
     @Arg('input', { description: 'The new tag.' }) input: CreateTagInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Tag, await tags.create(ctx, input), info);
+    return ctx.read.readAfterWrite(Tag, await tags.create(ctx, input), info);
   }
 
   @Can('tag:edit')
@@ -93,7 +93,7 @@ export class TagResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateTagInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Tag, await tags.update(ctx, id, input), info);
+    return ctx.read.readAfterWrite(Tag, await tags.update(ctx, id, input), info);
   }
 
   @Can('tag:delete')
@@ -103,10 +103,10 @@ export class TagResolver {
     return id;
   }
 
-  @Needs('creatorId')
+  @Requires('creatorId')
   @FieldResolver(() => TagPermissions, { description: 'What the caller may do to it.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): TagPermissions {
-    const may = mayChange(tags.TAG, viewer, creatorId);
+    const may = canChange(tags.TAG, viewer, creatorId);
     return { read: true, edit: may, delete: may };
   }
 }

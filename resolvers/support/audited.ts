@@ -1,9 +1,9 @@
 import type { GraphQLField, GraphQLFieldResolver } from 'graphql';
 import type { Mutation } from '../../src/core/audit.ts';
 import type { PublicContext } from '../../src/core/context.ts';
-import { Fault } from '../../src/core/errors.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { ABILITIES } from '../../src/core/permissions.ts';
-import { recordAfter } from '../../src/services/resource/audit.ts';
+import { recordAuditAfterwards } from '../../src/services/resource/audit.ts';
 
 type Resolve = GraphQLFieldResolver<unknown, PublicContext>;
 
@@ -48,11 +48,11 @@ export function audited(field: GraphQLField<unknown, PublicContext>, permission:
     context.request.mutation = mutation;
     try {
       const answer: unknown = await resolve(source, args, context, info);
-      await recordAfter(context, 'succeeded');
+      await recordAuditAfterwards(context, 'succeeded');
       return answer;
     } catch (error) {
-      if (mutation.refused || (error instanceof Fault && error.status === 403)) {
-        await recordAfter(context, 'denied').catch((err: unknown) =>
+      if (mutation.refused || (error instanceof ApiError && error.status === 403)) {
+        await recordAuditAfterwards(context, 'denied').catch((err: unknown) =>
           context.platform.log.error({ err, requestId: context.request.id }, 'A refusal could not be audited'),
         );
       }

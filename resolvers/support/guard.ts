@@ -1,12 +1,16 @@
 import { isObjectType, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
-import { fault, forbidden, unauthenticated } from '../../src/core/errors.ts';
+import { defineError, forbidden, unauthenticated } from '../../src/core/errors.ts';
 import { isGlobalPermission, type Permission } from '../../src/core/permissions.ts';
 import { audited } from './audited.ts';
 
-const readOnlyToken = fault(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
-const needsSession = fault(403, 'FORBIDDEN', () => 'This needs a session: log in with a password instead of a token');
+const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
+const sessionRequired = defineError(
+  403,
+  'FORBIDDEN',
+  () => 'This needs a session: log in with a password instead of a token',
+);
 
 /** Names the permission of a root field. It is recorded, and enforced by `guard`; rights on the row itself are the service's. */
 export const Can = (permission: Permission) => Extensions({ permission });
@@ -60,7 +64,7 @@ function checkFor(permission: Permission, scope: 'read' | 'write'): Check {
   return ({ viewer }) => {
     if (!viewer) throw unauthenticated();
     if (!viewer.scopes.has(scope)) throw readOnlyToken(scope);
-    if (permission === 'session' && viewer.authMethod !== 'session') throw needsSession();
+    if (permission === 'session' && viewer.authMethod !== 'session') throw sessionRequired();
     if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
       throw forbidden({ permission });
   };

@@ -1,7 +1,7 @@
 import { ArgsType, Field, ID, Int, ObjectType, type ClassType } from 'type-graphql';
 
 /** Rows at most in the specification's flat lists (contract 4). */
-export const MOST_IN_FLAT_LIST = 10_000;
+export const MAX_FLAT_LIST = 10_000;
 
 /** Which part of a list is wanted (contract 4, "Collection"). */
 @ArgsType()

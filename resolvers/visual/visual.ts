@@ -5,12 +5,12 @@ import { Visual } from '../../entities/visual.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
-import { Needs } from '../../src/core/read/model.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { COMPONENTS } from '../../src/core/visual/component.ts';
 import { TEMPLATES } from '../../src/core/visual/templates.ts';
 import { VIEWED } from '../../src/services/dataset/dataset-view.ts';
-import { levelOn } from '../../src/services/resource/access.ts';
+import { accessLevel } from '../../src/services/resource/access.ts';
 import { shownConfig } from '../../src/services/visual/visual-config.ts';
 import { visualData, visualImage, type ShownVisual } from '../../src/services/visual/visual-data.ts';
 import * as visuals from '../../src/services/visual/visual.ts';
@@ -77,7 +77,7 @@ export class VisualResolver {
     @Arg('input', { description: 'The new visual.' }) input: CreateVisualInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Visual, await visuals.create(ctx, datasetId, input), info);
+    return ctx.read.readAfterWrite(Visual, await visuals.create(ctx, datasetId, input), info);
   }
 
   @Can('dataset:addVisual')
@@ -89,7 +89,7 @@ export class VisualResolver {
     @Arg('input', { description: 'What changes.' }) input: UpdateVisualInput,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.written(Visual, await visuals.update(ctx, datasetId, id, input), info);
+    return ctx.read.readAfterWrite(Visual, await visuals.update(ctx, datasetId, id, input), info);
   }
 
   @Can('dataset:deleteVisual')
@@ -99,7 +99,7 @@ export class VisualResolver {
     return id;
   }
 
-  @Needs(...SHOWN)
+  @Requires(...SHOWN)
   @FieldResolver(() => JsonObject, {
     description:
       'What it shows and how: keys of the component’s JSON Schema. What names a field that is hidden from the caller is null.',
@@ -108,20 +108,20 @@ export class VisualResolver {
     return shownConfig(ctx, dataset, component, config);
   }
 
-  @Needs(...OWNED)
+  @Requires(...OWNED)
   @FieldResolver(() => VisualPermissions, { description: 'What the caller may do to it.' })
   async permissions(@Ctx() ctx: Context, @Root() { dataset }: ShownVisual): Promise<VisualPermissions> {
-    const level = await levelOn(ctx, dataset);
+    const level = await accessLevel(ctx, dataset);
     return { edit: levelAllows(level, 'dataset:addVisual'), delete: levelAllows(level, 'dataset:deleteVisual') };
   }
 
-  @Needs('datasetId')
+  @Requires('datasetId')
   @FieldResolver(() => String, { description: 'Path of its picture on this service.' })
   imageUrl(@Root() { id, datasetId }: { id: string; datasetId: string }): string {
     return `/api/datasets/${datasetId}/visuals/${id}/image.svg`;
   }
 
-  @Needs(...SHOWN)
+  @Requires(...SHOWN)
   @FieldResolver(() => DatasetAggregate, {
     description:
       'Its numbers: groups and a measure of each, or the rows of a table or scatter plot. An error names the key of its config that is missing.',
@@ -130,7 +130,7 @@ export class VisualResolver {
     return visualData(ctx, visual, args);
   }
 
-  @Needs('name', ...SHOWN)
+  @Requires('name', ...SHOWN)
   @FieldResolver(() => String, { description: 'Its picture, as SVG.' })
   image(@Ctx() ctx: Context, @Root() visual: ShownVisual, @Args(() => VisualImageArgs) args: VisualImageArgs) {
     return visualImage(ctx, visual, args);

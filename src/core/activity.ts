@@ -30,17 +30,17 @@ export const KIND_EVENTS = {
 } as const;
 
 type KindEvents = typeof KIND_EVENTS;
-export type ActivityEvent = OwnedEvent | KindEvents[keyof KindEvents][number];
+export type ActivityEventName = OwnedEvent | KindEvents[keyof KindEvents][number];
 
 /** What an activity is called: the kind's word and the event, e.g. `dataset.owner.changed` (contract 9). */
-export type ActivityType = `${Kind}.${ActivityEvent}`;
+export type ActivityType = `${Kind}.${ActivityEventName}`;
 
 /** Something that somebody did to a resource, ready to be written. */
-export interface Happening {
+export interface ActivityEvent {
   kind: Kind;
   /** Name and owner as they are when it happens. */
   resource: { id: string; name: string; ownerId: string | null };
-  event: ActivityEvent;
+  event: ActivityEventName;
   /** One sentence for people. It holds no values of data and no secrets: whoever may read the resource reads it. */
   message: string;
   data?: Record<string, unknown>;

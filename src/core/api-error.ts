@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { isConnectionLoss } from './connection-loss.ts';
-import { badInput, Fault, unavailable, type ErrorCode } from './errors.ts';
+import { badInput, ApiError, unavailable, type ErrorCode } from './errors.ts';
 
 /** The code that goes with a status when nothing more is known. */
 const CODES: Partial<Record<number, ErrorCode>> = {
@@ -19,16 +19,16 @@ const CODES: Partial<Record<number, ErrorCode>> = {
 };
 
 /** Causes are followed this far, so that a cause which names itself ends too. */
-const DEEPEST = 6;
+const MAX_CAUSES = 6;
 
 /**
  * The fault behind whatever was thrown, if the client may see one: itself, what GraphQL wrapped, a database that is away (503 wherever it shows),
  * or what fastify found wrong with the request. Undefined for exceptions that are ours.
  */
-export function faultOf(error: unknown): Fault | undefined {
+export function toApiError(error: unknown): ApiError | undefined {
   let cause = error;
-  for (let depth = 0; cause instanceof Error && depth < DEEPEST; depth++) {
-    const fault = cause instanceof Fault ? cause : (ofDatabase(cause) ?? ofGraphql(cause) ?? ofFastify(cause));
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+    const fault = cause instanceof ApiError ? cause : (ofDatabase(cause) ?? ofGraphql(cause) ?? ofFastify(cause));
     if (fault) return fault;
     cause = cause instanceof GraphQLError ? cause.originalError : cause.cause;
   }
@@ -36,7 +36,7 @@ export function faultOf(error: unknown): Fault | undefined {
 }
 
 /** What Postgres complains of that no check of ours can rule out. */
-function ofDatabase(error: Error): Fault | undefined {
+function ofDatabase(error: Error): ApiError | undefined {
   if (isConnectionLoss(error)) return unavailable('The database does not answer', { headers: { 'retry-after': '2' } });
   const { code } = error as { code?: unknown };
   if (code === '22021' || code === '22P05') return badInput('A text must not hold the character U+0000');
@@ -52,16 +52,16 @@ function ofDatabase(error: Error): Fault | undefined {
 }
 
 /** Values that do not fit their types: graphql-js says so before a resolver runs, by its words alone. */
-function ofGraphql(error: Error): Fault | undefined {
-  if (!(error instanceof GraphQLError) || error.originalError instanceof Fault) return undefined;
+function ofGraphql(error: Error): ApiError | undefined {
+  if (!(error instanceof GraphQLError) || error.originalError instanceof ApiError) return undefined;
   const refused =
     error.extensions?.['code'] === 'BAD_USER_INPUT' ||
     (/^(Argument|Variable) "/.test(error.message) && (!error.originalError || !error.path));
   return refused ? badInput(error.message) : undefined;
 }
 
-function ofFastify(error: Error): Fault | undefined {
+function ofFastify(error: Error): ApiError | undefined {
   const { statusCode, message } = error as { statusCode?: unknown; message: string };
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
-  return new Fault(statusCode, CODES[statusCode] ?? 'BAD_USER_INPUT', message || 'Bad request');
+  return new ApiError(statusCode, CODES[statusCode] ?? 'BAD_USER_INPUT', message || 'Bad request');
 }

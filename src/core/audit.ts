@@ -1,6 +1,6 @@
 /** How a change was asked for: through GraphQL over HTTP, REST, GraphQL over WebSocket, or by an operator's command. */
-export const TONGUES = ['graphql', 'rest', 'websocket', 'cli'] as const;
-export type Tongue = (typeof TONGUES)[number];
+export const AUDIT_CHANNELS = ['graphql', 'rest', 'websocket', 'cli'] as const;
+export type AuditChannel = (typeof AUDIT_CHANNELS)[number];
 
 export const AUDIT_OUTCOMES = ['succeeded', 'denied'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
@@ -35,12 +35,17 @@ export interface Mutation {
 export interface AuditedRequest {
   id: string;
   address: string | null;
-  tongue: Tongue;
+  channel: AuditChannel;
   mutation?: Mutation | undefined;
 }
 
 /** Says which row the caller's word for a resource means; the first resource of a mutation that named none is taken for its own. */
-export function named({ mutation }: Pick<AuditedRequest, 'mutation'>, kind: string, key: string, id: string): void {
+export function recordAuditTarget(
+  { mutation }: Pick<AuditedRequest, 'mutation'>,
+  kind: string,
+  key: string,
+  id: string,
+): void {
   if (!mutation) return;
   const unnamed = mutation.kind === null && mutation.key === null;
   if (unnamed) mutation.kind = kind;

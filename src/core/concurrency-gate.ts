@@ -1,7 +1,7 @@
 import { unavailable } from './errors.ts';
 
 /** Lets a bounded number of tasks run and a bounded number wait, first come, first served. */
-export class Gate {
+export class ConcurrencyGate {
   readonly #limit: number;
   readonly #waitingLimit: number;
   readonly #full: string;

@@ -20,17 +20,17 @@ export type ErrorCode =
   | 'TIMEOUT';
 
 /** One complaint about one place of the input. `path` is the argument's path, e.g. `['input', 'name']`. */
-export interface Complaint {
+export interface ValidationIssue {
   path: (string | number)[];
   message: string;
   code: string;
 }
 
-/** An error that is meant for the client: its message is shown as it is, in both tongues. */
-export class Fault extends Error {
+/** An error that is meant for the client: its message is shown as it is, in both APIs. */
+export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
-  readonly validation?: Complaint[];
+  readonly validation?: ValidationIssue[];
   /** Response headers that belong to the error, e.g. `Retry-After`. */
   readonly headers?: Record<string, string>;
 
@@ -38,7 +38,7 @@ export class Fault extends Error {
     status: number,
     code: ErrorCode,
     message: string,
-    more: { validation?: Complaint[]; headers?: Record<string, string>; cause?: unknown } = {},
+    more: { validation?: ValidationIssue[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(message, { cause: more.cause });
     this.name = 'Fault';
@@ -50,42 +50,50 @@ export class Fault extends Error {
 }
 
 /** Declares an error: its status, its code and its sentence. Calling the result makes the error to throw. */
-export const fault =
+export const defineError =
   <D = void>(status: number, code: ErrorCode, sentence: (detail: D) => string) =>
-  (detail: D, more?: ConstructorParameters<typeof Fault>[3]) =>
-    new Fault(status, code, sentence(detail), more);
+  (detail: D, more?: ConstructorParameters<typeof ApiError>[3]) =>
+    new ApiError(status, code, sentence(detail), more);
 
-export const badInput = fault(400, 'BAD_USER_INPUT', (message: string) => message);
-export const graphqlLimit = fault(400, 'GRAPHQL_LIMIT', (message: string) => message);
-export const unauthenticated = fault(401, 'UNAUTHENTICATED', () => 'Missing authentication');
-export const wrongCredentials = fault(401, 'UNAUTHENTICATED', () => 'Invalid username or password');
-export const forbidden = fault(
+export const badInput = defineError(400, 'BAD_USER_INPUT', (message: string) => message);
+export const graphqlLimit = defineError(400, 'GRAPHQL_LIMIT', (message: string) => message);
+export const unauthenticated = defineError(401, 'UNAUTHENTICATED', () => 'Missing authentication');
+export const wrongCredentials = defineError(401, 'UNAUTHENTICATED', () => 'Invalid username or password');
+export const forbidden = defineError(
   403,
   'FORBIDDEN',
   (d: { permission: string }) => `You lack the permission ${d.permission}`,
 );
-export const refused = fault(403, 'FORBIDDEN', (message: string) => message);
-export const notFound = fault(404, 'NOT_FOUND', (d: { what: string; id: string }) => `There is no ${d.what} ${d.id}`);
-export const noRoute = fault(
+export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);
+export const notFound = defineError(
+  404,
+  'NOT_FOUND',
+  (d: { what: string; id: string }) => `There is no ${d.what} ${d.id}`,
+);
+export const noRoute = defineError(
   404,
   'NOT_FOUND',
   (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`,
 );
-export const methodNotAllowed = fault(
+export const methodNotAllowed = defineError(
   405,
   'METHOD_NOT_ALLOWED',
   (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`,
 );
-export const slugTaken = fault(409, 'CONFLICT', (d: { slug: string }) => `The slug "${d.slug}" is already in use`);
-export const conflict = fault(409, 'CONFLICT', (message: string) => message);
-export const cancelled = fault(409, 'CANCELLED', () => 'The operation was cancelled');
-export const gone = fault(410, 'GONE', (message: string) => message);
-export const preconditionFailed = fault(
+export const slugTaken = defineError(
+  409,
+  'CONFLICT',
+  (d: { slug: string }) => `The slug "${d.slug}" is already in use`,
+);
+export const conflict = defineError(409, 'CONFLICT', (message: string) => message);
+export const cancelled = defineError(409, 'CANCELLED', () => 'The operation was cancelled');
+export const gone = defineError(410, 'GONE', (message: string) => message);
+export const preconditionFailed = defineError(
   412,
   'PRECONDITION_FAILED',
   (d: { what: string }) => `The ${d.what} has changed since you read it`,
 );
-export const tooLarge = fault(413, 'PAYLOAD_TOO_LARGE', (message: string) => message);
-export const rateLimited = fault(429, 'RATE_LIMITED', () => 'Too many requests');
-export const upstreamFailed = fault(500, 'UPSTREAM_FAILED', (message: string) => message);
-export const unavailable = fault(503, 'UNAVAILABLE', (message: string) => message);
+export const tooLarge = defineError(413, 'PAYLOAD_TOO_LARGE', (message: string) => message);
+export const rateLimited = defineError(429, 'RATE_LIMITED', () => 'Too many requests');
+export const upstreamFailed = defineError(500, 'UPSTREAM_FAILED', (message: string) => message);
+export const unavailable = defineError(503, 'UNAVAILABLE', (message: string) => message);

@@ -34,7 +34,7 @@ export interface IncomingFile {
   wholeInput?(): Promise<Record<string, unknown>>;
 }
 
-const LONGEST_FILENAME = 255;
+const MAX_FILENAME_CHARACTERS = 255;
 
 /** A client's name of a file as it may be kept and shown: without folders and control characters, at most 255 characters. It never makes a path. */
 export function cleanFilename(given: string | null | undefined): string {
@@ -45,7 +45,7 @@ export function cleanFilename(given: string | null | undefined): string {
     .at(-1)!
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '')
     .trim();
-  return shortened(base, LONGEST_FILENAME) || 'file';
+  return shortened(base, MAX_FILENAME_CHARACTERS) || 'file';
 }
 
 /** The name of what is made of a file: the filename without its extension. */

@@ -1,9 +1,9 @@
-import { badInput, type Complaint, type Fault } from './errors.ts';
+import { badInput, type ValidationIssue, type ApiError } from './errors.ts';
 
 /** A complaint about one place of the input, as the answer's `validation` lists it. */
-export const invalid = (path: string, message: string): Fault =>
+export const invalid = (path: string, message: string): ApiError =>
   badInput(`${path} ${message}`, {
-    validation: [{ path: path.split('.'), message: `${path} ${message}`, code: 'invalid' } satisfies Complaint],
+    validation: [{ path: path.split('.'), message: `${path} ${message}`, code: 'invalid' } satisfies ValidationIssue],
   });
 
 /** A text without surrounding blanks, of 1 to `most` characters. Null and undefined are refused. */

@@ -77,7 +77,15 @@ export const isGlobalPermission = (permission: string): permission is GlobalPerm
  * Levels of access to one resource, as shares give them from 1 to 3. Owners stand above every share level; a team's members get the level of their role.
  * Shares that show a part of a dataset stand below all that show the whole: of somebody with several the highest of the unrestricted ones counts (contract 3).
  */
-export const LEVEL = { none: 0, partView: 0.25, partEdit: 0.5, view: 1, edit: 2, admin: 3, owner: 4 } as const;
+export const LEVEL = {
+  none: 0,
+  restrictedView: 0.25,
+  restrictedEdit: 0.5,
+  view: 1,
+  edit: 2,
+  admin: 3,
+  owner: 4,
+} as const;
 export type Level = (typeof LEVEL)[keyof typeof LEVEL];
 /** What a share may give: 1 View, 2 Edit, 3 Admin. */
 export type ShareLevel = (typeof LEVEL)['view' | 'edit' | 'admin'];
@@ -85,8 +93,8 @@ export type ShareLevel = (typeof LEVEL)['view' | 'edit' | 'admin'];
 /** Levels in words, as access is explained; those of parts are called by what their shares were given as. */
 const LEVEL_WORDS = {
   [LEVEL.none]: 'none',
-  [LEVEL.partView]: 'view',
-  [LEVEL.partEdit]: 'edit',
+  [LEVEL.restrictedView]: 'view',
+  [LEVEL.restrictedEdit]: 'edit',
   [LEVEL.view]: 'view',
   [LEVEL.edit]: 'edit',
   [LEVEL.admin]: 'admin',
@@ -96,7 +104,7 @@ export type LevelWord = (typeof LEVEL_WORDS)[Level];
 export const levelWord = (level: Level): LevelWord => LEVEL_WORDS[level];
 
 /** Whether somebody at this level sees a part of the resource at most. */
-export const isPartial = (level: Level): boolean => level < LEVEL.view;
+export const isRestricted = (level: Level): boolean => level < LEVEL.view;
 
 export const TEAM_ROLES = ['member', 'memberPlus', 'admin'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
@@ -109,7 +117,7 @@ export const LEVEL_OF_ROLE: Record<TeamRole, Level> = {
 };
 
 /** The least level that an ability asks for (contract 3, "Dataset levels" and the line on other kinds). */
-const LEAST: Record<string, Level> = {
+const REQUIRED_LEVEL: Record<string, Level> = {
   read: LEVEL.view,
   copy: LEVEL.view,
   write: LEVEL.edit,
@@ -125,14 +133,14 @@ const LEAST: Record<string, Level> = {
 };
 
 /** What shares of a part give, whatever their level. */
-const OF_PARTS: Record<string, Level> = { read: LEVEL.partView, addVisual: LEVEL.partEdit };
+const RESTRICTED_LEVEL: Record<string, Level> = { read: LEVEL.restrictedView, addVisual: LEVEL.restrictedEdit };
 
-const suffices = (level: Level, ability: string): boolean =>
-  level >= (isPartial(level) ? (OF_PARTS[ability] ?? LEVEL.view) : LEAST[ability]!);
+const levelSuffices = (level: Level, ability: string): boolean =>
+  level >= (isRestricted(level) ? (RESTRICTED_LEVEL[ability] ?? LEVEL.view) : REQUIRED_LEVEL[ability]!);
 
 /** Whether a level suffices for what a permission names, e.g. `dataset:write`. */
 export const levelAllows = (level: Level, permission: ResourcePermission): boolean =>
-  suffices(level, permission.slice(permission.indexOf(':') + 1));
+  levelSuffices(level, permission.slice(permission.indexOf(':') + 1));
 
 /** Made once for each kind and level: a list shows one for every row, and making it anew was a tenth of its cost. */
 const abilities = Object.fromEntries(
@@ -141,7 +149,7 @@ const abilities = Object.fromEntries(
     new Map(
       Object.values(LEVEL).map((level) => [
         level,
-        Object.freeze(Object.fromEntries(words.map((ability) => [ability, suffices(level, ability)]))),
+        Object.freeze(Object.fromEntries(words.map((ability) => [ability, levelSuffices(level, ability)]))),
       ]),
     ),
   ]),

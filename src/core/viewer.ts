@@ -19,4 +19,4 @@ export interface Viewer {
 }
 
 /** As answers spell principals: users by their bare id, teams as `team:<id>` (contract 3). */
-export const printed = (principal: string): string => principal.replace(/^user:/, '');
+export const printPrincipal = (principal: string): string => principal.replace(/^user:/, '');

@@ -5,12 +5,12 @@ import { conflict, forbidden, notFound } from '../core/errors.ts';
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
-import { carriedSource, carryAccess } from '../services/dataset/dataset-copy-access.ts';
+import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
 import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
 import type { PromotionInput } from '../services/dataset/snapshot.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { freeSlug, granteeOf, levelIn, type Grantee } from '../services/resource/access.ts';
-import { noteEach, type Doer } from '../services/resource/activity.ts';
+import { freeSlug, granteeOf, accessLevelInTransaction, type Grantee } from '../services/resource/access.ts';
+import { recordActivityForEach, type ActivityActor } from '../services/resource/activity.ts';
 import { DATASET } from '../services/resource/owned-kinds.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
 
@@ -31,21 +31,21 @@ export interface CloneResult {
   records: number;
 }
 
-type Caller = Grantee & Doer;
+type Caller = Grantee & ActivityActor;
 
 /** Makes the copy with all that it carries. */
 export async function publishCopy(tx: Transaction, clone: Clone<DatasetCopyInput>): Promise<CloneResult> {
   const { input, origin } = clone;
-  const { caller, keeper } = await allowed(tx, clone, 'dataset:copy');
+  const { caller, root } = await allowed(tx, clone, 'dataset:copy');
   // What restricts its shares is as it is now where they are kept, and not as it was when a snapshot was made.
-  const { fieldSecurityEnabled } = keeper;
+  const { fieldSecurityEnabled } = root;
   const copy = await make(tx, clone, caller, {
-    ...(await carriedSource(tx, caller, origin, false)),
+    ...(await copiedSource(tx, caller, origin, false)),
     fieldSecurityEnabled,
   });
   if (input.visuals) await copyVisuals(tx, origin.id, copy.id, caller.userId);
-  if (input.filters || input.sharing) await carryAccess(tx, caller, keeper, copy.id, input);
-  await noteEach(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
+  if (input.filters || input.sharing) await copyAccess(tx, caller, root, copy.id, input);
+  await recordActivityForEach(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
   return resultOf(copy);
 }
 
@@ -54,12 +54,12 @@ export async function publishSnapshot(tx: Transaction, clone: Clone): Promise<Cl
   const { origin } = clone;
   const { caller } = await allowed(tx, clone, 'dataset:copy');
   const snapshot = await make(tx, clone, caller, {
-    ...(await carriedSource(tx, caller, origin, true)),
+    ...(await copiedSource(tx, caller, origin, true)),
     parentId: origin.id,
     isSnapshot: true,
     snapshotDate: new Date(),
   });
-  await noteEach(
+  await recordActivityForEach(
     caller,
     tx,
     DATASET,
@@ -80,11 +80,11 @@ export async function publishPromotion(tx: Transaction, clone: Clone<PromotionIn
     ...(input.preserveSnapshot ? [] : ['dataset:write' as const]),
   );
   if (!parent) throw conflict('It is no snapshot any more');
-  const source = await carriedSource(tx, caller, origin, false);
+  const source = await copiedSource(tx, caller, origin, false);
   const promoted = input.preserveSnapshot
     ? await make(tx, clone, caller, source)
     : await release(tx, clone, caller, source);
-  await noteEach(
+  await recordActivityForEach(
     caller,
     tx,
     DATASET,
@@ -110,7 +110,7 @@ async function allowed(
   tx: Transaction,
   { claim, origin: { id } }: Clone,
   ...permissions: ResourcePermission[]
-): Promise<{ caller: Caller; parent: Locked | null; keeper: Locked }> {
+): Promise<{ caller: Caller; parent: Locked | null; root: Locked }> {
   const { tenantId, userId } = claim;
   const lock = (of: string) =>
     tx.query<Locked>({
@@ -130,12 +130,12 @@ async function allowed(
     values: [tenantId, userId],
   });
   if (!origin || !viewer || !user) throw notFound({ what: 'dataset', id });
-  const level = await levelIn({ viewer }, tx, origin);
+  const level = await accessLevelInTransaction({ viewer }, tx, origin);
   const lacking = permissions.find((permission) => !levelAllows(level, permission));
   if (lacking) throw forbidden({ permission: lacking });
   // While the locks were waited for, it may have been promoted.
   const parent = origin.parentId ? above : null;
-  return { caller: { ...viewer, ...user, userId }, parent, keeper: parent ?? origin };
+  return { caller: { ...viewer, ...user, userId }, parent, root: parent ?? origin };
 }
 
 /** A dataset of the caller's, with the definition of the original and the cloned rows. */
@@ -209,7 +209,14 @@ async function release(
 
 async function noted(tx: Transaction, caller: Caller, dataset: Dataset): Promise<Dataset> {
   await tx.em.flush();
-  await noteEach(caller, tx, DATASET, 'created', [dataset], (name) => `${caller.username} created ${name}`);
+  await recordActivityForEach(
+    caller,
+    tx,
+    DATASET,
+    'created',
+    [dataset],
+    (name) => `${caller.username} created ${name}`,
+  );
   return dataset;
 }
 

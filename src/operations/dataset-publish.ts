@@ -4,7 +4,7 @@ import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
 import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset/dataset-fields.ts';
-import { noteBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
+import { notifyBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { checkQuota } from '../services/resource/quota.ts';
 
@@ -72,7 +72,7 @@ export async function publishGeneration(
       JSON.stringify(last),
     ],
   });
-  await noteBrokenFilters(tx, tenantId, datasetId, before.fields, fields);
+  await notifyBrokenFilters(tx, tenantId, datasetId, before.fields, fields);
   return {
     id: datasetId,
     records: generation.records,

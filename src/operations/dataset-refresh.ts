@@ -13,7 +13,7 @@ import type { BoundQuery } from '../core/row-source.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
 import { pathOf, readSource, runFailure } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { noteRefresh } from '../services/resource/activity.ts';
+import { recordRefreshActivity } from '../services/resource/activity.ts';
 import { publishGeneration, type DatasetRefreshResult } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
@@ -91,7 +91,7 @@ export async function publishRefresh(
   { TENANT_QUOTA_BYTES: quota }: Config,
 ): Promise<DatasetRefreshResult> {
   const result = await publishGeneration(tx, claim, claim.resourceId, generation, quota);
-  await noteRefresh(tx, claim, 'refreshed', { records: result.records, duration: result.duration });
+  await recordRefreshActivity(tx, claim, 'refreshed', { records: result.records, duration: result.duration });
   return result;
 }
 
@@ -155,7 +155,7 @@ async function noteFailure(claim: Claim, failure: OperationFailure, tx: Transact
     text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`,
     values: [claim.tenantId, claim.resourceId, JSON.stringify(last)],
   });
-  await noteRefresh(tx, claim, 'refresh.failed', { code: failure.code, duration: last.duration! });
+  await recordRefreshActivity(tx, claim, 'refresh.failed', { code: failure.code, duration: last.duration! });
 }
 
 const discardUploaded = async ({ tenantId, resourceId, input }: Claim, tx: Transaction): Promise<void> => {

@@ -2,12 +2,12 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
-import { Fault, type ErrorCode } from '../core/errors.ts';
+import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
 /** Milliseconds in which a loader stops its source and itself before it is killed. */
-const PATIENCE = 5_000;
+const LOADER_KILL_AFTER_MS = 5_000;
 
 /** The loader as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
 const LOADER = fileURLToPath(new URL(`./loader${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
@@ -37,7 +37,7 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (rows: nu
   });
   let killer: NodeJS.Timeout | undefined;
   const soon = () => {
-    killer ??= setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+    killer ??= setTimeout(() => child.kill('SIGKILL'), LOADER_KILL_AFTER_MS);
   };
   const abort = () => {
     say({ kind: 'abort' });
@@ -72,7 +72,7 @@ function answerOf(child: ChildProcess, progress: (rows: number) => void): Promis
       if (message.kind === 'progress') progress(message.rows);
       if (message.kind === 'loaded') resolve(message.generation);
       if (message.kind === 'failed')
-        reject(new Fault(message.failure.statusCode, message.failure.code as ErrorCode, message.failure.message));
+        reject(new ApiError(message.failure.statusCode, message.failure.code as ErrorCode, message.failure.message));
       if (message.kind === 'broken') reject(new Error(`The loader failed: ${message.message}`));
       if (message.kind === 'interrupted') reject(new Interrupted(message.why));
     });

@@ -11,7 +11,7 @@ import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files
 import { openIndex, type IndexPlace } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import type { Generation } from '../core/dataset-index.ts';
-import { Fault } from '../core/errors.ts';
+import { ApiError } from '../core/errors.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
@@ -81,7 +81,7 @@ async function lockGeneration(job: LoadJob): Promise<pg.Client> {
 function failure(error: unknown): FromLoader {
   const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
-  if (reason instanceof Fault)
+  if (reason instanceof ApiError)
     return { kind: 'failed', failure: { statusCode: reason.status, code: reason.code, message: reason.message } };
   return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
 }

@@ -21,7 +21,7 @@ export interface DeliveryOptions {
 /** Mails sent at once by one process. */
 const AT_ONCE = 4;
 /** Characters of an error that are kept. */
-const LONGEST_ERROR = 500;
+const MAX_ERROR_CHARACTERS = 500;
 
 const DIED = 'The process that sent it ended before it was done; whether it arrived is not known';
 const EXPIRED = 'It could not be sent before it was out of date';
@@ -42,13 +42,13 @@ export function startMailDelivery(
   options: DeliveryOptions,
 ): { stop(): Promise<void> } {
   const { log, notifications } = platform;
-  const lanes = new Set<Promise<void>>();
+  const senders = new Set<Promise<void>>();
   const breaking = new AbortController();
   let stopping = false;
   let rung = false;
 
-  /** Sends one mail after the other until none is due. While there is work, another lane is opened beside it. */
-  const lane = async (): Promise<void> => {
+  /** Sends one mail after the other until none is due. While there is work, another sender is started beside it. */
+  const sendDue = async (): Promise<void> => {
     do {
       rung = false;
       for (let mail = await claim(platform); mail; mail = stopping ? undefined : await claim(platform)) {
@@ -59,11 +59,11 @@ export function startMailDelivery(
   };
   const wake = (): void => {
     rung = true;
-    if (stopping || lanes.size >= AT_ONCE) return;
-    const running = lane()
+    if (stopping || senders.size >= AT_ONCE) return;
+    const running = sendDue()
       .catch((error: unknown) => log.warn({ err: error }, 'The outbox could not be worked on'))
-      .finally(() => lanes.delete(running));
-    lanes.add(running);
+      .finally(() => senders.delete(running));
+    senders.add(running);
   };
 
   const off = [notifications.on(CHANNELS.mail, wake), notifications.onResync(wake)];
@@ -80,9 +80,9 @@ export function startMailDelivery(
       stopping = true;
       clearInterval(timer);
       for (const stopListening of off) stopListening();
-      await Promise.race([Promise.all(lanes), setTimeout(options.patience, undefined, { ref: false })]);
+      await Promise.race([Promise.all(senders), setTimeout(options.patience, undefined, { ref: false })]);
       breaking.abort(new Error('The worker shuts down'));
-      await Promise.all(lanes);
+      await Promise.all(senders);
     },
   };
 }
@@ -119,7 +119,7 @@ async function attempt(
     const pause = error instanceof MailRefused ? undefined : pauses[attempts - 1];
     log.warn({ mail: id, attempts, code, again: pause !== undefined }, 'A mail could not be sent');
     // Servers quote what they dislike, and that may be the link.
-    const reason = withoutSecrets(message).slice(0, LONGEST_ERROR);
+    const reason = withoutSecrets(message).slice(0, MAX_ERROR_CHARACTERS);
     await system.query({
       text: `update dws.mail set status = $2, error = $3, claimed_at = null, next_attempt_at = now() + $4 * interval '1 ms', version = version + 1, updated_at = now() where id = $1 and status = 'queued'`,
       values: [id, pause === undefined ? 'failed' : 'queued', reason, pause ?? 0],

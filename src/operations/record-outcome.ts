@@ -3,8 +3,8 @@ import type { Platform } from '../core/platform.ts';
 import {
   failureOf,
   finish,
-  handBack,
-  holdStill,
+  requeue,
+  lockLease,
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
@@ -20,7 +20,7 @@ export async function record(
   outcome: Exclude<Outcome, { status: 'succeeded' }>,
 ): Promise<void> {
   await platform.database.transaction(claim.tenantId, async (tx) => {
-    const standing = await holdStill(tx, claim);
+    const standing = await lockLease(tx, claim);
     if (standing === 'lost') return;
     const ended = standing === 'cancelled' ? CANCELLED : outcome;
     if (ended.status === 'failed') await handlers[claim.operation]?.failed?.(claim, ended.error, tx);
@@ -32,6 +32,6 @@ export async function record(
 /** What becomes of work that nobody does any more: begun again where that is allowed, otherwise recorded failed. */
 export async function restart(platform: Platform, handlers: Handlers, claim: Claim): Promise<void> {
   const again = handlers[claim.operation]?.takeover && claim.attempt < MAX_ATTEMPTS;
-  if (again && (await handBack(platform, claim)) !== 'cancelled') return;
+  if (again && (await requeue(platform, claim)) !== 'cancelled') return;
   await record(platform, handlers, claim, { status: 'failed', error: DIED });
 }

@@ -15,7 +15,7 @@ import {
   type RefreshPreviewResult,
 } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { granteeOf, levelIn } from '../services/resource/access.ts';
+import { granteeOf, accessLevelInTransaction } from '../services/resource/access.ts';
 import { checkQuota } from '../services/resource/quota.ts';
 import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';
@@ -84,7 +84,7 @@ async function keepPreview(
     values: [tenantId, resourceId],
   });
   const viewer = await granteeOf(tx, tenantId, `user:${userId}`);
-  const level = before && viewer ? await levelIn({ viewer }, tx, before) : LEVEL.none;
+  const level = before && viewer ? await accessLevelInTransaction({ viewer }, tx, before) : LEVEL.none;
   if (!before || !viewer || level === LEVEL.none) throw notFound({ what: 'dataset', id: resourceId });
   if (!levelAllows(level, 'dataset:refresh')) throw forbidden({ permission: 'dataset:refresh' });
   await checkQuota(tx, tenantId, quota, generation.size, resourceId);

@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { isConnectionLoss } from '../core/connection-loss.ts';
-import { cancelled, Fault } from '../core/errors.ts';
+import { cancelled, ApiError } from '../core/errors.ts';
 import type { QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { hold, type Hold } from '../services/operation/operation-lease.ts';
+import { acquireLease, type Lease } from '../services/operation/operation-lease.ts';
 import {
   claim as claimWork,
   failureOf,
   finish,
-  holdStill,
+  lockLease,
   Superseded,
   type Claim,
 } from '../services/operation/operation-repository.ts';
@@ -40,14 +40,14 @@ export async function startRunner(
   handlers: Handlers,
   options: RunnerOptions,
 ): Promise<Runner> {
-  const running = new Map<Promise<void>, Hold>();
+  const running = new Map<Promise<void>, Lease>();
   let stopping = false;
 
   const work = async (queued: QueuedWork) => {
     if (stopping) return platform.database.transaction(queued.tenantId, (tx) => queue.send(queued, tx));
     const claim = await claimWork(platform, queued);
     if (!claim) return;
-    const held = hold(platform, claim, options.heartbeat);
+    const held = acquireLease(platform, claim, options.heartbeat);
     const done = carryOut(platform, handlers, claim, held, () => stopping).finally(() => running.delete(done));
     running.set(done, held);
     await done;
@@ -77,7 +77,7 @@ async function carryOut(
   platform: Platform,
   handlers: Handlers,
   claim: Claim,
-  held: Hold,
+  held: Lease,
   isStopping: () => boolean,
 ): Promise<void> {
   const log = platform.log.child({ operation: claim.operation, id: claim.workId, attempt: claim.attempt });
@@ -103,7 +103,7 @@ async function carryOut(
 /** Publishes and records the success in one transaction, if the attempt is still the current one. */
 async function publish(platform: Platform, claim: Claim, prepared: Prepared): Promise<void> {
   await platform.database.transaction(claim.tenantId, async (tx) => {
-    const standing = await holdStill(tx, claim);
+    const standing = await lockLease(tx, claim);
     if (standing === 'lost') throw new Superseded();
     if (standing === 'cancelled') throw cancelled();
     await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx) });
@@ -122,13 +122,13 @@ function endOf(
     log.warn('An operation was taken over by another attempt');
     return async () => {};
   }
-  if (reason instanceof Fault && reason.code === 'CANCELLED')
+  if (reason instanceof ApiError && reason.code === 'CANCELLED')
     return () => record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
   if (reason instanceof Interrupted || isOurDatabaseAway(reason)) {
     log.warn({ err: reason }, 'An operation was interrupted');
     return () => restart(platform, handlers, claim);
   }
-  if (reason instanceof Fault) log.info({ code: reason.code }, 'An operation failed');
+  if (reason instanceof ApiError) log.info({ code: reason.code }, 'An operation failed');
   else log.error({ err: reason }, 'An operation failed');
   return () => record(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
 }
@@ -146,4 +146,4 @@ async function whenBack(recordEnd: () => Promise<void>, isStopping: () => boolea
 }
 
 const isOurDatabaseAway = (error: unknown): boolean =>
-  isConnectionLoss(error) || (error instanceof Fault && error.status === 503 && isConnectionLoss(error.cause));
+  isConnectionLoss(error) || (error instanceof ApiError && error.status === 503 && isConnectionLoss(error.cause));

@@ -5,11 +5,11 @@ import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 
 /** A part that takes longer to answer is down. Milliseconds. */
-const PATIENCE = 5000;
+const CHECK_TIMEOUT_MS = 5000;
 
 const late = () =>
   new Promise<never>((_, reject) =>
-    setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} s`)), PATIENCE).unref(),
+    setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`)), CHECK_TIMEOUT_MS).unref(),
   );
 
 /** What the process answers of its own state. */

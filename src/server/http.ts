@@ -10,14 +10,14 @@ import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
 import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
-import { makeApollo } from './graphql/apollo.ts';
+import { createApollo } from './graphql/apollo.ts';
 import { graphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { healthRoutes } from './health.ts';
-import { otherwise } from './not-found-route.ts';
+import { handleNotFound } from './not-found-route.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
-import { contextMaker } from './request-context.ts';
+import { contextFactory } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
@@ -27,10 +27,10 @@ import { sendSecurityHeaders } from './security-headers.ts';
 const REQUEST_TIMEOUT = 300_000;
 const KEEP_ALIVE = 72_000;
 /** How long requests may go on while the service stops, which must be over after 30 seconds. Milliseconds. */
-const PATIENCE = 20_000;
+const CLOSE_TIMEOUT_MS = 20_000;
 
 /** The one port: GraphQL, REST, WebSocket, pages (contract 1). */
-export async function makeHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
+export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
   const app = await bareServer(platform);
   await healthRoutes(app, { platform });
 
@@ -38,9 +38,9 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
   const limiter = new RateLimiter(platform);
   const closing = endOf(app);
   app.addHook('onClose', async () => limiter.close());
-  const makeContext = contextMaker({ platform, authenticator, limiter, closing });
+  const makeContext = contextFactory({ platform, authenticator, limiter, closing });
 
-  const apollo = makeApollo(schema, platform);
+  const apollo = createApollo(schema, platform);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, makeContext });
@@ -61,7 +61,7 @@ export async function makeHttpServer(platform: Platform, schema: GraphQLSchema):
     },
   });
   await app.register(pageRoutes, { schema, endpoints, platform, makeContext });
-  app.setNotFoundHandler(otherwise(app));
+  app.setNotFoundHandler(handleNotFound(app));
   return app;
 }
 
@@ -70,7 +70,7 @@ function endOf(app: FastifyInstance): AbortSignal {
   const closing = new AbortController();
   app.addHook('preClose', async () => {
     closing.abort();
-    setTimeout(() => app.server.closeAllConnections(), PATIENCE).unref();
+    setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
   });
   app.addHook('onResponse', async () => {
     if (closing.signal.aborted) setImmediate(() => app.server.closeIdleConnections());

@@ -15,7 +15,7 @@ const SECRET = [
 ];
 
 /** The log: JSON lines on standard output or `destination`, secrets removed. */
-export const makeLogger = (level: string, destination?: DestinationStream): Logger =>
+export const createLogger = (level: string, destination?: DestinationStream): Logger =>
   pino(
     {
       level,

@@ -11,6 +11,7 @@ import { Visuals } from '../migrations/m008-visual.ts';
 import { DatasetReferences } from '../migrations/m009-dataset-reference.ts';
 import { Drafts } from '../migrations/m010-draft.ts';
 import { RefreshPreviews } from '../migrations/m011-refresh-preview.ts';
+import { Vocabulary } from '../migrations/m012-vocabulary.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 /** Every migration, in order. */
@@ -26,6 +27,7 @@ export const MIGRATIONS = [
   { name: 'm009-dataset-reference', class: DatasetReferences },
   { name: 'm010-draft', class: Drafts },
   { name: 'm011-refresh-preview', class: RefreshPreviews },
+  { name: 'm012-vocabulary', class: Vocabulary },
 ];
 
 /** Any number will do, as long as every process takes the same. */

@@ -4,7 +4,7 @@ import { methodNotAllowed, noRoute } from '../core/errors.ts';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
 /** What no route took: 204 with `Allow` for OPTIONS and 405 with `Allow` on an address that knows other methods, else 404. */
-export const otherwise =
+export const handleNotFound =
   (app: FastifyInstance) =>
   (request: FastifyRequest, reply: FastifyReply): void => {
     const path = request.url.split('?')[0]!;

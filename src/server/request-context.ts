@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Tongue } from '../core/audit.ts';
+import type { AuditChannel } from '../core/audit.ts';
 import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
@@ -11,7 +11,11 @@ import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
 
 /** Makes the context of a request: who calls, from where, within which limits. */
-export type ContextMaker = (request: FastifyRequest, reply: FastifyReply, tongue: Tongue) => Promise<PublicContext>;
+export type ContextFactory = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  channel: AuditChannel,
+) => Promise<PublicContext>;
 
 export interface ContextParts {
   platform: Platform;
@@ -21,7 +25,7 @@ export interface ContextParts {
   closing: AbortSignal;
 }
 
-export function contextMaker({ platform, authenticator, limiter, closing }: ContextParts): ContextMaker {
+export function contextFactory({ platform, authenticator, limiter, closing }: ContextParts): ContextFactory {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
@@ -40,14 +44,14 @@ export function contextMaker({ platform, authenticator, limiter, closing }: Cont
       };
     };
 
-  return async (request, reply, tongue) => {
+  return async (request, reply, channel) => {
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
     const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
     return contextFor(
       platform,
-      new HttpFacts(request, reply, { secure, foreign, tongue, watch: watchOf(credential, viewer) }),
+      new HttpFacts(request, reply, { secure, foreign, channel, watch: watchOf(credential, viewer) }),
       viewer,
     );
   };

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Mutation, Tongue } from '../core/audit.ts';
+import type { Mutation, AuditChannel } from '../core/audit.ts';
 import type { RequestFacts } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
 import { SESSION_ABSOLUTE, type Credential } from '../services/identity/credential.ts';
@@ -25,7 +25,7 @@ export class HttpFacts implements RequestFacts {
   readonly address: string;
   readonly userAgent: string | null;
   readonly foreign: boolean;
-  readonly tongue: Tongue;
+  readonly channel: AuditChannel;
   mutation: Mutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -36,13 +36,13 @@ export class HttpFacts implements RequestFacts {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    more: { secure: boolean; foreign: boolean; tongue: Tongue; watch: Watch },
+    more: { secure: boolean; foreign: boolean; channel: AuditChannel; watch: Watch },
   ) {
     this.id = request.id;
     this.address = request.ip;
     this.userAgent = request.headers['user-agent'] ?? null;
     this.foreign = more.foreign;
-    this.tongue = more.tongue;
+    this.channel = more.channel;
     this.#request = request;
     this.#reply = reply;
     this.#secure = more.secure;

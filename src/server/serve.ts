@@ -5,9 +5,9 @@ import { type Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
 import { bootstrap } from '../services/identity/bootstrap.ts';
 import { seedDemo } from './demo/demo.ts';
-import { makeSchema } from './graphql/schema.ts';
-import { makeHttpServer } from './http.ts';
-import { makeLogger } from './logger.ts';
+import { createSchema } from './graphql/schema.ts';
+import { createHttpServer } from './http.ts';
+import { createLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { workerServer } from './worker-server.ts';
@@ -27,7 +27,7 @@ export async function serve(config: Config): Promise<Running> {
   const stop = async () => {
     for (const close of closers.reverse().splice(0)) await close();
   };
-  const log = makeLogger(config.LOG_LEVEL);
+  const log = createLogger(config.LOG_LEVEL);
   try {
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
     if (embedded) closers.push(() => embedded.close());
@@ -45,7 +45,7 @@ export async function serve(config: Config): Promise<Running> {
     });
 
     const app: FastifyInstance =
-      config.ROLE === 'worker' ? await workerServer(platform) : await makeHttpServer(platform, await makeSchema());
+      config.ROLE === 'worker' ? await workerServer(platform) : await createHttpServer(platform, await createSchema());
     await app.listen({ host: config.HOST, port: config.PORT });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {

@@ -8,7 +8,7 @@ import type { Client } from '../support/client.ts';
 import { makeSource, test } from '../support/shop-fixture.ts';
 
 describe('hostile texts are the client’s fault, never ours', () => {
-  test('half a character within JSON is refused in both tongues', async ({ ann }) => {
+  test('half a character within JSON is refused in both APIs', async ({ ann }) => {
     for (const settings of [{ theme: '\ud800' }, { '\udc00': 1 }, { list: ['a', '\ud800'] }]) {
       expect(await ann.put('/me', { settings })).toMatchObject({
         status: 400,
@@ -192,7 +192,7 @@ describe('a server that a datasource names cannot harm the service', () => {
 });
 
 describe('refreshes and what else is done to their dataset', () => {
-  const LANE = `hashtextextended('dws.lane:dataset:' || $1, 0)`;
+  const CONCURRENCY_KEY_LOCK = `hashtextextended('dws.concurrency_key:dataset:' || $1, 0)`;
 
   test('a refresh that is asked for while another ends cannot wait for it while it waits for us', async ({
     ann,
@@ -207,7 +207,7 @@ describe('refreshes and what else is done to their dataset', () => {
     const ending = new pg.Client(service.databaseUrl);
     await ending.connect();
     await ending.query('begin');
-    await ending.query(`select pg_advisory_xact_lock(${LANE})`, [id]);
+    await ending.query(`select pg_advisory_xact_lock(${CONCURRENCY_KEY_LOCK})`, [id]);
     const asked = ann.post(`/datasets/${id}/_refresh`, {});
     await expect
       .poll(

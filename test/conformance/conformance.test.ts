@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test as plain } from 'vitest';
 import { permissionOf, rootTypes } from '../../resolvers/support/guard.ts';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
 import { isGlobalPermission, LEVEL, levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
@@ -16,7 +16,7 @@ import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
  * Statuses of contract section 4 and permissions of section 3.
  */
 
-const schema = await makeSchema();
+const schema = await createSchema();
 const endpoints = endpointsOf(schema);
 const rows = endpoints.map((endpoint) => [`${endpoint.row.method} ${endpoint.row.path}`, endpoint] as const);
 

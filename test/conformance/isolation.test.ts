@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { permissionOf } from '../../resolvers/support/guard.ts';
 import { ABILITIES, type Kind } from '../../src/core/permissions.ts';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
@@ -51,7 +51,7 @@ const wordOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -
 const oneOf = (kind: string) => (kind === 'queries' ? 'savedQuery' : wordOf(kind));
 const manyOf = (kind: string) => (kind === 'queries' ? 'savedQueries' : kind);
 
-const schema = await makeSchema();
+const schema = await createSchema();
 const endpoints = endpointsOf(schema);
 const mutations = Object.values(schema.getMutationType()!.getFields());
 

@@ -1,6 +1,6 @@
 import { buildSchema, getIntrospectionQuery, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../src/core/errors.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { checkLimits, parseLimited } from '../../src/core/limits/limits.ts';
 
 const schema = buildSchema(`
@@ -20,7 +20,7 @@ const refusal = (act: () => unknown): string => {
   try {
     act();
   } catch (error) {
-    if (error instanceof Fault) return `${error.status} ${error.code} ${error.message}`;
+    if (error instanceof ApiError) return `${error.status} ${error.code} ${error.message}`;
     throw error;
   }
   return 'accepted';

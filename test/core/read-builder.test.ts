@@ -1,6 +1,6 @@
 import { buildSchema, execute, parse, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../src/core/errors.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { limitOf, startOf } from '../../src/core/read/list-arguments.ts';
 import { lookAhead, type Info } from '../../src/core/read/look-ahead.ts';
 import { toMany, toOne, type Model } from '../../src/core/read/model.ts';
@@ -23,13 +23,13 @@ const schema = buildSchema(`
   type JobPage { items: [Job!]! total: Int start: Int count: Int }
   type Query { jobs: JobPage job: Job node: Node }
 `);
-(schema.getType('Person') as GraphQLObjectType).getFields().label!.extensions = { needs: ['name'] };
+(schema.getType('Person') as GraphQLObjectType).getFields().label!.extensions = { requires: ['name'] };
 
 const text = (column: string) => ({ column, type: 'text', nullable: false }) as const;
 const uuid = (column: string) => ({ column, type: 'uuid', nullable: false }) as const;
 const basics = {
   tenant: 'tenant_id',
-  needs: {},
+  required: {},
   text: ['name'],
   sortable: { name: 'r."name"' },
   order: 'name',
@@ -74,8 +74,8 @@ const job: Model = {
     latest: toMany(() => step, 'job_id', '-position'),
     stepPage: toMany(() => step, 'job_id', 'position'),
   },
-  needs: { label: ['data', 'owner.name'] },
-  rights: ({ superuser, principals }) => (superuser ? null : { sql: 'owner_id = any(?)', params: [principals] }),
+  required: { label: ['data', 'owner.name'] },
+  accessFilter: ({ superuser, principals }) => (superuser ? null : { sql: 'owner_id = any(?)', params: [principals] }),
   filters: { ownerId: (value) => ({ sql: 'owner_id = ?', params: [value] }) },
 };
 const step: Model = {
@@ -88,7 +88,7 @@ const step: Model = {
   order: 'title',
   text: ['title'],
   relations: { job: toOne(() => job, 'job_id') },
-  rights: ({ superuser, userId }) => (superuser ? null : { sql: 'author_id = ?', params: [userId] }),
+  accessFilter: ({ superuser, userId }) => (superuser ? null : { sql: 'author_id = ?', params: [userId] }),
 };
 
 const viewer = (more: Partial<Viewer> = {}): Viewer => ({
@@ -130,7 +130,7 @@ function refusal(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    if (error instanceof Fault) return `${error.status} ${error.message}`;
+    if (error instanceof ApiError) return `${error.status} ${error.message}`;
     throw error;
   }
   return 'accepted';

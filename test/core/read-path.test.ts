@@ -24,7 +24,7 @@ import { TenantPool } from '../../src/adapters/database/database.ts';
 import { modelOf } from '../../src/adapters/database/model-of.ts';
 import { createReader } from '../../src/adapters/database/read.ts';
 import type { Statement } from '../../src/core/database.ts';
-import { Needs, toMany, type Model } from '../../src/core/read/model.ts';
+import { Requires, toMany, type Model } from '../../src/core/read/model.ts';
 import type { Kind, Reader } from '../../src/core/read/reader.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
@@ -106,7 +106,7 @@ class BookResolver {
   @Query(() => [Book]) shortList(@Ctx() { read }: World, @Info() info: GraphQLResolveInfo) {
     return read.list(Book, info, { sql: 'pages > ?', params: [15] }, { sort: '-title' });
   }
-  @Needs('title', 'author.name') @FieldResolver(() => String) line(
+  @Requires('title', 'author.name') @FieldResolver(() => String) line(
     @Root() book: { title: string; author: { name: string } | null },
   ): string {
     return `${book.title} by ${book.author?.name ?? 'nobody'}`;
@@ -240,7 +240,8 @@ beforeAll(async () => {
         text: ['title'],
         sortable: ['title', 'pages'],
         order: 'title',
-        rights: ({ superuser, principals }) => (superuser ? null : { sql: 'owner_id = any(?)', params: [principals] }),
+        accessFilter: ({ superuser, principals }) =>
+          superuser ? null : { sql: 'owner_id = any(?)', params: [principals] },
       },
       modelFor,
     ),

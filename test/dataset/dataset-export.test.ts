@@ -81,7 +81,7 @@ const TYPES: Record<ExportFormat, string> = {
 };
 
 describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
-  test('has the rows of the data, in both tongues, awkward values of every type included', async ({ ann, awkward }) => {
+  test('has the rows of the data, in both APIs, awkward values of every type included', async ({ ann, awkward }) => {
     const { body } = await ann.get(`/datasets/${awkward.id}/data`);
     const fields = body.fields as Field[];
     expect(fields.map(({ type, format: exact }) => exact ?? type)).toEqual([

@@ -551,7 +551,7 @@ describe('a promotion is a conflict', () => {
   });
 });
 
-describe('in its lane', () => {
+describe('with the dataset’s concurrency key', () => {
   test('a preview waits for the refresh that runs, and joins no other preview', async ({ ann, shop, source }) => {
     const { id } = await ann.creates('/datasets', { name: 'Queue', datasourceId: source.id, query: GATED });
     const open = await closeGate(shop);
@@ -812,7 +812,7 @@ describe('workers that are killed', () => {
         operations.start(ann, tx, {
           operation: 'dataset.preview',
           resource: { kind: 'dataset', id: dataset.id },
-          lane: `dataset:${dataset.id}`,
+          concurrencyKey: `dataset:${dataset.id}`,
           input: {
             datasetId: dataset.id,
             datasourceId,

@@ -65,7 +65,7 @@ describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
     }
   });
 
-  test('a snapshot is listed, renamed and deleted with its rows, in both tongues', async ({ ann, orders, service }) => {
+  test('a snapshot is listed, renamed and deleted with its rows, in both APIs', async ({ ann, orders, service }) => {
     const { id } = await orders();
     const path = `/datasets/${id}/snapshots`;
     const first = await ann.creates(path, { name: 'First' });

@@ -12,7 +12,7 @@ test('only who may create datasources makes one', async ({ ann, shop }) => {
   });
 });
 
-test('a datasource answers where it is and never its secrets, in neither tongue', async ({ admin, shop }) => {
+test('a datasource answers where it is and never its secrets, in neither channel', async ({ admin, shop }) => {
   const made = await makeSource(
     admin,
     { ...shop, secrets: { password: 'a very secret word' } },

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Twin, TwinWorld } from './fixture.ts';
 import { SECRET } from './twin-source.ts';
 
-/** What an answer of either tongue has. */
+/** What an answer of either channel has. */
 interface Answered {
   status?: number;
   headers?: Headers;

@@ -9,7 +9,7 @@ import { WORLDS, type Twin } from './fixture.ts';
 import { encoded } from './questions.ts';
 import { VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
 
-/** Parts of the rows, as both tongues ask for them. */
+/** Parts of the rows, as both APIs ask for them. */
 const PARTS: readonly Record<string, unknown>[] = [
   {},
   { sort: '-amount' },
@@ -70,7 +70,7 @@ async function byGraphql(
 
 describe.each(WORLDS)('exports with rows in $index', { timeout: 300_000 }, ({ test }) => {
   test.for(EXPORT_FORMATS)(
-    'as %s are the same for twins and hold nothing hidden, in both tongues',
+    'as %s are the same for twins and hold nothing hidden, in both APIs',
     async (format, { world }) => {
       const { fields } = (await world.reader.get(`/datasets/${world.twins[0]!.id}/data?limit=1`)).body as {
         fields: Field[];

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { permissionOf } from '../../resolvers/support/guard.ts';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { bodyOf, documentOf, kindOf, pathOf, UNKNOWN } from '../conformance/calls.ts';
 import { alike } from './compare.ts';
 import { test } from './fixture.ts';
 
-const schema = await makeSchema();
+const schema = await createSchema();
 const changes = endpointsOf(schema).filter(
   ({ row, ...endpoint }) => kindOf({ row, ...endpoint }) === 'datasets' && row.method !== 'GET',
 );

@@ -3,7 +3,7 @@ import { UNKNOWN } from '../conformance/calls.ts';
 import { ALL_FIELDS, seen, test } from './shared-rows.ts';
 
 describe('a share of a part', () => {
-  test('is made and told in both tongues', async ({ rows, ann, bob }) => {
+  test('is made and told in both APIs', async ({ rows, ann, bob }) => {
     const { id, path, filters } = await rows();
     const part = { accessLevel: 2, datasetFilterId: filters['n'], restrictFields: true, visibleFields: ['rank', 'a'] };
     expect(await ann.put(`${path}/shares/bob`, part)).toMatchObject({

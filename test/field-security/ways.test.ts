@@ -1,6 +1,6 @@
 import { getNamedType, isCompositeType, type GraphQLObjectType } from 'graphql';
 import { expect } from 'vitest';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { kindOf, queryOf, UNKNOWN } from '../conformance/calls.ts';
 import { openSocket } from '../support/follow-operation.ts';
@@ -10,7 +10,7 @@ import { test, type Twin } from './fixture.ts';
 
 /* Every way to a dataset that the route table and the schema have, those of later days included: the twins cannot be told apart by any. */
 
-const schema = await makeSchema();
+const schema = await createSchema();
 const endpoints = endpointsOf(schema).filter((endpoint) => kindOf(endpoint) === 'datasets');
 const Dataset = schema.getType('Dataset') as GraphQLObjectType;
 

@@ -465,7 +465,7 @@ describe('a request with the session cookie that changes something', () => {
   test('must say that it is of the same origin', async ({ service, admin }) => {
     await service.user('mia');
     const session = bare(await service.login('mia'));
-    for (const [tongue, change] of tries(session)) {
+    for (const [channel, change] of tries(session)) {
       for (const headers of [
         {},
         { 'sec-fetch-site': 'cross-site' },
@@ -474,11 +474,11 @@ describe('a request with the session cookie that changes something', () => {
         { origin: 'null' },
         { 'sec-fetch-site': 'cross-site', ...origin(session) },
       ] as Record<string, string>[]) {
-        expect(await change(headers), `${tongue} ${JSON.stringify(headers)}`).toMatchObject({ status: 403 });
+        expect(await change(headers), `${channel} ${JSON.stringify(headers)}`).toMatchObject({ status: 403 });
       }
       expect((await admin.get('/users/mia')).body.displayName).toBeNull();
       for (const headers of [{ 'sec-fetch-site': 'same-origin' }, origin(session)])
-        expect(await change(headers), tongue).toMatchObject({ status: 200 });
+        expect(await change(headers), channel).toMatchObject({ status: 200 });
       expect((await admin.get('/users/mia')).body.displayName).toBe('Changed');
       await admin.put('/users/mia', { displayName: null });
     }
@@ -497,7 +497,7 @@ describe('a request with the session cookie that changes something', () => {
     expect(await session.get('/me')).toMatchObject({ status: 200 });
   });
 
-  test('cannot hide in a form: multipart, text and forms are refused in both tongues', async ({ service, admin }) => {
+  test('cannot hide in a form: multipart, text and forms are refused in both APIs', async ({ service, admin }) => {
     await service.user('nora');
     const session = bare(await service.login('nora'));
     const form = new FormData();

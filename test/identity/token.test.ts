@@ -58,7 +58,7 @@ describe('an API token', () => {
     });
   });
 
-  test('does in both tongues what its scopes say: `read` queries, `write` mutations', async ({ service, ann }) => {
+  test('does in both APIs what its scopes say: `read` queries, `write` mutations', async ({ service, ann }) => {
     expect(ann.username).toBe('ann');
     const session = await service.login('ann');
     const [reader, writer] = await Promise.all(

@@ -69,7 +69,7 @@ async function subscription(client: Client, id: string): Promise<Record<string, 
 }
 
 describe('the record of an operation', () => {
-  test('is the caller’s, by id and by the name they gave, in both tongues', async ({
+  test('is the caller’s, by id and by the name they gave, in both APIs', async ({
     ann,
     bob,
     stranger,
@@ -141,7 +141,7 @@ describe('the record of an operation', () => {
 });
 
 describe('following an operation', () => {
-  test('begins with the current state, tells every change and ends, in both tongues', async ({ ann, dataset }) => {
+  test('begins with the current state, tells every change and ends, in both APIs', async ({ ann, dataset }) => {
     const open = await dataset.closeGate();
     const id = await dataset.refresh(GATED, {}, 'followed');
     const [streamed, told] = [eventsOf(ann, '/progress/followed/events'), subscription(ann, 'followed')];

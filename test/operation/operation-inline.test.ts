@@ -3,7 +3,7 @@ import { conflict } from '../../src/core/errors.ts';
 import { newId } from '../../src/core/id.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
 import { events } from '../../src/services/operation/operation-events.ts';
-import { here } from '../../src/services/operation/operation-inline.ts';
+import { runInline } from '../../src/services/operation/operation-inline.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, rows, test } from './fixture.ts';
 import { QUICK } from './platform.ts';
@@ -18,9 +18,9 @@ describe('work in the called process', () => {
   test('has a record when it has a name: it can be followed and is done when it is done', async ({ world }) => {
     const ann = await world.caller();
     const told: string[] = [];
-    const result = await here(ann, running, async ({ progress }) => {
+    const result = await runInline(ann, running, async ({ progress }) => {
       expect(await operations.get(ann, 'preview')).toMatchObject({ status: 'running' });
-      await expect(here(ann, running, async () => 0)).rejects.toMatchObject({ status: 409 });
+      await expect(runInline(ann, running, async () => 0)).rejects.toMatchObject({ status: 409 });
       progress({ current: 1, total: 2 });
       for await (const record of events(world.platform, ann.viewer, 'preview')) {
         told.push(`${record.status} ${record.percent}`);
@@ -36,7 +36,7 @@ describe('work in the called process', () => {
   test('is cancelled by its name, and fails with its own error', async ({ world }) => {
     const ann = await world.caller();
     await expect(
-      here(ann, running, async ({ signal }) => {
+      runInline(ann, running, async ({ signal }) => {
         await operations.cancel(ann, 'preview');
         await eventually(async () => signal.aborted);
         throw new Error('Aborted');
@@ -44,7 +44,7 @@ describe('work in the called process', () => {
     ).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(await operations.get(ann, 'preview')).toMatchObject({ status: 'cancelled' });
     await expect(
-      here(ann, running, async () => {
+      runInline(ann, running, async () => {
         throw conflict('No');
       }),
     ).rejects.toMatchObject({ message: 'No' });
@@ -56,7 +56,7 @@ describe('work in the called process', () => {
 
   test('is recorded failed when its process died', async ({ world }) => {
     const ann = await world.caller();
-    void here(ann, running, () => new Promise(() => {}));
+    void runInline(ann, running, () => new Promise(() => {}));
     await eventually(() => operations.get(ann, 'preview').catch(() => null));
     await rows(world, `update dws.operation set heartbeat_at = now() - interval '31 seconds'`);
     await reconcile(world.platform, {}, { ...QUICK, silence: 30_000 });
@@ -65,7 +65,7 @@ describe('work in the called process', () => {
 
   test('without a name leaves no record', async ({ world }) => {
     const ann = await world.caller();
-    expect(await here(ann, { ...running, progress: undefined }, async () => 7)).toBe(7);
+    expect(await runInline(ann, { ...running, progress: undefined }, async () => 7)).toBe(7);
     expect(await rows(world, 'select id from dws.operation')).toEqual([]);
   });
 });

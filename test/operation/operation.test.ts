@@ -56,9 +56,9 @@ describe('starting', () => {
   test('operations of others do not exist', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const eve = await world.caller(newId());
-    const id = await count(ann, {}, { progress: 'mine' });
+    const id = await count(ann, {}, { progress: 'held' });
     for (const other of [bob, eve]) {
-      for (const name of [id, 'mine']) {
+      for (const name of [id, 'held']) {
         await expect(operations.get(other, name)).rejects.toMatchObject({ status: 404 });
         await expect(operations.cancel(other, name)).rejects.toMatchObject({ status: 404 });
         await expect(events(other.platform, other.viewer, name).next()).rejects.toMatchObject({ status: 404 });
@@ -192,17 +192,17 @@ describe('cancelling', () => {
   });
 });
 
-describe('lanes', () => {
-  const lane = { lane: 'dataset:1', fingerprint: 'same' };
+describe('concurrency keys', () => {
+  const sameKey = { concurrencyKey: 'dataset:1', fingerprint: 'same' };
 
   test('one runs at a time, in the order of asking; an identical third joins the second', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
-    const first = await count(ann, { until: 1_000_000, every: 10 }, lane);
+    const first = await count(ann, { until: 1_000_000, every: 10 }, sameKey);
     await world.here({ 'dataset.refresh': counting() });
     await until(ann, first, 'running');
-    const second = await count(ann, {}, lane);
-    const third = await count(bob, {}, lane);
-    const other = await count(ann, {}, { ...lane, fingerprint: 'other' });
+    const second = await count(ann, {}, sameKey);
+    const third = await count(bob, {}, sameKey);
+    const other = await count(ann, {}, { ...sameKey, fingerprint: 'other' });
     expect(await rows(world, `select id from dws.operation where status = 'running'`)).toEqual([{ id: first }]);
 
     await operations.cancel(ann, first);
@@ -215,8 +215,8 @@ describe('lanes', () => {
   test('cancelling ends only the caller’s wait, unless it is the last', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const [first, joined] = [
-      await count(ann, { until: 1_000_000, every: 10 }, lane),
-      await count(bob, { until: 1_000_000, every: 10 }, lane),
+      await count(ann, { until: 1_000_000, every: 10 }, sameKey),
+      await count(bob, { until: 1_000_000, every: 10 }, sameKey),
     ];
     await world.here({ 'dataset.refresh': counting() });
     await until(bob, joined, 'running');

@@ -52,7 +52,7 @@ export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) 
           operation: 'dataset.refresh',
           resource: { kind: 'dataset', id: datasetId },
           unit: 'rows',
-          lane: `dataset:${datasetId}`,
+          concurrencyKey: `dataset:${datasetId}`,
           progress,
           input: {
             datasetId,

@@ -16,7 +16,7 @@ const dataOf = async (who: Client, id: string, query = '') =>
 const blockOf = async (who: Client, id: string, block = 'b') =>
   (await dataOf(who, id)).find((one) => one.id === block)!;
 
-test('every block is resolved: text, rows, groups, visuals and charts, in both tongues', async ({
+test('every block is resolved: text, rows, groups, visuals and charts, in both APIs', async ({
   ann,
   orders,
   report,

@@ -75,7 +75,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
     ]);
   });
 
-  test('is a collection of records, by pages, in both tongues', async ({ admin }) => {
+  test('is a collection of records, by pages, in both APIs', async ({ admin }) => {
     const id = await FIXTURES[kind]!.make(admin, `paged ${kind}`);
     for (const description of ['a', 'b', 'c']) await admin.put(`/${kind}/${id}`, { description });
     const { body } = await admin.get(`/${kind}/${id}/activity?limit=2&start=1`);
@@ -388,7 +388,7 @@ test('activities and audit events are deleted after 400 days and not before', as
       values: [row!.tenant, id, `of day ${days}`, days],
     });
     await system.query({
-      text: `insert into dws.audit_event (id, tenant_id, username, action, resource_id, outcome, tongue, request_id, created_at) values (gen_random_uuid(), $1, 'x', $3, $2, 'succeeded', 'rest', 'r', now() - $4 * interval '1 day')`,
+      text: `insert into dws.audit_event (id, tenant_id, username, action, resource_id, outcome, channel, request_id, created_at) values (gen_random_uuid(), $1, 'x', $3, $2, 'succeeded', 'rest', 'r', now() - $4 * interval '1 day')`,
       values: [row!.tenant, id, `of day ${days}`, days],
     });
   }

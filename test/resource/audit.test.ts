@@ -4,7 +4,7 @@ import pg from 'pg';
 import { describe, expect, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { runCommand } from '../../src/server/cli/cli.ts';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
@@ -12,7 +12,7 @@ import { runSql } from '../support/run-sql.ts';
 import { PASSWORD, type Service } from '../support/service.ts';
 
 const UNKNOWN = '01900000-0000-7000-8000-000000000000';
-const schema = await makeSchema();
+const schema = await createSchema();
 
 interface Event extends Record<string, unknown> {
   action: string;
@@ -20,12 +20,12 @@ interface Event extends Record<string, unknown> {
   kind: string | null;
   resourceId: string | null;
   username: string;
-  tongue: string;
+  channel: string;
   tokenId: string | null;
   sessionId: string | null;
 }
 
-const EVENT = `select e.action, e.outcome, e.kind, e.resource_id as "resourceId", e.user_id as "userId", e.username, e.tongue, e.address, e.token_id as "tokenId", e.session_id as "sessionId", e.request_id as "requestId", t.slug as tenant
+const EVENT = `select e.action, e.outcome, e.kind, e.resource_id as "resourceId", e.user_id as "userId", e.username, e.channel, e.address, e.token_id as "tokenId", e.session_id as "sessionId", e.request_id as "requestId", t.slug as tenant
   from dws.audit_event e join dws.tenant t on t.id = e.tenant_id`;
 
 /** The events that `work` leaves, in their order. */
@@ -63,7 +63,7 @@ async function bySocket(client: Client, query: string): Promise<unknown> {
 }
 
 describe('an audit event', () => {
-  test('says who did what to which resource, from where, with which credential and in which tongue', async ({
+  test('says who did what to which resource, from where, with which credential and in which channel', async ({
     admin,
     service,
   }) => {
@@ -92,9 +92,9 @@ describe('an audit event', () => {
       );
     });
     expect(events).toEqual([
-      { ...common, tongue: 'rest', requestId: 'by-rest' },
-      { ...common, tongue: 'graphql', requestId: 'by-graphql' },
-      { ...common, tongue: 'websocket', requestId: expect.any(String) },
+      { ...common, channel: 'rest', requestId: 'by-rest' },
+      { ...common, channel: 'graphql', requestId: 'by-graphql' },
+      { ...common, channel: 'websocket', requestId: expect.any(String) },
     ]);
   });
 
@@ -226,7 +226,7 @@ describe('what people do with their credentials', () => {
         username: 'traveller',
         sessionId,
         tokenId: null,
-        tongue: 'rest',
+        channel: 'rest',
         address: '127.0.0.1',
       });
     expect(ann.id).not.toBe(person.id);
@@ -258,10 +258,10 @@ describe('what people do with their credentials', () => {
       requestId: expect.any(String),
     };
     expect(events).toEqual([
-      { ...denied, username: 'ANN', resourceId: 'ANN', tenant: 'default', tongue: 'rest' },
-      { ...denied, username: 'nobody', resourceId: 'nobody', tenant: 'default', tongue: 'rest' },
-      { ...denied, username: 'stranger', resourceId: 'stranger', tenant: 'other', tongue: 'rest' },
-      { ...denied, username: 'ann', resourceId: 'ann', tenant: 'default', tongue: 'graphql' },
+      { ...denied, username: 'ANN', resourceId: 'ANN', tenant: 'default', channel: 'rest' },
+      { ...denied, username: 'nobody', resourceId: 'nobody', tenant: 'default', channel: 'rest' },
+      { ...denied, username: 'stranger', resourceId: 'stranger', tenant: 'other', channel: 'rest' },
+      { ...denied, username: 'ann', resourceId: 'ann', tenant: 'default', channel: 'graphql' },
     ]);
     expect([ann.username, stranger.username]).toEqual(['ann', 'stranger']);
   });
@@ -313,7 +313,7 @@ describe('what people do with their credentials', () => {
       for (const event of events)
         expect(event).toMatchObject({
           tenant: 'acme',
-          tongue: 'cli',
+          channel: 'cli',
           userId: null,
           username: expect.stringMatching(/./),
           address: null,
@@ -360,7 +360,7 @@ describe.each(kinds)('all that is done to one of the %s', (kind) => {
     for (const [action, call] of calls) {
       const events = await left(service, async () => expect((await call()).status, action).toBeLessThan(300));
       expect(events, action).toMatchObject([
-        { action, kind: word, resourceId: id, outcome: 'succeeded', tongue: 'rest', userId: admin.id },
+        { action, kind: word, resourceId: id, outcome: 'succeeded', channel: 'rest', userId: admin.id },
       ]);
     }
     expect(ann.username).toBe('ann');
@@ -469,7 +469,7 @@ describe('the audit log', () => {
       kind: 'report',
       resourceId: id,
       outcome: 'succeeded',
-      tongue: 'graphql',
+      channel: 'graphql',
       address: '127.0.0.1',
       tokenId: expect.any(String),
       sessionId: null,
@@ -477,13 +477,15 @@ describe('the audit log', () => {
       _links: { 'svc:user': { href: `/api/users/${admin.id}` } },
     });
     expect(
-      await admin.data(`{ auditEvents(resourceId: "${id}", tongue: REST) { total items { action outcome tongue } } }`),
+      await admin.data(
+        `{ auditEvents(resourceId: "${id}", channel: REST) { total items { action outcome channel } } }`,
+      ),
     ).toEqual({
       auditEvents: {
         total: 2,
         items: [
-          { action: 'updateReport', outcome: 'SUCCEEDED', tongue: 'REST' },
-          { action: 'createReport', outcome: 'SUCCEEDED', tongue: 'REST' },
+          { action: 'updateReport', outcome: 'SUCCEEDED', channel: 'REST' },
+          { action: 'createReport', outcome: 'SUCCEEDED', channel: 'REST' },
         ],
       },
     });
@@ -491,7 +493,7 @@ describe('the audit log', () => {
     expect((await stranger.get('/audit/export')).body).not.toContain(id);
   });
 
-  test('is searched by who, what, outcome, tongue and time', async ({ admin, ann }) => {
+  test('is searched by who, what, outcome, channel and time', async ({ admin, ann }) => {
     const since = new Date().toISOString();
     const { id } = await ann.creates('/reports', { name: 'Searched' });
     await ann.put('/users/admin', { displayName: 'x' });
@@ -503,10 +505,10 @@ describe('the audit log', () => {
     expect(await actions(`userId=${ann.id}`)).toEqual(['updateUser', 'createReport']);
     expect(await actions(`userId=${admin.id}`)).toEqual([]);
     expect(await actions('outcome=denied')).toEqual(['updateUser']);
-    expect(await actions(`kind=report&action=createReport&tongue=rest&resourceId=${id}`)).toEqual(['createReport']);
+    expect(await actions(`kind=report&action=createReport&channel=rest&resourceId=${id}`)).toEqual(['createReport']);
     expect(await actions('userId=nobody')).toEqual([]);
     expect((await admin.get(`/audit?to=${since}&resourceId=${id}`)).body.total).toBe(0);
-    for (const query of ['tongue=latin', 'from=yesterday', 'sort=address'])
+    for (const query of ['channel=latin', 'from=yesterday', 'sort=address'])
       expect(await admin.get(`/audit?${query}`)).toMatchObject({ status: 400 });
   });
 
@@ -518,7 +520,7 @@ describe('the audit log', () => {
       text: `select id from dws.tenant where slug = 'default'`,
     });
     await service.platform.system.query({
-      text: `insert into dws.audit_event (id, tenant_id, username, action, outcome, tongue, request_id, created_at)
+      text: `insert into dws.audit_event (id, tenant_id, username, action, outcome, channel, request_id, created_at)
       select gen_random_uuid(), $1, 'many, "quoted"', 'exported', 'succeeded', 'rest', n::text, timestamptz '2026-01-01' + n / 700 * interval '1 microsecond' from generate_series(0, 2499) n`,
       values: [row!.id],
     });
@@ -534,13 +536,13 @@ describe('the audit log', () => {
     expect(new Set(lines.map(({ requestId }) => requestId)).size).toBe(2500);
     const moments = lines.map(({ requestId }) => Math.floor(Number(requestId) / 700));
     expect(moments).toEqual(moments.toSorted((a, b) => b - a));
-    expect(lines[0]).toMatchObject({ username: 'many, "quoted"', outcome: 'succeeded', tongue: 'rest', userId: null });
+    expect(lines[0]).toMatchObject({ username: 'many, "quoted"', outcome: 'succeeded', channel: 'rest', userId: null });
 
     const csv = String((await admin.get('/audit/export?format=csv&action=exported')).body)
       .trimEnd()
       .split('\r\n');
     expect(csv[0]).toBe(
-      'createdAt,id,userId,username,action,kind,resourceId,outcome,tongue,address,tokenId,sessionId,requestId',
+      'createdAt,id,userId,username,action,kind,resourceId,outcome,channel,address,tokenId,sessionId,requestId',
     );
     expect(csv[1]).toMatch(
       /^2026-01-01T00:00:00.000Z,[0-9a-f-]{36},,"many, ""quoted""",exported,,,succeeded,rest,,,,\d+$/,

@@ -79,7 +79,7 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
     expect((await ann.data(`{ ${field}(id: "${id}") { favorited } }`))[field]).toEqual({ favorited: false });
   });
 
-  test('narrows lists, and both tongues agree', async ({ admin, bob, service }) => {
+  test('narrows lists, and both APIs agree', async ({ admin, bob, service }) => {
     const user = await service.user(`keen-${kind}`);
     const [liked, plain] = [
       await FIXTURES[kind]!.make(admin, `narrow ${kind}`),

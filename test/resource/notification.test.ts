@@ -29,7 +29,7 @@ const say = (service: Service, client: Client, message: string): Promise<void> =
 const messages = async (client: Client, query = ''): Promise<string[]> =>
   (await client.get(`/notifications${query}`)).body._embedded[REL].map(({ message }: { message: string }) => message);
 
-test('a user is told something, reads it and marks it as read, in both tongues', async ({ service }) => {
+test('a user is told something, reads it and marks it as read, in both APIs', async ({ service }) => {
   const user = await service.user('reader');
   const id = newId();
   await tell(service, [`user:${user.id}`], { resource: { kind: 'dataset', id } });

@@ -22,7 +22,7 @@ const tag = async (client: Client, name: string): Promise<string> => (await clie
 describe.each(KINDS)('a search among the %s', (kind) => {
   const word = wordOf(kind);
 
-  test('finds what the caller may read, with a link to it, in both tongues', async ({ admin, ann, stranger }) => {
+  test('finds what the caller may read, with a link to it, in both APIs', async ({ admin, ann, stranger }) => {
     const key = await FIXTURES[kind]!.make(admin, `zanzibar ${kind}`);
     const [hit] = await hits(admin, `zanzibar ${kind}`, `&kinds=${word}`);
     const name = kind === 'users' ? `zanzibar-${kind}` : `zanzibar ${kind}`;

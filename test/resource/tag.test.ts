@@ -331,7 +331,7 @@ describe('a tag', () => {
     expect(await ann.put(`/tags/${id}`, { name: null })).toMatchObject({ status: 400 });
   });
 
-  test('is listed with search, order and limit, in both tongues', async ({ service }) => {
+  test('is listed with search, order and limit, in both APIs', async ({ service }) => {
     const carl = await service.user('carl', { tenant: 'other', permissions: [] });
     for (const name of ['zeta', 'Beta', 'alphabet']) await carl.creates('/tags', { name });
     expect((await carl.get('/tags?q=BET')).body).toMatchObject({

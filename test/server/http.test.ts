@@ -430,7 +430,7 @@ describe('the limit of calls a minute', () => {
   const calls = async (client: Client, times: number) =>
     Promise.all(Array.from({ length: times }, async () => (await client.get('/me')).status));
 
-  test('holds for a caller in both tongues and across processes', async () => {
+  test('holds for a caller in both APIs and across processes', async () => {
     const limits = { RATE_LIMIT_API: '20' };
     const one = await startService(limits);
     const two = await startService({ ...limits, ROLE: 'web' }, { databaseUrl: one.databaseUrl });

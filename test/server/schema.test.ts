@@ -11,7 +11,7 @@ import {
   unannouncedBreaks,
   untidyElements,
 } from '../../src/server/cli/schema-rules.ts';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { contractOf, endpointsOf, openapiOf, subgraphOf } from '../../src/server/graphql/sdl.ts';
 import { test } from '../support/fixture.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -71,7 +71,7 @@ test('an outdated file is named with its first line that differs', async () => {
 });
 
 test('the subgraph composes, and what does not compose is told', async () => {
-  const subgraph = subgraphOf(await makeSchema());
+  const subgraph = subgraphOf(await createSchema());
   expect(await compositionErrors(subgraph)).toEqual([]);
   expect(subgraph).toMatch(/^type User implements Node @key\(fields: "id"\) \{$/m);
   expect(
@@ -80,7 +80,7 @@ test('the subgraph composes, and what does not compose is told', async () => {
 });
 
 test('every operation of the OpenAPI document names its GraphQL field and its permission', async () => {
-  const { paths } = openapiOf(endpointsOf(await makeSchema())) as {
+  const { paths } = openapiOf(endpointsOf(await createSchema())) as {
     paths: Record<string, Record<string, Record<string, unknown>>>;
   };
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
@@ -125,8 +125,8 @@ test('the served contract is the contract, with an entity tag, and holds nothing
   service,
 }) => {
   const contract = await fetch(`${service.url}/graphql/schema.graphql`);
-  expect(await contract.text()).toBe(contractOf(await makeSchema()));
-  expect(contractOf(await makeSchema())).not.toMatch(/^\s*(type |scalar |union )?_[a-zA-Z]/m);
+  expect(await contract.text()).toBe(contractOf(await createSchema()));
+  expect(contractOf(await createSchema())).not.toMatch(/^\s*(type |scalar |union )?_[a-zA-Z]/m);
   const again = await fetch(`${service.url}/graphql/schema.graphql`, {
     headers: { 'if-none-match': contract.headers.get('etag')! },
   });

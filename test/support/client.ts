@@ -7,7 +7,7 @@ export interface Answer<T = any> {
   body: T;
 }
 
-/** Somebody who speaks to the service in both tongues. */
+/** Somebody who speaks to the service in both APIs. */
 export class Client {
   readonly url: string;
   readonly headers: Record<string, string>;

@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { Client } from './client.ts';
 
-/** What those who follow an operation are told, in the words of both tongues made one. */
+/** What those who follow an operation are told, in the words of both APIs made one. */
 export interface Told {
   status: string;
   current: number | null;

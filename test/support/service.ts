@@ -7,9 +7,9 @@ import type { DestinationStream } from 'pino';
 import { readConfig } from '../../src/core/config.ts';
 import { newId } from '../../src/core/id.ts';
 import type { Platform } from '../../src/core/platform.ts';
-import { makeSchema } from '../../src/server/graphql/schema.ts';
-import { makeHttpServer } from '../../src/server/http.ts';
-import { makeLogger } from '../../src/server/logger.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import { createHttpServer } from '../../src/server/http.ts';
+import { createLogger } from '../../src/server/logger.ts';
 import { openPlatform } from '../../src/server/platform.ts';
 import { startWorker } from '../../src/server/worker.ts';
 import { createTenant, createUser } from '../../src/services/identity/bootstrap.ts';
@@ -65,10 +65,10 @@ export async function startService(
   const opened = await openPlatform(
     config,
     database.url,
-    makeLogger(config.LOG_LEVEL, log),
+    createLogger(config.LOG_LEVEL, log),
     config.PUBLIC_URL ?? 'http://127.0.0.1',
   );
-  const app = await makeHttpServer(opened.platform, await makeSchema());
+  const app = await createHttpServer(opened.platform, await createSchema());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const worker = config.ROLE === 'web' ? null : await startWorker(opened);
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -16,7 +16,7 @@ export interface DrawAnswer {
 /** The thread as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
 const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 /** Pictures that may wait: all of a dataset's, which one document of GraphQL may ask for. */
-const MOST_WAITING = 256;
+const MAX_WAITING = 256;
 /** Milliseconds without a picture after which the thread, and the chart library with it, gives its memory back. */
 const IDLE = 60_000;
 const HEAP_MB = 256;
@@ -34,7 +34,7 @@ let lastId = 0;
 export function drawPicture(picture: Picture): Promise<string> {
   thread ??= start();
   const { worker, waiting, idle } = thread;
-  if (waiting.size >= MOST_WAITING)
+  if (waiting.size >= MAX_WAITING)
     throw unavailable('Too many pictures are being drawn; try again in a moment', { headers: { 'retry-after': '2' } });
   clearTimeout(idle);
   const drawn = Promise.withResolvers<string>();

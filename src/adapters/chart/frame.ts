@@ -41,7 +41,7 @@ export function framed({ title, config, width }: Picture, note: string): ECharts
 export const headHeight = (note: string): number => (note ? 60 : 44);
 
 const ROW = 22;
-const LONGEST_ENTRY = 28;
+const MAX_ENTRY_CHARACTERS = 28;
 
 /** A legend below the chart, and the height it takes: with as many rows as its names need. None where it would take more than a third of the picture. */
 export function legendBelow(
@@ -52,7 +52,7 @@ export function legendBelow(
   if (!wanted || names.length === 0) return { height: 0 };
   let [rows, used] = [1, 0];
   for (const name of names) {
-    const entry = widthOf(shortened(name, LONGEST_ENTRY)) + 42;
+    const entry = widthOf(shortened(name, MAX_ENTRY_CHARACTERS)) + 42;
     if (used > 0 && used + entry > width - 2 * MARGIN) [rows, used] = [rows + 1, 0];
     used += entry;
   }
@@ -69,7 +69,7 @@ export function legendBelow(
       itemGap: 12,
       data: [...names],
       textStyle: { color: INK, fontSize: 12 },
-      formatter: (name) => shortened(name, LONGEST_ENTRY),
+      formatter: (name) => shortened(name, MAX_ENTRY_CHARACTERS),
     },
   };
 }

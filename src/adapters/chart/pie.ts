@@ -10,7 +10,7 @@ interface Slice {
 }
 
 /** More slices than this nobody tells apart. */
-const MOST_SLICES = 20;
+const MAX_SLICES = 20;
 const ROW = 24;
 
 /** Slices of a whole. */
@@ -20,7 +20,7 @@ export function pie(picture: Picture): EChartsOption {
   const beside = (config.showLegend ?? true) && width >= 360;
   const { slices, drawn } = slicesOf(
     picture,
-    Math.max(2, Math.min(MOST_SLICES, Math.floor((height - top - MARGIN) / ROW))),
+    Math.max(2, Math.min(MAX_SLICES, Math.floor((height - top - MARGIN) / ROW))),
   );
   const note = leftOut(drawn, data.total, 'groups');
   if (slices.every(({ value }) => value === 0))

@@ -6,7 +6,7 @@ import { label, measured, numeric } from './text.ts';
 
 type Point = [x: number | string, y: number | string, size: number | null];
 
-const MOST_SERIES = 20;
+const MAX_SERIES = 20;
 const TREND = 'Trend';
 
 /** A point for each row. */
@@ -26,7 +26,7 @@ export function points(picture: Picture): EChartsOption {
     const name = group < 0 ? '' : label(row[group], data.columns[group]!.type);
     groups.set(name, [...(groups.get(name) ?? []), [px, py, size < 0 ? null : numeric(row[size])]]);
   }
-  const shown = [...groups].toSorted(([, a], [, b]) => b.length - a.length).slice(0, MOST_SERIES);
+  const shown = [...groups].toSorted(([, a], [, b]) => b.length - a.length).slice(0, MAX_SERIES);
   const all = shown.flatMap(([, some]) => some);
   const trend = config.showTrendline ? trendOf(all) : null;
   const note = [leftOut(data.rows.length, data.total, 'rows'), leftOut(shown.length, groups.size, 'groups')]

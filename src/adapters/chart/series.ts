@@ -2,7 +2,7 @@ import type { Picture } from '../../core/visual/picture.ts';
 import { label, numeric } from './text.ts';
 
 /** Colours more than this nobody tells apart. */
-const MOST_SERIES = 20;
+const MAX_SERIES = 20;
 
 /** Groups as a bar or line chart shows them: a number for every place on the axis and every series, null where there is none. */
 export interface Pivot {
@@ -35,7 +35,7 @@ export function pivoted({ columns, rows }: Picture['data']): Pivot {
     series.values[at.get(row[0])!] = value;
     series.weight += Math.abs(value ?? 0);
   }
-  const largest = new Set([...found.values()].toSorted((a, b) => b.weight - a.weight).slice(0, MOST_SERIES));
+  const largest = new Set([...found.values()].toSorted((a, b) => b.weight - a.weight).slice(0, MAX_SERIES));
   return {
     places: [...at.keys()],
     series: [...found.values()].filter((series) => largest.has(series)),

@@ -3,16 +3,16 @@ import type { FieldType } from '../../core/fields.ts';
 /** What is written for a missing value and for an empty text. */
 const MISSING = '(none)';
 const EMPTY = '(empty)';
-const LONGEST = 200;
+const MAX_LABEL_CHARACTERS = 200;
 
 /** A text as a picture can hold it: one line, without what no XML may hold. */
 export function clean(text: string): string {
   const line = text
-    .slice(0, LONGEST)
+    .slice(0, MAX_LABEL_CHARACTERS)
     .toWellFormed()
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]+/g, ' ')
     .trim();
-  return text.length > LONGEST ? `${line}…` : line;
+  return text.length > MAX_LABEL_CHARACTERS ? `${line}…` : line;
 }
 
 /** A text that is not longer than `most` characters. */

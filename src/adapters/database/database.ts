@@ -55,7 +55,7 @@ export class TenantPool {
       return client;
     } catch (error) {
       client.release(true);
-      throw lost(error);
+      throw databaseError(error);
     }
   }
 
@@ -117,7 +117,7 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
-    throw lost(error);
+    throw databaseError(error);
   }
 }
 
@@ -128,14 +128,14 @@ export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, sta
     return await run<R>(client, statement);
   } catch (error) {
     failure = error;
-    throw lost(error);
+    throw databaseError(error);
   } finally {
     client.release(isConnectionLoss(failure));
   }
 }
 
 /** 503 where Postgres is away; any other error as it is. */
-export const lost = (error: unknown): unknown =>
+export const databaseError = (error: unknown): unknown =>
   isConnectionLoss(error)
     ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } })
     : error;

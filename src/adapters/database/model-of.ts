@@ -1,5 +1,5 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty } from '@mikro-orm/core';
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import { equals } from '../../core/read/list-arguments.ts';
 import {
   quoted,
@@ -26,8 +26,8 @@ export interface ModelExtras {
   relations?: Record<string, Relation>;
   /** Fields that SQL over `p` computes, e.g. `(select count(*)::int from dws.share s where s.resource_id = p.id)`; it needs no values. */
   computed?: Record<string, { sql: string; type: ColumnType }>;
-  needs?: Record<string, readonly string[]>;
-  rights?: RowRule;
+  required?: Record<string, readonly string[]>;
+  accessFilter?: AccessFilter;
   /** By default `name` and `description`, as far as there are. */
   text?: readonly string[];
   /** Words of the client: fields, or words with SQL over `r`. By default `name`, `slug`, `createdAt`, `updatedAt`. */
@@ -77,8 +77,8 @@ export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, mode
     tenant: extras.tenant ?? 'tenant_id',
     columns,
     relations: { ...relationsOf(props, modelFor), ...extras.relations },
-    needs: extras.needs ?? {},
-    rights: extras.rights,
+    required: extras.required ?? {},
+    accessFilter: extras.accessFilter,
     text: extras.text ?? ['name', 'description'].filter(has),
     sortable: isList(sortable) ? Object.fromEntries(sortable.map((field) => [field, sortKey(field)])) : sortable,
     orders: extras.orders,

@@ -4,7 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type Picked } from '../../core/read/look-ahead.ts';
-import { MOST_CHILDREN, type Model } from '../../core/read/model.ts';
+import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import type { Key, Kind, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';
 import { selectionOfPaths, type Selection } from '../../core/read/selection.ts';
 import {
@@ -92,7 +92,7 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind
     args: ListArguments,
     where: Where | undefined,
   ): Promise<Required<Brood>> {
-    const list: List = { args, limit: limitOf(args.limit, MOST_CHILDREN), start: startOf(args.start), where };
+    const list: List = { args, limit: limitOf(args.limit, MAX_CHILDREN), start: startOf(args.start), where };
     const total = around.has('total');
     const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
     const loader = loaderOf<Brood>(purpose, async (ids) => {
@@ -116,7 +116,7 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind
       const model = modelFor(kind);
       return page(model, pick(wanted, model, 'items'), args, where);
     },
-    async list(kind, wanted, where, args = {}, most = MOST_CHILDREN) {
+    async list(kind, wanted, where, args = {}, most = MAX_CHILDREN) {
       const model = modelFor(kind);
       const list: List = { args, limit: limitOf(args.limit, most, most), start: startOf(args.start), where };
       return query<AnyRow>(pageStatement(pick(wanted, model).selection, viewer, list, false));
@@ -130,7 +130,7 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind
     async find(kind, id, wanted, where) {
       return find(modelFor(kind), id, wanted, where);
     },
-    async written(kind, id, wanted) {
+    async readAfterWrite(kind, id, wanted) {
       const model = modelFor(kind);
       const [row] = await query<AnyRow>(writtenStatement(pick(wanted, model).selection, viewer, id));
       if (!row) throw notFound({ what: model.what, id });

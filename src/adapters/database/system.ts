@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import { connect, lost, openPool, runAndRelease } from './database.ts';
+import { connect, databaseError, openPool, runAndRelease } from './database.ts';
 
 /**
  * The small second pool, as `dws_system`, for what precedes or crosses a tenant: login and token lookup, scheduler, reconciler, janitor.
@@ -35,7 +35,7 @@ export class SystemPool {
         () => client.release(),
         () => client.release(true),
       );
-      throw lost(error);
+      throw databaseError(error);
     }
   }
 

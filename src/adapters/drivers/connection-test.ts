@@ -1,4 +1,4 @@
-import { Fault } from '../../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 import type { ConnectionTest } from '../../core/row-source.ts';
 
 /** Tries a source by what `inspect` finds out. A source that cannot be used is an answer, not an error; only an abort is thrown. */
@@ -12,7 +12,7 @@ export async function connectionTest(
     const found = await inspect();
     return { ok: true, latency: latency(), ...found, message: null };
   } catch (error) {
-    if (signal.aborted || !(error instanceof Fault)) throw error;
+    if (signal.aborted || !(error instanceof ApiError)) throw error;
     return { ok: false, latency: latency(), version: null, warnings: [], message: error.message };
   }
 }

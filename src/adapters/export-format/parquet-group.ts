@@ -4,8 +4,8 @@ import type { Row } from '../../core/dataset-index.ts';
 import type { ParquetColumn } from './parquet-columns.ts';
 
 /** A group of rows is kept until it is written: its size is what an export takes of memory. */
-const MOST_ROWS = 20_000;
-const MOST_BYTES = 8 << 20;
+const MAX_ROWS = 20_000;
+const MAX_BYTES = 8 << 20;
 /** The file's end lists every column of every group, so groups of very many columns are larger. */
 const BYTES_PER_COLUMN = 32 << 10;
 /** What a value takes beside its text. */
@@ -26,11 +26,11 @@ export class RowGroup {
   constructor(columns: readonly ParquetColumn[]) {
     this.#columns = columns;
     this.#values = columns.map(() => []);
-    this.#most = Math.max(MOST_BYTES, columns.length * BYTES_PER_COLUMN);
+    this.#most = Math.max(MAX_BYTES, columns.length * BYTES_PER_COLUMN);
   }
 
   get full(): boolean {
-    return this.rows >= MOST_ROWS || this.#bytes >= this.#most;
+    return this.rows >= MAX_ROWS || this.#bytes >= this.#most;
   }
 
   add(row: Row): void {

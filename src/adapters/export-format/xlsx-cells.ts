@@ -5,10 +5,10 @@ const DATE = 1;
 const DATETIME = 2;
 const TEXT = 3;
 
-const MOST_CHARACTERS = 32_767;
+const MAX_CHARACTERS = 32_767;
 /** Doubles past these are no numbers of Excel's. */
 const GREATEST = 9.99999999999999e307;
-const LEAST = 2.2250738585072014e-308;
+const MIN_NORMAL_DOUBLE = 2.2250738585072014e-308;
 /** Before this day Excel's calendar, which knows a 29 February 1900, is off by one. */
 const FIRST_DAY = '1900-03-01';
 const DAY = 86_400_000;
@@ -27,7 +27,7 @@ export function cellOf({ type, format }: Pick<Field, 'type' | 'format'>): CellOf
 const exact: CellOf = (place, value) => textCell(place, String(value), TEXT);
 const numeric: CellOf = (place, value) =>
   fits(value as number) ? `<c r="${place}"><v>${value as number}</v></c>` : exact(place, value);
-const fits = (value: number) => value === 0 || (Math.abs(value) <= GREATEST && Math.abs(value) >= LEAST);
+const fits = (value: number) => value === 0 || (Math.abs(value) <= GREATEST && Math.abs(value) >= MIN_NORMAL_DOUBLE);
 
 const WRITERS: Record<Field['type'], CellOf> = {
   string: (place, value) => textCell(place, value as string),
@@ -50,8 +50,8 @@ export function textCell(place: string, text: string, style = /^[=+\-@]/.test(te
 
 /** Excel refuses a file with a longer text. No character is cut in two. */
 function cut(text: string): string {
-  if (text.length <= MOST_CHARACTERS) return text;
-  const end = MOST_CHARACTERS - 1;
+  if (text.length <= MAX_CHARACTERS) return text;
+  const end = MAX_CHARACTERS - 1;
   return `${text.slice(0, /[\uD800-\uDBFF]/.test(text[end - 1]!) ? end - 1 : end)}…`;
 }
 

@@ -6,7 +6,7 @@ import { cellOf, textCell } from './xlsx-cells.ts';
 import { closingParts, ROOT_RELATIONS, SHEET, sheetPath, STYLES } from './xlsx-parts.ts';
 import { zipped, type ZipEntry } from './zip.ts';
 
-const MOST_COLUMNS = 16_384;
+const MAX_COLUMNS = 16_384;
 /** Characters that are compressed at a time. */
 const PIECE = 1 << 18;
 
@@ -23,9 +23,9 @@ const EXCELS_LIMITS: SheetLimits = { rows: 1_048_576, characters: 1_000_000_000 
 export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   check({ length }) {
-    if (length > MOST_COLUMNS)
+    if (length > MAX_COLUMNS)
       throw badInput(
-        `A sheet holds at most ${MOST_COLUMNS} columns, and these are ${length}; choose some with \`fields\``,
+        `A sheet holds at most ${MAX_COLUMNS} columns, and these are ${length}; choose some with \`fields\``,
       );
   },
   encode: (fields, batches) => zipped(partsOf(fields, batches, limits)),

@@ -1,7 +1,7 @@
 import type { QueuedWork } from '../../core/operations.ts';
 
 /** Milliseconds after which the queue is looked at although nobody told: for notifications that were lost. */
-const LONGEST_QUIET = 2_000;
+const MAX_QUIET_MS = 2_000;
 
 export interface WorkerOptions {
   /** Pieces of work at once. */
@@ -81,7 +81,7 @@ export class Dispatcher<W extends QueuedWork> {
   async #quiet(): Promise<void> {
     if (this.#told) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LONGEST_QUIET);
+      const timer = setTimeout(resolve, MAX_QUIET_MS);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

@@ -14,7 +14,7 @@ const CHANNEL = 'dws_queue';
 const INSTALL_LOCK = 4_711_003;
 
 /** A day is the most that pg-boss takes; what runs longer only loses its place in pg-boss' own count. */
-const LONGEST_EXPIRY = 86_399;
+const MAX_EXPIRY_SECONDS = 86_399;
 
 export interface QueueOptions {
   /** The migrator's address: pg-boss installs its schema and works as this login, tenants' transactions only add jobs. */
@@ -54,7 +54,7 @@ export async function openQueue({ url, log, longest }: QueueOptions): Promise<Pg
   // `short` keeps one waiting job per key, so that the same work may be sent again without thought.
   const options = {
     retryLimit: 0,
-    expireInSeconds: Math.min(LONGEST_EXPIRY, Math.ceil(longest / 1000) + 60),
+    expireInSeconds: Math.min(MAX_EXPIRY_SECONDS, Math.ceil(longest / 1000) + 60),
     deleteAfterSeconds: 3600,
   };
   await boss.createQueue(QUEUE, { policy: 'short', ...options });

@@ -1,4 +1,4 @@
-import { badInput, Fault } from '../errors.ts';
+import { badInput, ApiError } from '../errors.ts';
 import { parseExpression } from './expression.ts';
 import type { FlowStep } from './flow.ts';
 
@@ -30,7 +30,7 @@ export function inStep<T>(index: number, type: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     throw badInput(`Flow step ${index + 1}${type ? ` (${type.slice(0, 30)})` : ''}: ${error.message}`);
   }
 }

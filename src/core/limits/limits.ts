@@ -1,7 +1,13 @@
 import { getOperationAST, GraphQLError, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
 import { costOf, type Cost } from './cost.ts';
-import { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS, survey } from './measure-operation.ts';
+import {
+  MAX_ALIASES,
+  MAX_DEPTH,
+  MAX_INTROSPECTION_DEPTH,
+  MAX_ROOT_FIELDS,
+  measureOperation,
+} from './measure-operation.ts';
 
 export { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS };
 
@@ -54,7 +60,7 @@ function priceOf(document: DocumentNode, schema: GraphQLSchema, operationName: s
   if (known?.schema === schema) return known;
 
   const operation = getOperationAST(document, operationName);
-  const price = { schema, cost: operation ? survey(document, schema, operation) : [] };
+  const price = { schema, cost: operation ? measureOperation(document, schema, operation) : [] };
   // A name that no operation has costs nothing and is not kept: clients could send a document with any number of them.
   if (operation) operations.set(operationName ?? '', price);
   return price;

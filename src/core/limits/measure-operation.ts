@@ -48,7 +48,11 @@ interface Surveyed {
 }
 
 /** Throws `GRAPHQL_LIMIT` when an operation is too deep or too broad, whatever its variables are; answers what it costs. */
-export function survey(document: DocumentNode, schema: GraphQLSchema, operation: OperationDefinitionNode): Cost {
+export function measureOperation(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+): Cost {
   const fragments = new Map(
     document.definitions.flatMap((node) =>
       node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],

@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** The rows of a kind that a viewer may read; null for all of the tenant. */
-export type RowRule = (viewer: Viewer) => Condition | null;
+export type AccessFilter = (viewer: Viewer) => Condition | null;
 
 const NOTHING: Condition = { sql: 'false', params: [] };
 export const nothing = (): Condition => NOTHING;

@@ -1,4 +1,4 @@
-import { badInput, type Fault } from '../errors.ts';
+import { badInput, type ApiError } from '../errors.ts';
 import { isUuid } from '../id.ts';
 import type { Viewer } from '../viewer.ts';
 import { nothing, type Condition } from './condition.ts';
@@ -20,16 +20,16 @@ export interface ListArguments {
 export type FieldValues = Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>;
 
 export const DEFAULT_LIMIT = 30;
-const MOST = 1000;
+const MAX_LIMIT = 1000;
 /** Postgres counts rows in 64 bits, clients in 31. */
 const LAST_START = 2 ** 31 - 1;
 
-const LONGEST_SORT = 500;
+const MAX_SORT_CHARACTERS = 500;
 
-const wrong = (argument: string, message: string): Fault =>
+const wrong = (argument: string, message: string): ApiError =>
   badInput(message, { validation: [{ path: [argument], message, code: 'invalid' }] });
 
-export function limitOf(limit: number | null | undefined, otherwise: number, most = MOST): number {
+export function limitOf(limit: number | null | undefined, otherwise: number, most = MAX_LIMIT): number {
   if (limit == null) return otherwise;
   if (!Number.isInteger(limit) || limit < 1 || limit > most)
     throw wrong('limit', `limit must be a whole number from 1 to ${most}`);
@@ -48,7 +48,8 @@ export function startOf(start: number | null | undefined): number {
  * that an index on the sorted columns and the id serves both directions. Without a viewer it is a sort of the service's own, which may name any column.
  */
 export function orderOf(model: Model, sort: string, viewer: Viewer | null): Condition {
-  if (sort.length > LONGEST_SORT) throw wrong('sort', `sort must have at most ${LONGEST_SORT} characters`);
+  if (sort.length > MAX_SORT_CHARACTERS)
+    throw wrong('sort', `sort must have at most ${MAX_SORT_CHARACTERS} characters`);
   const seen = new Set<string>();
   const parts: string[] = [];
   const params: unknown[] = [];

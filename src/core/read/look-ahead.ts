@@ -89,7 +89,7 @@ function look(info: Info, wish: Wish, sets: readonly SelectionSetNode[]): void {
 }
 
 function needsOf(model: Model, { name, extensions }: GraphQLField<unknown, unknown>): readonly string[] {
-  return model.needs[name] ?? (extensions.needs as string[] | undefined) ?? [];
+  return model.required[name] ?? (extensions.requires as string[] | undefined) ?? [];
 }
 
 /** Whether the rows of a relation can be read with their parent: one key of the row must serve every alias, so arguments rule it out, as do pages. */

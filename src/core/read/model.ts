@@ -1,6 +1,6 @@
 import { Extensions } from 'type-graphql';
 import type { Viewer } from '../viewer.ts';
-import type { Condition, RowRule } from './condition.ts';
+import type { Condition, AccessFilter } from './condition.ts';
 
 /** How a column travels: timestamps as ISO 8601 text in UTC with milliseconds, bigints as numbers, everything else as Postgres' driver gives it. */
 export type ColumnType = 'uuid' | 'text' | 'json' | 'timestamp' | 'integer' | 'bigint' | 'boolean' | 'number';
@@ -38,14 +38,14 @@ export interface Model {
   columns: Readonly<Record<string, Column>>;
   relations: Readonly<Record<string, Relation>>;
   /** What computed fields need, beside what `@Needs` says: GraphQL field to columns and relations. */
-  needs: Readonly<Record<string, readonly string[]>>;
-  rights?: RowRule;
+  required: Readonly<Record<string, readonly string[]>>;
+  accessFilter?: AccessFilter;
   /** Fields that `q` searches. */
   text: readonly string[];
   /** What a list may be sorted by: the word of the client to SQL over `r`, e.g. `r."name"`. */
   sortable: Readonly<Record<string, string>>;
   /** Of a field that tells what not every reader may know: the rows that it orders. The others come last. */
-  orders?: Readonly<Record<string, RowRule>>;
+  orders?: Readonly<Record<string, AccessFilter>>;
   /** The sort of a list when none is asked for. */
   order: string;
   /** By name of the argument. */
@@ -55,7 +55,7 @@ export interface Model {
 }
 
 /** How many rows a collection below a resource shows unless its `limit` says otherwise (contract 4). */
-export const MOST_CHILDREN = 1000;
+export const MAX_CHILDREN = 1000;
 
 /** The row whose id a column of this row holds. */
 export const toOne = (model: () => Model, column: string): Relation => ({
@@ -65,7 +65,7 @@ export const toOne = (model: () => Model, column: string): Relation => ({
 });
 
 /** The rows whose column `foreign` holds this row's id. */
-export const toMany = (model: () => Model, foreign: string, order: string, limit = MOST_CHILDREN): Relation => ({
+export const toMany = (model: () => Model, foreign: string, order: string, limit = MAX_CHILDREN): Relation => ({
   kind: 'many',
   model,
   join: `r.${quoted(foreign)} = p.id`,
@@ -80,4 +80,4 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
  * Says which columns and relations a computed field reads from its row, so that they are selected with it: `@Needs('ownerId', 'owner.name')`
  * above a `@FieldResolver`. They are names of the model, dotted through relations.
  */
-export const Needs = (...fields: string[]) => Extensions({ needs: fields });
+export const Requires = (...fields: string[]) => Extensions({ requires: fields });

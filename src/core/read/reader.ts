@@ -45,7 +45,7 @@ export interface Reader {
   /** The same, null when there is none. */
   find<T extends object>(kind: Kind<T>, key: Key, wanted: Wanted, where?: Where): Promise<Row<T> | null>;
   /** The row that a mutation of the viewer has just written, by its id: who gave something away is still told what became of it. */
-  written<T extends object>(kind: Kind<T>, id: string, wanted: Wanted): Promise<Row<T>>;
+  readAfterWrite<T extends object>(kind: Kind<T>, id: string, wanted: Wanted): Promise<Row<T>>;
   /** The rows of ids, in their order, null where there is none. Calls of one tick with the same selection share a statement. */
   many<T extends object>(kind: Kind<T>, ids: readonly string[], wanted: Wanted): Promise<(Row<T> | null)[]>;
   /** A to-many relation of a row that was read: what look-ahead brought along, otherwise one statement for all parents of the tick. */

@@ -55,7 +55,7 @@ export function selectionOf(wish: Wish): Selection {
   const same = ofModel.get(signature);
   if (same) return same;
 
-  const ruled = new Set(relations.flatMap(([, { model, ruled }]) => (model.rights ? [model, ...ruled] : ruled)));
+  const ruled = new Set(relations.flatMap(([, { model, ruled }]) => (model.accessFilter ? [model, ...ruled] : ruled)));
   const selection = { id: ++latest, model: wish.model, columns, relations, ruled: [...ruled] };
   ofModel.set(signature, selection);
   return selection;

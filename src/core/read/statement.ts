@@ -18,7 +18,7 @@ interface Shape {
 const shapes = new LRUCache<string, Shape>({ max: 2000 });
 
 /** Every connection keeps what was prepared on it for ever, so the names of a process's life are bounded; the rest runs unprepared. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 const names = new Set<string>();
 
 type Build = (places: Places & { next: number }) => string;
@@ -38,7 +38,7 @@ function statement(
     key += ` ${numberOf(sql)}`;
     values.push(...params);
   }
-  const rules = ruled.map(({ rights }) => rights!(viewer));
+  const rules = ruled.map(({ accessFilter: rights }) => rights!(viewer));
   for (const rule of rules) {
     key += rule ? ` r${numberOf(rule.sql)}` : ' r';
     if (rule) values.push(...rule.params);
@@ -54,14 +54,14 @@ function statement(
 function takeName(shape: Shape): void {
   shape.isUsed = true;
   const name = `r${createHash('sha256').update(shape.text).digest('hex').slice(0, 24)}`;
-  if (!names.has(name) && names.size >= MOST_NAMES) return;
+  if (!names.has(name) && names.size >= MAX_NAMES) return;
   names.add(name);
   shape.name = name;
 }
 
 /** The viewer's rights on the rows themselves, and what else must hold. */
 function conditionsOf(model: Model, viewer: Viewer, where?: FieldValues | Condition): Condition[] {
-  const rule = model.rights?.(viewer);
+  const rule = model.accessFilter?.(viewer);
   const conditions = rule ? [rule] : [];
   if (where) conditions.push(...(isCondition(where) ? [where] : valuesOf(model, where)));
   return conditions;

@@ -26,7 +26,7 @@ export type VisualPlan = GroupPlan | RowPlan;
 type Types = ReadonlyMap<string, FieldType>;
 
 /** Points of a scatter plot, and rows of a table without a page size, unless more are asked for. */
-const MOST_POINTS = 2000;
+const MAX_POINTS = 2000;
 const USUAL_ROWS = 100;
 
 /** What to ask of the rows for a visual; `types` are the fields that exist for the viewer. 400 naming the key of the config that is missing. */
@@ -71,7 +71,7 @@ const PLANS: Record<VisualComponent, (config: VisualConfig, types: Types) => Vis
   'scatter-plot': ({ xAxis, yAxis, sizeField, groupBy }) => ({
     kind: 'rows',
     fields: [...new Set([xAxis, yAxis, sizeField, groupBy].filter((name) => typeof name === 'string'))],
-    limit: MOST_POINTS,
+    limit: MAX_POINTS,
   }),
 };
 

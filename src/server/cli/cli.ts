@@ -5,7 +5,7 @@ import { operatorCommands } from './operator-commands.ts';
 import { schemaCommands } from './schema-commands.ts';
 
 /** How long a stop may take before the process ends regardless (contract 1). Milliseconds. */
-const PATIENCE = 30_000;
+const SHUTDOWN_TIMEOUT_MS = 30_000;
 
 /** The command line `dws` (contract 1). A failure is one sentence and exit code 1. */
 export async function runCommand(argv: string[]): Promise<void> {
@@ -36,7 +36,7 @@ async function run(config: ReturnType<typeof readConfig>): Promise<void> {
     // Ctrl-C reaches us through the terminal and through npm: once is enough.
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(1), PATIENCE).unref();
+    setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
     await (await starting).stop();
     process.exit(0);
   };

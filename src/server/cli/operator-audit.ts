@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { newId } from '../../core/id.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
-import { recordWithin } from '../../services/resource/audit.ts';
+import { recordAuditInTransaction } from '../../services/resource/audit.ts';
 import { withSystem } from './operator-database.ts';
 
 /** What an operator does, as the audit log of the tenant has it. */
@@ -28,9 +28,9 @@ export function auditedWithSystem<T>(
         values: [tenant, name],
       });
       const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
-      await recordWithin(
+      await recordAuditInTransaction(
         query,
-        { id: newId(), address: null, tongue: 'cli', mutation },
+        { id: newId(), address: null, channel: 'cli', mutation },
         { tenant: { slug: tenant }, userId: null, username: account() },
       );
       return result;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { makeSchema } from '../graphql/schema.ts';
+import { createSchema } from '../graphql/schema.ts';
 import { contractOf, subgraphOf } from '../graphql/sdl.ts';
 import { CHECKOUT } from '../package-root.ts';
 import { generatedFiles, outdatedFiles, SCHEMA_FOLDER, withThrowAwayDatabase, writeFiles } from './generated-files.ts';
@@ -15,7 +15,7 @@ export function schemaCommands(program: Command): void {
     .description('print the SDL')
     .option('--write', 'write all generated files into schema/')
     .action(async ({ write }: { write?: boolean }) => {
-      const built = await makeSchema();
+      const built = await createSchema();
       if (!write) return void process.stdout.write(contractOf(built));
       const names = await writeFiles(await withThrowAwayDatabase((url) => generatedFiles(built, url)));
       console.log(`Wrote ${names.map((name) => `schema/${name}`).join(', ')}`);
@@ -32,7 +32,10 @@ export function schemaCommands(program: Command): void {
     .command('diff <url>')
     .description('what changes for clients of the service at this address, e.g. http://127.0.0.1:4000')
     .action(async (url: string) => {
-      const { breaking, dangerous, other } = compareContracts(await fetchContract(url), contractOf(await makeSchema()));
+      const { breaking, dangerous, other } = compareContracts(
+        await fetchContract(url),
+        contractOf(await createSchema()),
+      );
       for (const [kind, changes] of Object.entries({ Breaking: breaking, Dangerous: dangerous, Other: other }))
         for (const change of changes) console.log(`${kind}: ${change}`);
       if (!breaking.length && !dangerous.length && !other.length) console.log('No changes.');
@@ -41,7 +44,7 @@ export function schemaCommands(program: Command): void {
 
 /** Everything that is wrong with schema/ and the contract, one sentence each. `databaseUrl` is of a migrated database. */
 export async function schemaSlips(databaseUrl: string): Promise<string[]> {
-  const schema = await makeSchema();
+  const schema = await createSchema();
   const [released, announced] = await Promise.all([
     readOrNothing(join(SCHEMA_FOLDER, 'released.graphql')),
     readOrNothing(join(CHECKOUT, 'CHANGES.md')),

@@ -37,7 +37,7 @@ export async function seedDemo(
     const request = {
       id: 'demo',
       address: '127.0.0.1',
-      tongue: 'cli',
+      channel: 'cli',
       userAgent: null,
       signal,
       setSession: () => undefined,

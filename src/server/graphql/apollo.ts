@@ -11,7 +11,7 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import { BREAK, GraphQLError, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import { faultOf } from '../../core/api-error.ts';
+import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
@@ -74,7 +74,7 @@ function answerOf({ data, errors }: ExecutionResult, context: PublicContext): Gr
 
 /** HTTP statuses of GraphQL: 401 without valid credentials, 429, that of its fault for what never ran (400 for limits), otherwise 200 with errors (contract 4). */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
-  const faults = errors.map((error) => faultOf(error));
+  const faults = errors.map((error) => toApiError(error));
   const decisive = faults.find((fault) => fault && (!ran || STATUS_OF_ALL.has(fault.status)));
   if (decisive) http.status = decisive.status;
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
@@ -97,7 +97,7 @@ function asksForSchema(document: DocumentNode): boolean {
 /** Unexpected errors go to the log with all they have; clients are told only that there was one. */
 function logUnexpected(error: GraphQLError, { platform, request }: PublicContext): void {
   // Without a path nothing ran yet: the document is wrong, and its complaint quotes what the client wrote.
-  if (faultOf(error) || !(error instanceof GraphQLError) || !error.originalError || !error.path) return;
+  if (toApiError(error) || !(error instanceof GraphQLError) || !error.originalError || !error.path) return;
   platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'A resolver failed');
 }
 
@@ -105,7 +105,7 @@ function logUnexpected(error: GraphQLError, { platform, request }: PublicContext
  * Apollo, for Fastify's port. Introspection is for everybody with `PUBLIC_SCHEMA`, otherwise for callers with credentials. The pages are ours:
  * Apollo's own would load another site.
  */
-export function makeApollo(
+export function createApollo(
   schema: GraphQLSchema,
   { config, log }: Pick<Platform, 'config' | 'log'>,
 ): ApolloServer<PublicContext> {

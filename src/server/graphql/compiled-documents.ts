@@ -16,7 +16,7 @@ export type Run = (context: object, variables: Record<string, unknown>) => Promi
 
 /** A compiled document keeps about 20 KiB for ever, so only what is used again and again is compiled, and of that no more than this. */
 const COMPILED_AT_USE = 20;
-const MOST_COMPILED = 500;
+const MAX_COMPILED = 500;
 
 /** Documents compiled by graphql-jit, which runs them three to six times as fast: the first 500 that come a twentieth time. Each call counts one use. */
 export function compiledDocuments(schema: GraphQLSchema): (document: DocumentNode) => Run | undefined {
@@ -24,7 +24,7 @@ export function compiledDocuments(schema: GraphQLSchema): (document: DocumentNod
   let compiled = 0;
 
   const compile = (document: DocumentNode): Run | undefined => {
-    if (compiled >= MOST_COMPILED || !isCompilable(document)) return undefined;
+    if (compiled >= MAX_COMPILED || !isCompilable(document)) return undefined;
     compiled++;
     const query = compileQuery(schema, document);
     return isCompiledQuery(query) ? runnerOf(query) : undefined;

@@ -11,11 +11,11 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql';
 import type { PublicContext } from '../../core/context.ts';
-import { badInput, Fault, unauthenticated } from '../../core/errors.ts';
+import { badInput, ApiError, unauthenticated } from '../../core/errors.ts';
 import { entityFinders, subgraphOf, type EntityFinder } from './sdl.ts';
 
 /** How many references one call may ask for. */
-const MOST = 1000;
+const MAX_REPRESENTATIONS = 1000;
 
 /**
  * Adds what a federation 2 router asks a subgraph: `_service` and, when there are entities, `_entities`. A reference is found by the root field of its
@@ -86,14 +86,14 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
       if (row) typeOf.set(row, name as string);
       return row;
     } catch (error) {
-      if (error instanceof Fault && error.code === 'NOT_FOUND') return null;
+      if (error instanceof ApiError && error.code === 'NOT_FOUND') return null;
       throw error;
     }
   };
 
   return {
     type: new GraphQLNonNull(new GraphQLList(entity)),
-    description: `Entities by their references, in the same order; null for what the caller cannot see. At most ${MOST} at once.`,
+    description: `Entities by their references, in the same order; null for what the caller cannot see. At most ${MAX_REPRESENTATIONS} at once.`,
     args: {
       representations: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Any))),
@@ -107,7 +107,8 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
       context: PublicContext,
       info: GraphQLResolveInfo,
     ) => {
-      if (representations.length > MOST) throw badInput(`representations must hold at most ${MOST} references`);
+      if (representations.length > MAX_REPRESENTATIONS)
+        throw badInput(`representations must hold at most ${MAX_REPRESENTATIONS} references`);
       return representations.map((representation) => find(representation, context, info));
     },
   };

@@ -1,12 +1,12 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { faultOf } from '../../core/api-error.ts';
+import { toApiError } from '../../core/api-error.ts';
 import { graphqlLimit } from '../../core/errors.ts';
 import { MAX_TOKENS } from '../../core/limits/limits.ts';
 
 /** An error in GraphQL's words: the same message as in REST, with `extensions: {code, status, validation?}` (contract 4). */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const { message, locations, path } = formatted;
-  const fault = faultOf(error) ?? tooLong(message);
+  const fault = toApiError(error) ?? tooLong(message);
   if (fault)
     return {
       message: fault.message,

@@ -1,10 +1,10 @@
 import { HeaderMap, type HTTPGraphQLHead } from '@apollo/server';
 import { GraphQLError } from 'graphql';
-import { faultOf } from '../../core/api-error.ts';
+import { toApiError } from '../../core/api-error.ts';
 
 /** The error of a request that is refused before anything of it runs: Apollo answers it with the status and headers of its fault. */
 export function refusal(error: unknown): GraphQLError {
-  const fault = faultOf(error);
+  const fault = toApiError(error);
   const head: HTTPGraphQLHead = {
     status: fault?.status ?? 500,
     headers: new HeaderMap(Object.entries(fault?.headers ?? {})),

@@ -2,12 +2,12 @@ import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { faultOf } from '../../core/api-error.ts';
+import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import type { ContextMaker } from '../request-context.ts';
+import type { ContextFactory } from '../request-context.ts';
 import { refusal } from './graphql-refusal.ts';
 import { socketHandler } from './websocket.ts';
 
@@ -17,14 +17,14 @@ export interface GraphqlOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
-  makeContext: ContextMaker;
+  makeContext: ContextFactory;
 }
 
 /** `/graphql`: POST, GET and WebSocket on one address. */
 export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
     options.makeContext(request, reply, 'graphql').catch((error: unknown) => {
-      if (!faultOf(error)) request.log.error({ err: error }, 'request failed');
+      if (!toApiError(error)) request.log.error({ err: error }, 'request failed');
       throw refusal(error);
     });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;

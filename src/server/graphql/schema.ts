@@ -108,7 +108,7 @@ const RESOLVERS: NonEmptyArray<NewableFunction> = [
 const UNUSED = createPubSub();
 
 /** The one schema, guarded: every root field checks its permission before its resolver runs. */
-export async function makeSchema(): Promise<GraphQLSchema> {
+export async function createSchema(): Promise<GraphQLSchema> {
   plainFields();
   return guard(
     withFederation(

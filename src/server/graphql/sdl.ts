@@ -71,7 +71,7 @@ export const openapiOf = (endpoints: readonly Endpoint[]) =>
     title: 'Data Workspace Service',
     version: VERSION,
     description:
-      'The REST tongue of the service. Every operation runs the GraphQL field that `x-graphql-operation` names.',
+      'The REST channel of the service. Every operation runs the GraphQL field that `x-graphql-operation` names.',
   });
 
 /** Permissions of root fields by their coordinates (`Query.me`), as `@Can` wrote them down. */

@@ -11,7 +11,7 @@ import {
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import type { WebSocket } from 'ws';
-import { faultOf } from '../../core/api-error.ts';
+import { toApiError } from '../../core/api-error.ts';
 import type { RequestFacts } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
@@ -34,7 +34,7 @@ type Extra = { socket: WebSocket; request: FastifyRequest; caller?: Caller };
 type Socket = SocketContext<Record<string, unknown>, Extra>;
 
 /** Operations that one socket may have open at once. */
-const MOST_OPEN = 100;
+const MAX_OPEN = 100;
 
 /**
  * GraphQL over WebSocket (`graphql-transport-ws`). Credentials come as `connectionParams: {authorization}` or as the session cookie of a same-origin
@@ -78,8 +78,8 @@ export function socketHandler({
     }
     const viewer = Object.assign(caller.viewer, now);
     limiter.count(viewer.userId);
-    if (Object.keys(subscriptions).length > MOST_OPEN)
-      throw badInput(`A socket may have ${MOST_OPEN} operations open at once`);
+    if (Object.keys(subscriptions).length > MAX_OPEN)
+      throw badInput(`A socket may have ${MAX_OPEN} operations open at once`);
     const document = parseLimited(query);
     const errors = validate(schema, document);
     // Without what a scalar threw: it is a complaint about the document, no exception of ours.
@@ -101,7 +101,7 @@ export function socketHandler({
   ): GraphQLFormattedError[] =>
     errors.map((error) => {
       if (!(error instanceof GraphQLError)) return formatError(error, error);
-      if (error.originalError && !faultOf(error))
+      if (error.originalError && !toApiError(error))
         request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'A resolver failed');
       return formatError(error.toJSON(), error);
     });
@@ -142,7 +142,7 @@ function credentialGiven(
 const factsOf = ({ request, caller }: Extra): RequestFacts => ({
   id: request.id,
   address: request.ip,
-  tongue: 'websocket',
+  channel: 'websocket',
   userAgent: request.headers['user-agent'] ?? null,
   signal: caller!.over.signal,
   setSession() {},

@@ -48,20 +48,20 @@ export const shownEnv = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, SHOWN]));
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
-const MOST_NAMES = 100;
-const LONGEST_VALUE = 10_000;
+const MAX_NAMES = 100;
+const MAX_VALUE_CHARACTERS = 10_000;
 
 function changedEnv(env: Map<string, string>, given: Record<string, unknown>): Map<string, string> {
   const changed = new Map(env);
   for (const [name, value] of Object.entries(given)) {
     if (!NAME.test(name)) throw invalid('env', `has a name that does not match ${NAME.source}`);
     if (value === null) changed.delete(name);
-    else if (typeof value !== 'string' || value.length > LONGEST_VALUE)
-      throw invalid(`env.${name}`, `must be a text of at most ${LONGEST_VALUE} characters, or null`);
+    else if (typeof value !== 'string' || value.length > MAX_VALUE_CHARACTERS)
+      throw invalid(`env.${name}`, `must be a text of at most ${MAX_VALUE_CHARACTERS} characters, or null`);
     else if (value !== SHOWN) changed.set(name, value);
     else if (!changed.has(name)) throw invalid(`env.${name}`, 'has no value to keep');
   }
-  if (changed.size > MOST_NAMES) throw invalid('env', `must have at most ${MOST_NAMES} names`);
+  if (changed.size > MAX_NAMES) throw invalid('env', `must have at most ${MAX_NAMES} names`);
   return changed;
 }
 

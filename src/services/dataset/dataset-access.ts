@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import {
-  isPartial,
+  isRestricted,
   LEVEL,
   LEVEL_OF_ROLE,
   levelAllows,
@@ -12,8 +12,8 @@ import {
   type ShareLevel,
   type TeamRole,
 } from '../../core/permissions.ts';
-import { printed } from '../../core/viewer.ts';
-import { granteeOf, levelIn, levelOn, principalOf, type Grantee } from '../resource/access.ts';
+import { printPrincipal } from '../../core/viewer.ts';
+import { granteeOf, accessLevelInTransaction, accessLevel, principalOf, type Grantee } from '../resource/access.ts';
 import { namesOf } from '../resource/activity.ts';
 import { restrictions } from './dataset-restriction.ts';
 import { shown, type ViewedDataset } from './dataset-view.ts';
@@ -68,32 +68,32 @@ export async function explain(
   const { tenantId, userId } = ctx.viewer;
   const self = `user:${userId}`;
   const principal = given ? await ctx.transaction((tx) => principalOf(tx, tenantId, given)) : self;
-  const mayShare = levelAllows(await levelOn(ctx, dataset), 'dataset:share');
+  const mayShare = levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
   if (principal !== self && !mayShare) throw forbidden({ permission: 'dataset:share' });
   const grantee = await granteeOf(ctx, tenantId, principal);
   if (!grantee) throw notFound({ what: 'user', id: given ?? userId });
 
-  const grade = await levelIn({ viewer: grantee }, ctx, { ...dataset, parentId: dataset.parent?.id });
-  const keeper = dataset.parent ?? dataset;
-  const [restriction] = isPartial(grade) ? await restrictions(ctx.query, grantee, [keeper.id]) : [];
+  const grade = await accessLevelInTransaction({ viewer: grantee }, ctx, { ...dataset, parentId: dataset.parent?.id });
+  const root = dataset.parent ?? dataset;
+  const [restriction] = isRestricted(grade) ? await restrictions(ctx.query, grantee, [root.id]) : [];
   const visible = shown(dataset.fields, restriction ?? null).map(({ name }) => name);
-  const nameOf = await namesOf(ctx, tenantId, [principal, keeper.ownerId, ...grantee.principals]);
+  const nameOf = await namesOf(ctx, tenantId, [principal, root.ownerId, ...grantee.principals]);
   const named = (key: string): Named => ({
-    id: printed(key),
+    id: printPrincipal(key),
     name: nameOf(key),
     type: key.startsWith('team:') ? 'team' : 'user',
     email: null,
     description: null,
   });
   const because = [
-    ...ofOwnership(grantee, keeper.ownerId, named),
-    ...(await ofShares(ctx.query, grantee, keeper.id, named)),
+    ...ofOwnership(grantee, root.ownerId, named),
+    ...(await ofShares(ctx.query, grantee, root.id, named)),
   ];
   return {
     principal: named(principal),
     grade,
     level: levelWord(grade),
-    partial: grade !== LEVEL.none && isPartial(grade),
+    partial: grade !== LEVEL.none && isRestricted(grade),
     because: mayShare
       ? because
       : because.map((reason) => ({

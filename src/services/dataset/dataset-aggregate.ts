@@ -10,9 +10,9 @@ export interface AggregateQuery extends Pick<RowQuery, 'filter' | 'q' | 'sort'> 
   limit?: number | null;
 }
 
-const MOST_GROUPS = 10_000;
+const MAX_GROUPS = 10_000;
 const DEFAULT_LIMIT = 1000;
-const MOST_COLUMNS = 20;
+const MAX_COLUMNS = 20;
 
 /** Groups the rows that the viewer sees and measures them. Missing values are a group of their own. */
 export async function aggregate(ctx: Context, dataset: ViewedDataset, query: AggregateQuery): Promise<AggregateResult> {
@@ -34,15 +34,15 @@ export function aggregationOf(
 ): Pick<Aggregation, 'groupBy' | 'measures' | 'sort' | 'limit'> {
   const groups = (groupBy ?? []).map((group) => checkedGroup(view, group));
   if (measures.length === 0 && groups.length === 0) throw invalid('measures', 'is empty, and so is groupBy');
-  if (groups.length + measures.length > MOST_COLUMNS)
-    throw invalid('measures', `and groupBy make more than ${MOST_COLUMNS} columns`);
+  if (groups.length + measures.length > MAX_COLUMNS)
+    throw invalid('measures', `and groupBy make more than ${MAX_COLUMNS} columns`);
   const checked = measures.map((measure) => checkedMeasure(view, measure));
   const columns = [...groups.map(({ field }) => field), ...checked.map(({ as }) => as)];
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i);
   if (repeated !== undefined) throw invalid('measures', `makes two columns called ${JSON.stringify(repeated)}`);
   const most = limit ?? DEFAULT_LIMIT;
-  if (!Number.isInteger(most) || most < 1 || most > MOST_GROUPS)
-    throw invalid('limit', `must be a whole number from 1 to ${MOST_GROUPS}`);
+  if (!Number.isInteger(most) || most < 1 || most > MAX_GROUPS)
+    throw invalid('limit', `must be a whole number from 1 to ${MAX_GROUPS}`);
   return { groupBy: groups, measures: checked, sort: sortOf(columns, sort), limit: most };
 }
 

@@ -6,7 +6,7 @@ import { bindParameters } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { BoundQuery } from '../../core/row-source.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
-import { started } from '../operation/operation-wait.ts';
+import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { load } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
@@ -51,7 +51,7 @@ export async function benchmark(
   options: BenchmarkOptions,
   wait: boolean,
 ): Promise<OperationRecord> {
-  return started(ctx, wait, async (tx) =>
+  return startInTransaction(ctx, wait, async (tx) =>
     begin(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options, true),
   );
 }
@@ -63,14 +63,14 @@ export async function benchmarkInternal(
   options: BenchmarkOptions,
   wait: boolean,
 ): Promise<OperationRecord> {
-  return started(ctx, wait, async (tx) => {
+  return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers benchmark a dataset this way');
     return begin(ctx, tx, dataset, options, false);
   });
 }
 
-/** Checks all that can be checked before, and starts the benchmark. It has no lane: it changes nothing, so it neither waits for refreshes nor keeps them waiting. */
+/** Checks all that can be checked before, and starts the benchmark. It has no concurrency key: it changes nothing, so it neither waits for refreshes nor keeps them waiting. */
 async function begin(
   ctx: Context,
   tx: Transaction,

@@ -3,7 +3,7 @@ import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { Share } from '../../../entities/share.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { levelIn, levelOf, type Grantee } from '../resource/access.ts';
+import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access.ts';
 import { effectiveQuery, linkedQuery, type QuerySource } from './dataset-query.ts';
 
 /** Where rows come from, and what they pass on the way. */
@@ -15,7 +15,7 @@ const ROWS_ONLY: RowOrigin = { queryId: null, datasourceId: null, query: null, p
  * What somebody's copy of a dataset says of where its rows come from (contract 3): nothing when they cannot read the datasource. A live link stays one for
  * who reads the saved query, unless the copy is `frozen`; for who may run texts of their own there it becomes such a text.
  */
-export async function carriedSource(
+export async function copiedSource(
   tx: Transaction,
   viewer: Grantee,
   { flow, ...dataset }: Pick<Dataset, 'tenantId'> & RowOrigin,
@@ -42,30 +42,31 @@ async function levelAt(
     text: `select id, owner_id as "ownerId" from dws.${table} where tenant_id = $1 and id = $2`,
     values: [viewer.tenantId, id],
   });
-  return row ? levelIn({ viewer }, tx, row) : LEVEL.none;
+  return row ? accessLevelInTransaction({ viewer }, tx, row) : LEVEL.none;
 }
 
 /** What of a dataset's filters and shares a copy gets. */
-export interface Carried {
+export interface CopiedAccess {
   /** The filters that the copier reads, which keep their owners. */
   filters: boolean;
   /** The shares, but for one of the copier's own and those whose rows a filter chooses that the copier cannot read: a share never shows more than it did. */
   sharing: boolean;
 }
 
-/** Gives a copy the filters and shares of the dataset `keeper`. A filter that a carried share needs comes with it. */
-export async function carryAccess(
+/** Gives a copy the filters and shares of the dataset `root`. A filter that a carried share needs comes with it. */
+export async function copyAccess(
   tx: Transaction,
   viewer: Grantee,
-  keeper: { id: string; ownerId: string },
+  root: { id: string; ownerId: string },
   copyId: string,
-  { filters, sharing }: Carried,
+  { filters, sharing }: CopiedAccess,
 ): Promise<void> {
-  const shares = await tx.em.find(Share, { resourceId: keeper.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const shares = await tx.em.find(Share, { resourceId: root.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const used = new Set(shares.map(({ datasetFilterId }) => datasetFilterId));
-  const mayShare = levelAllows(await levelIn({ viewer }, tx, keeper), 'dataset:share');
-  const reads = ({ id, ownerId }: SavedFilter) => levelOf(viewer, ownerId) !== LEVEL.none || (mayShare && used.has(id));
-  const readable = (await tx.em.find(SavedFilter, { datasetId: keeper.id }, { orderBy: { id: 'asc' } })).filter(reads);
+  const mayShare = levelAllows(await accessLevelInTransaction({ viewer }, tx, root), 'dataset:share');
+  const reads = ({ id, ownerId }: SavedFilter) =>
+    ownershipLevel(viewer, ownerId) !== LEVEL.none || (mayShare && used.has(id));
+  const readable = (await tx.em.find(SavedFilter, { datasetId: root.id }, { orderBy: { id: 'asc' } })).filter(reads);
 
   const copies = new Map<string, string>();
   for (const { id, tenantId, name, description, ownerId, criteria } of readable.filter(

@@ -5,12 +5,12 @@ import { newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
-import { started } from '../operation/operation-wait.ts';
+import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { load } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
-import type { Carried } from './dataset-copy-access.ts';
+import type { CopiedAccess } from './dataset-copy-access.ts';
 
 /** What the operations on copies have in common in their input. */
 export interface CloneInput {
@@ -24,7 +24,7 @@ export interface CloneInput {
 }
 
 /** What a copy gets beside its definition. */
-export interface CopyParts extends Carried {
+export interface CopyParts extends CopiedAccess {
   /** The rows, and the fields with them. */
   data: boolean;
   visuals: boolean;
@@ -47,7 +47,7 @@ export async function copy(
   wait: boolean,
 ): Promise<OperationRecord> {
   const checked = checkText(name, 'name');
-  return started(ctx, wait, async (tx) => {
+  return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:copy');
     if (dataset.isDraft) throw conflict('A draft cannot be copied: commit it first');
     if (parts.data) await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);

@@ -12,10 +12,10 @@ import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts'
 import { savedFilterOf } from './saved-filter-criteria.ts';
 
 /** Rows past this are reached by `after`. */
-const DEEPEST = 10_000;
+const MAX_OFFSET = 10_000;
 const DEFAULT_LIMIT = 100;
 /** Each field of a profile is a pass over the rows. */
-const MOST_PROFILES = 200;
+const MAX_PROFILES = 200;
 
 /** Which rows, in which order, with which fields. */
 export interface RowQuery {
@@ -79,7 +79,7 @@ export async function discover(
 ): Promise<{ total: number; fields: FieldProfile[] }> {
   const view = await viewOf(ctx, dataset);
   const names = chosenFields(view, fields).map(({ name }) => name);
-  if (names.length > MOST_PROFILES) throw invalid('fields', `must name at most ${MOST_PROFILES} fields`);
+  if (names.length > MAX_PROFILES) throw invalid('fields', `must name at most ${MAX_PROFILES} fields`);
   const where = await whereOf(ctx, view, filter);
   if (!view.generation) return { total: 0, fields: [] };
   return ctx.platform.index.profile(
@@ -165,11 +165,12 @@ function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefin
 function pageOf({ limit: askedLimit, start: askedStart, after }: PageQuery): { limit: number; start: number } {
   const limit = askedLimit ?? DEFAULT_LIMIT;
   const start = askedStart ?? 0;
-  if (!Number.isInteger(limit) || limit < 1 || limit > DEEPEST)
-    throw invalid('limit', `must be a whole number from 1 to ${DEEPEST}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_OFFSET)
+    throw invalid('limit', `must be a whole number from 1 to ${MAX_OFFSET}`);
   if (!Number.isInteger(start) || start < 0) throw invalid('start', 'must be a whole number from 0');
   if (after && start > 0) throw invalid('start', 'cannot be used together with after');
-  if (start + limit > DEEPEST) throw invalid('start', `plus limit must not pass ${DEEPEST}; use after to read on`);
+  if (start + limit > MAX_OFFSET)
+    throw invalid('start', `plus limit must not pass ${MAX_OFFSET}; use after to read on`);
   return { limit, start };
 }
 

@@ -5,9 +5,9 @@ import { refused } from '../../core/errors.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { lockLane } from '../operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
-import { started } from '../operation/operation-wait.ts';
+import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { idOf, load } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
@@ -24,7 +24,7 @@ export interface RefreshOptions {
 
 /** Replaces a dataset's rows by those of its query, on its owner's right to the datasource. Answers the operation, finished when `wait` says so. */
 export const refresh = (ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> =>
-  started(ctx, wait, async (tx) => begin(ctx, tx, await loadInLane(ctx, tx, id, 'dataset:refresh'), options));
+  startInTransaction(ctx, wait, async (tx) => begin(ctx, tx, await startLoad(ctx, tx, id, 'dataset:refresh'), options));
 
 /** The same for the service itself: superusers and workers only, whatever the owner may read. */
 export const refreshInternal = (
@@ -33,30 +33,30 @@ export const refreshInternal = (
   options: RefreshOptions,
   wait: boolean,
 ): Promise<OperationRecord> =>
-  started(ctx, wait, async (tx) => {
-    const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
+  startInTransaction(ctx, wait, async (tx) => {
+    const dataset = await startLoad(ctx, tx, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
     return begin(ctx, tx, dataset, options, { checkOwner: false });
   });
 
 /** Where a dataset's rows are replaced, one operation at a time. */
-export const laneOf = (datasetId: string): string => `dataset:${datasetId}`;
+export const concurrencyKeyOf = (datasetId: string): string => `dataset:${datasetId}`;
 
-/** Loads a dataset for what concerns its refreshes. Who ends one takes the lane first and the dataset's row then; the other way round the two could wait for each other for ever. */
-export async function loadInLane(
+/** Loads a dataset for what concerns its refreshes. Who ends one locks the concurrency key first and the dataset's row then; the other way round the two could wait for each other for ever. */
+export async function startLoad(
   ctx: Context,
   tx: Transaction,
   id: string,
   permission: ResourcePermission,
 ): Promise<Dataset> {
   const datasetId = await idOf(ctx, tx, DATASET.table, id);
-  if (datasetId) await lockLane(tx, laneOf(datasetId));
+  if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
   return load(ctx, tx, DATASET, id, permission);
 }
 
 /** Stops the refresh that runs, when its dataset goes. Those that wait find nothing to do. */
 export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> =>
-  operations.stopRunning(tx, tenantId, laneOf(id));
+  operations.stopRunning(tx, tenantId, concurrencyKeyOf(id));
 
 /**
  * Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. Without `checkOwner` the owner's right to
@@ -77,7 +77,7 @@ export async function begin(
     input,
     progress: options.progress ?? null,
     unit: 'rows',
-    lane: laneOf(dataset.id),
+    concurrencyKey: concurrencyKeyOf(dataset.id),
     fingerprint: createHash('sha256')
       .update(JSON.stringify([input, dataset.flow]))
       .digest('base64url'),

@@ -8,12 +8,12 @@ import type { FlowStep } from '../../core/flow/flow.ts';
 import { bindParameters, type ParameterValue } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
-import { here } from '../operation/operation-inline.ts';
+import { runInline } from '../operation/operation-inline.ts';
 import { load } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { countedChanges, mergedFields, type FieldChanges } from './dataset-fields.ts';
 import { runnableQuery } from './dataset-query.ts';
-import { noteBrokenFilters } from './saved-filter-notice.ts';
+import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /** Answer of a run (specification, "Dataset run, refresh, benchmark"). `params` are the effective values. */
 export interface RunResult {
@@ -32,7 +32,7 @@ export async function run(
   progress?: string | number | null,
 ): Promise<RunResult> {
   const { datasetId, source, query } = await prepared(ctx, id, params ?? {});
-  return here(
+  return runInline(
     ctx,
     { operation: 'dataset.run', resource: { kind: 'dataset', id: datasetId }, progress, unit: 'rows' },
     async (errand) => {
@@ -68,7 +68,7 @@ export async function syncFields(ctx: Context, id: string): Promise<FieldChanges
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
     const before = dataset.fields;
     dataset.fields = mergedFields(before, described);
-    await noteBrokenFilters(tx, dataset.tenantId, dataset.id, before, dataset.fields);
+    await notifyBrokenFilters(tx, dataset.tenantId, dataset.id, before, dataset.fields);
     return { ...countedChanges(before, dataset.fields), fields: dataset.fields };
   });
 }

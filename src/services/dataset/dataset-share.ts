@@ -9,7 +9,7 @@ import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
 import type { Row } from '../../core/read/reader.ts';
-import { levelIn, levelOf, load, type Owned } from '../resource/access.ts';
+import { accessLevelInTransaction, ownershipLevel, load, type Owned } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import * as shares from '../resource/share.ts';
 import { restrictionOn } from './dataset-view.ts';
@@ -45,7 +45,8 @@ async function restrictRows(
   // The dataset is locked, as for every change of its filters: none is deleted or rewritten while a share begins to use it.
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const used = filter !== null && (await isUsed(tx, filter));
-  if (!filter || !(used || levelOf(ctx.viewer, filter.ownerId) > LEVEL.none)) throw notFound({ what: 'filter', id });
+  if (!filter || !(used || ownershipLevel(ctx.viewer, filter.ownerId) > LEVEL.none))
+    throw notFound({ what: 'filter', id });
   share.datasetFilterId = filter.id;
 }
 
@@ -97,7 +98,7 @@ export async function knownShares(
 /** Switches field security of datasets on or off, all or none of them (specification, "dataset-field-report-access"). Each takes who may share it. Answers by id. */
 export async function secureFields(ctx: Context, switches: Record<string, unknown>): Promise<Record<string, boolean>> {
   const entries = Object.entries(switches);
-  if (entries.length > MOST_DATASETS) throw badInput(`At most ${MOST_DATASETS} datasets can be named`);
+  if (entries.length > MAX_DATASETS) throw badInput(`At most ${MAX_DATASETS} datasets can be named`);
   for (const [key, enabled] of entries) if (typeof enabled !== 'boolean') throw invalid(key, 'must be true or false');
   return ctx.transaction(async (tx) => {
     const done: Record<string, boolean> = {};
@@ -111,8 +112,8 @@ export async function secureFields(ctx: Context, switches: Record<string, unknow
   });
 }
 
-const MOST_DATASETS = 1000;
+const MAX_DATASETS = 1000;
 
 /** Whether the viewer may share the dataset, within a transaction. */
 export const mayShare = async (ctx: Context, tx: Transaction, dataset: Dataset): Promise<boolean> =>
-  levelAllows(await levelIn(ctx, tx, dataset), 'dataset:share');
+  levelAllows(await accessLevelInTransaction(ctx, tx, dataset), 'dataset:share');

@@ -9,7 +9,7 @@ import { dialectOf } from '../datasource/datasource-access.ts';
 import { withSource } from '../datasource/datasource-connection.ts';
 import { createUploaded } from '../datasource/datasource-upload.ts';
 import { storedDefinitions } from '../datasource/query-parameter.ts';
-import { received, type ReceivedFile, type UploadInput } from '../datasource/upload.ts';
+import { receiveFile, type ReceivedFile, type UploadInput } from '../datasource/upload.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
@@ -40,7 +40,7 @@ export interface DatasetUpload {
  * belongs to the dataset's owner and goes with the dataset.
  */
 export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): Promise<DatasetUpload> =>
-  received(
+  receiveFile(
     ctx,
     input,
     async (file, { table, query, params, flow, settings, fieldSecurityEnabled, progress, ...common }) => {

@@ -3,10 +3,10 @@ import { or } from '../../core/criteria/build.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
 import { ALL, NONE, type CriteriaNode } from '../../core/criteria/tree.ts';
 import type { Generation, GenerationId } from '../../core/dataset-index.ts';
-import { Fault, gone } from '../../core/errors.ts';
+import { ApiError, gone } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
-import { isPartial } from '../../core/permissions.ts';
-import { levelOn, type Owned } from '../resource/access.ts';
+import { isRestricted } from '../../core/permissions.ts';
+import { accessLevel, type Owned } from '../resource/access.ts';
 
 /** What the view is made from: columns of a dataset that the viewer reads. */
 export const VIEWED = ['id', 'ownerId', 'generationId', 'fields', 'parent.id', 'parent.ownerId'] as const;
@@ -34,11 +34,11 @@ export interface DatasetView {
 const KEPT = '10 minutes';
 
 /** The dataset that a dataset's shares and filters are kept at. */
-const keeperOf = ({ id, parent }: Owned): string => parent?.id ?? id;
+const rootIdOf = ({ id, parent }: Owned): string => parent?.id ?? id;
 
 /** What is hidden of a dataset from the viewer; null when nothing is. */
 export async function restrictionOn(ctx: Context, dataset: Owned): Promise<Restriction | null> {
-  return isPartial(await levelOn(ctx, dataset)) ? ctx.restriction(keeperOf(dataset)) : null;
+  return isRestricted(await accessLevel(ctx, dataset)) ? ctx.restriction(rootIdOf(dataset)) : null;
 }
 
 /** The fields that a restriction leaves. */
@@ -66,7 +66,7 @@ export async function viewOf(
     return type ? [{ ...field, type, ...(format && { format }), ...(vanished && { vanished }) }] : [];
   });
   return {
-    datasetId: keeperOf(dataset),
+    datasetId: rootIdOf(dataset),
     generation,
     fields: shown(fields, restriction),
     where: rowsOf(restriction, fields),
@@ -81,18 +81,18 @@ const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode 
 /** Criteria of fields that are gone, or of another type now, show nothing (contract 3). */
 function shownBy(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
   const fitted = fittedCriteria(criteria, fields);
-  return fitted instanceof Fault ? NONE : fitted;
+  return fitted instanceof ApiError ? NONE : fitted;
 }
 
 /** Criteria that somebody keeps, over those of the fields that the source still has; why not, when they do not fit these (any more). */
-export function fittedCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode | Fault {
+export function fittedCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode | ApiError {
   try {
     return parseCriteria(
       criteria,
       fields.filter(({ vanished }) => !vanished),
     );
   } catch (error) {
-    if (error instanceof Fault) return error;
+    if (error instanceof ApiError) return error;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
-import { Fault, forbidden } from '../../core/errors.ts';
+import { ApiError, forbidden } from '../../core/errors.ts';
 import { parseFlow } from '../../core/flow/parse.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -12,7 +12,7 @@ import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { labelled, type FieldLabel } from './dataset-fields.ts';
 import { changedSource, keepsRows, newSource, type QueryInput } from './dataset-query.ts';
-import { begin, loadInLane, stopRefresh } from './dataset-refresh.ts';
+import { begin, startLoad, stopRefresh } from './dataset-refresh.ts';
 import { mayShare } from './dataset-share.ts';
 import { dropEmbeddedUpload } from './dataset-upload-cleanup.ts';
 
@@ -52,7 +52,7 @@ export async function create(
   });
   if (made.operationId)
     await wait(ctx, made.operationId).catch((error) => {
-      if (!(error instanceof Fault)) throw error;
+      if (!(error instanceof ApiError)) throw error;
     });
   if (fields?.length) await update(ctx, made.id, { fields });
   return made.id;
@@ -96,7 +96,7 @@ async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, ena
 /** Deletes a dataset that nothing uses (409 otherwise) with its snapshots and drafts and the file it was uploaded as, and stops its refresh. Their rows are dropped by the janitor, once no export reads them. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const dataset = await loadInLane(ctx, tx, id, 'dataset:delete');
+    const dataset = await startLoad(ctx, tx, id, 'dataset:delete');
     await checkUnused(ctx, tx, 'dataset', dataset.id);
     await stopRefresh(tx, dataset);
     tx.em.remove(dataset);

@@ -9,7 +9,7 @@ import { changedSource, type QuerySource } from './dataset-query.ts';
 type Committed = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;
 
 /** What a commit of the draft changes of its dataset. A new source must be one that the caller may use, as in any other change of the dataset. */
-export async function committed(
+export async function applyDraft(
   ctx: Context,
   tx: Transaction,
   parent: Dataset,

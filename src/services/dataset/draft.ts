@@ -9,15 +9,15 @@ import { newId } from '../../core/id.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion, load } from '../resource/access.ts';
-import { noteEach } from '../resource/activity.ts';
+import { recordActivityForEach } from '../resource/activity.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
-import { loadInLane, stopRefresh } from './dataset-refresh.ts';
+import { startLoad, stopRefresh } from './dataset-refresh.ts';
 import { redefine, type Definition } from './dataset.ts';
 import { baseOf } from './draft-base.ts';
-import { committed } from './draft-commit.ts';
-import { noteBrokenFilters } from './saved-filter-notice.ts';
+import { applyDraft } from './draft-commit.ts';
+import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /** What a draft is to have otherwise than its dataset. */
 export interface DraftInput extends Definition {
@@ -64,17 +64,17 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
   return ctx.transaction(async (tx) => {
     const parent = await loadParent(ctx, tx, id, 'dataset:write');
     const draft = await ownDraft(ctx, tx, parent);
-    const changes = await committed(ctx, tx, parent, draft);
+    const changes = await applyDraft(ctx, tx, parent, draft);
     // Past the unit of work: the activity of a commit says what changed.
     await tx.em.nativeUpdate(
       Dataset,
       { id: parent.id },
       { ...changes, version: parent.version + 1, updatedAt: new Date() },
     );
-    await noteBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
+    await notifyBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
     if (clearAllUserSettings) await tx.em.nativeDelete(UserSetting, { datasetId: parent.id });
     const { id: datasetId, ownerId } = parent;
-    await noteEach(
+    await recordActivityForEach(
       ctx.viewer,
       tx,
       DATASET,
@@ -102,7 +102,7 @@ async function draftOf(ctx: Context, tx: Transaction, { id, tenantId }: Dataset)
     text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`,
     values: [tenantId, id, `user:${ctx.viewer.userId}`],
   });
-  return found ? loadInLane({ ...ctx, ifMatch: undefined }, tx, found.id, 'dataset:read') : null;
+  return found ? startLoad({ ...ctx, ifMatch: undefined }, tx, found.id, 'dataset:read') : null;
 }
 
 async function ownDraft(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {

@@ -1,14 +1,14 @@
 import type { Chip, ReferenceFilter } from '../../../entities/dataset-reference.ts';
-import { Fault } from '../../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { printed } from '../../core/viewer.ts';
+import { printPrincipal } from '../../core/viewer.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { planOf } from '../../core/visual/plan.ts';
 import { criteriaOf } from '../report/dataset-reference-checks.ts';
-import { levelOf, sharedLevels, type Grantee } from '../resource/access.ts';
+import { ownershipLevel, sharedLevels, type Grantee } from '../resource/access.ts';
 import { namesOf } from '../resource/activity.ts';
 import { aggregationOf } from './dataset-aggregate.ts';
 import { columnsOf } from './dataset-data.ts';
@@ -95,7 +95,7 @@ function refusalOf(check: () => void): string | null {
     check();
     return null;
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     return error.message;
   }
 }
@@ -155,7 +155,7 @@ async function filtersOf(
 
 /** As everywhere: filters are their owner's, those that a share uses also of who may share (saved-filter-model.ts). */
 const readsFilter = (viewer: Grantee, level: Level, ownerId: string, used: boolean): boolean =>
-  levelOf(viewer, ownerId) > LEVEL.none || (used && levelAllows(level, 'dataset:share'));
+  ownershipLevel(viewer, ownerId) > LEVEL.none || (used && levelAllows(level, 'dataset:share'));
 
 interface SharedPart extends Record<string, unknown> {
   principal: string;
@@ -183,7 +183,7 @@ async function sharesOf(
     const secret = filterOwnerId !== null && !readsFilter(viewer, level, filterOwnerId, true);
     return {
       kind: 'share',
-      id: printed(principal),
+      id: printPrincipal(principal),
       reportId: null,
       name: nameOf(principal),
       problemWith: (fields) => shareProblem({ criteria, visible, secret }, fields),
@@ -218,7 +218,7 @@ async function referencesOf(
     id: alias,
     reportId,
     name: label,
-    hidden: levelOf(viewer, ownerId) === LEVEL.none && shared[i] === LEVEL.none,
+    hidden: ownershipLevel(viewer, ownerId) === LEVEL.none && shared[i] === LEVEL.none,
     problemWith(fields) {
       const problem = referenceProblem(parts, fields);
       return problem && `In the report ${JSON.stringify(report)}: ${problem}`;

@@ -8,10 +8,10 @@ import type { FlowStep } from '../../core/flow/flow.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
-import { started } from '../operation/operation-wait.ts';
+import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
-import { inputOf, laneOf, loadInLane, type RefreshOptions } from './dataset-refresh.ts';
+import { inputOf, concurrencyKeyOf, startLoad, type RefreshOptions } from './dataset-refresh.ts';
 import type { Impact } from './refresh-impact.ts';
 
 /** How long the rows of a rehearsed refresh are kept. */
@@ -53,8 +53,8 @@ export async function preview(
   options: RefreshOptions,
   wait: boolean,
 ): Promise<OperationRecord> {
-  return started(ctx, wait, async (tx) => {
-    const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
+  return startInTransaction(ctx, wait, async (tx) => {
+    const dataset = await startLoad(ctx, tx, id, 'dataset:refresh');
     const source = await runnableQuery(tx, ctx.viewer.tenantId, dataset);
     const input: RefreshPreviewInput = { ...inputOf(dataset, source, options), definitions: source.params };
     return operations.start(ctx, tx, {
@@ -63,7 +63,7 @@ export async function preview(
       input,
       progress: options.progress ?? null,
       unit: 'rows',
-      lane: laneOf(dataset.id),
+      concurrencyKey: concurrencyKeyOf(dataset.id),
     });
   });
 }
@@ -76,8 +76,8 @@ export async function promote(
   progress: string | number | null,
   wait: boolean,
 ): Promise<OperationRecord> {
-  return started(ctx, wait, async (tx) => {
-    const dataset = await loadInLane(ctx, tx, id, 'dataset:refresh');
+  return startInTransaction(ctx, wait, async (tx) => {
+    const dataset = await startLoad(ctx, tx, id, 'dataset:refresh');
     await promotable(tx, ctx.viewer.tenantId, dataset.id, previewId);
     const input = { previewId } satisfies PromoteRefreshInput;
     return operations.start(ctx, tx, {
@@ -86,7 +86,7 @@ export async function promote(
       input,
       progress,
       unit: 'rows',
-      lane: laneOf(dataset.id),
+      concurrencyKey: concurrencyKeyOf(dataset.id),
     });
   });
 }

@@ -1,7 +1,7 @@
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import type { Context } from '../../core/context.ts';
 import type { CriteriaNode } from '../../core/criteria/tree.ts';
-import { badInput, Fault, notFound } from '../../core/errors.ts';
+import { badInput, ApiError, notFound } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import type { Owned } from '../resource/access.ts';
 import { fittedCriteria, restrictionOn, shown, type DatasetView } from './dataset-view.ts';
@@ -17,7 +17,7 @@ export async function savedFilterOf(
   const filter = await ctx.read.find(SavedFilter, { id, datasetId }, ['name', 'criteria']);
   if (!filter) throw notFound({ what: 'filter', id });
   const node = fittedCriteria(filter.criteria, fields);
-  if (node instanceof Fault)
+  if (node instanceof ApiError)
     throw badInput(
       `The saved filter ${JSON.stringify(filter.name)} does not fit the dataset: ${saidOf(node, partial)}`,
     );
@@ -47,9 +47,9 @@ export function problemOf(
   partial: boolean,
 ): string | null {
   const fitted = fittedCriteria(criteria, fields);
-  return fitted instanceof Fault ? saidOf(fitted, partial) : null;
+  return fitted instanceof ApiError ? saidOf(fitted, partial) : null;
 }
 
 /** Who sees a `partial` view is not told the names, which may be those of hidden fields. */
-const saidOf = ({ message }: Fault, partial: boolean): string =>
+const saidOf = ({ message }: ApiError, partial: boolean): string =>
   partial ? 'It names a field that there is not, or is of another type' : message;

@@ -1,4 +1,4 @@
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import { readableThrough, shareable } from '../resource/access.ts';
 
 /** Whether a share shows the rows of the filter `p`. */
@@ -11,7 +11,7 @@ const readable = readableThrough('dataset', 'dataset_id');
 const managed = readableThrough('dataset', 'dataset_id', shareable);
 
 /** Filters are private: their owners read them, and of those that a share uses, those who may share the dataset. */
-export const FILTER_RIGHTS: RowRule = (viewer) => {
+export const FILTER_ACCESS: AccessFilter = (viewer) => {
   const [ofReadable, ofManaged] = [readable(viewer), managed(viewer)];
   return (
     ofReadable &&

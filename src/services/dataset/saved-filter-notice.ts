@@ -11,7 +11,7 @@ interface UsedFilter extends Record<string, unknown> {
 }
 
 /** Tells the owner of a dataset whose fields have changed of the filters that no longer fit them, so that their shares show no rows (contract 3). */
-export async function noteBrokenFilters(
+export async function notifyBrokenFilters(
   tx: Transaction,
   tenantId: string,
   datasetId: string,

@@ -7,7 +7,7 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, levelOf, levelOn, load, principalOf, type Owned } from '../resource/access.ts';
+import { checkVersion, ownershipLevel, accessLevel, load, principalOf, type Owned } from '../resource/access.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { isUsed, mayShare } from './dataset-share.ts';
@@ -20,7 +20,7 @@ export interface SavedFilterInput {
 }
 
 /** What one dataset may have. */
-const MOST_FILTERS = 1000;
+const MAX_FILTERS = 1000;
 /** Bytes that criteria may have as JSON. */
 const LARGEST = 1_000_000;
 
@@ -45,7 +45,7 @@ export function create(
       text: `select count(*)::int as count from dws.saved_filter where tenant_id = $1 and dataset_id = $2`,
       values: [tenantId, dataset.id],
     })) as [{ count: number }];
-    if (count >= MOST_FILTERS) throw conflict(`A dataset has at most ${MOST_FILTERS} saved filters`);
+    if (count >= MAX_FILTERS) throw conflict(`A dataset has at most ${MAX_FILTERS} saved filters`);
     const filter = tx.em.create(
       SavedFilter,
       { tenantId, datasetId: dataset.id, ownerId, ...content },
@@ -93,8 +93,8 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
 }
 
 /** Whether the viewer may share a dataset that they read. */
-export const shares = async (ctx: Context, dataset: Owned): Promise<boolean> =>
-  levelAllows(await levelOn(ctx, dataset), 'dataset:share');
+export const canShareDataset = async (ctx: Context, dataset: Owned): Promise<boolean> =>
+  levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
 
 /** A filter for a change: what a share shows is changed by who may share alone (contract 3). */
 async function loadForChange(
@@ -117,7 +117,7 @@ async function loadEditable(
 ): Promise<{ filter: SavedFilter; dataset: Dataset; used: boolean }> {
   const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, datasetId, 'dataset:read');
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
-  const level = filter ? levelOf(ctx.viewer, filter.ownerId) : LEVEL.none;
+  const level = filter ? ownershipLevel(ctx.viewer, filter.ownerId) : LEVEL.none;
   const used = filter !== null && (await isUsed(tx, filter));
   if (!filter || (level === LEVEL.none && !(used && (await mayShare(ctx, tx, dataset)))))
     throw notFound({ what: 'filter', id });

@@ -6,10 +6,10 @@ import { checkOptionalText, checkText } from '../../core/input-checks.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
-import { started } from '../operation/operation-wait.ts';
+import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { levelIn, load } from '../resource/access.ts';
-import { noteEach } from '../resource/activity.ts';
+import { accessLevelInTransaction, load } from '../resource/access.ts';
+import { recordActivityForEach } from '../resource/activity.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
@@ -42,7 +42,7 @@ export async function create(
   wait: boolean,
 ): Promise<OperationRecord> {
   const words = { description: null, ...described(given) };
-  return started(ctx, wait, async (tx) => {
+  return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, datasetId, 'dataset:copy');
     if (dataset.parentId) throw conflict('A draft or snapshot has no snapshots of its own');
     if (!dataset.generationId) throw conflict('The dataset has no rows yet: refresh it first');
@@ -78,7 +78,7 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
     await checkUnused(ctx, tx, 'dataset', snapshot.id);
     tx.em.remove(snapshot);
     const { viewer } = ctx;
-    await noteEach(
+    await recordActivityForEach(
       viewer,
       tx,
       DATASET,
@@ -99,9 +99,9 @@ export async function promote(
 ): Promise<OperationRecord> {
   const words = described(given);
   const preserveSnapshot = preserves ?? false;
-  return started(ctx, wait, async (tx) => {
+  return startInTransaction(ctx, wait, async (tx) => {
     const { snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:copy');
-    if (!preserveSnapshot && !levelAllows(await levelIn(ctx, tx, snapshot), 'dataset:write'))
+    if (!preserveSnapshot && !levelAllows(await accessLevelInTransaction(ctx, tx, snapshot), 'dataset:write'))
       throw forbidden({ permission: 'dataset:write' });
     if (preserveSnapshot) await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, snapshot);
     const input: PromotionInput = {
@@ -136,6 +136,6 @@ async function loadSnapshot(
       })
     : [];
   if (found) return { dataset, snapshot: await load(ctx, tx, DATASET, found.id, permission) };
-  if (!levelAllows(await levelIn(ctx, tx, dataset), permission)) throw forbidden({ permission });
+  if (!levelAllows(await accessLevelInTransaction(ctx, tx, dataset), permission)) throw forbidden({ permission });
   throw notFound({ what: 'snapshot', id });
 }

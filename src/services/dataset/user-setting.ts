@@ -1,11 +1,11 @@
 import { Dataset } from '../../../entities/dataset.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Model, Relation } from '../../core/read/model.ts';
 
 /** What a user keeps for a dataset. */
@@ -22,7 +22,7 @@ export type OwnSettings = UserSettings | null;
 const LARGEST = 100_000;
 
 /** Nobody sees another's settings, superusers neither. */
-export const ownSettings: RowRule = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
+export const ownSettings: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
 /** The viewer's settings for a dataset, of a draft or snapshot for the dataset it belongs to. */
 export const settingsOfViewer = (model: () => Model): Relation => ({
@@ -39,7 +39,7 @@ export async function set(ctx: Context, id: string, settings: Record<string, unk
   const { tenantId, userId } = ctx.viewer;
   if (Buffer.byteLength(JSON.stringify(settings)) > LARGEST)
     throw invalid('settings', 'must have at most 100 kB as JSON');
-  const datasetId = await keeperOf(ctx, id);
+  const datasetId = await rootIdOf(ctx, id);
   await ctx.transaction(async (tx) => {
     // For a dataset that vanishes meanwhile nothing is kept.
     const kept = await tx.query({
@@ -54,14 +54,14 @@ export async function set(ctx: Context, id: string, settings: Record<string, unk
 
 /** Forgets the viewer's settings for a dataset that they read, where there are any. */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  const datasetId = await keeperOf(ctx, id);
+  const datasetId = await rootIdOf(ctx, id);
   await ctx.transaction(async (tx) => {
     await tx.em.nativeDelete(UserSetting, { datasetId, userId: ctx.viewer.userId });
   });
 }
 
-async function keeperOf(ctx: Context, id: string): Promise<string> {
+async function rootIdOf(ctx: Context, id: string): Promise<string> {
   const dataset = await ctx.read.one(Dataset, id, ['id', 'parentId']);
-  named(ctx.request, 'dataset', id, dataset.id);
+  recordAuditTarget(ctx.request, 'dataset', id, dataset.id);
   return dataset.parentId ?? dataset.id;
 }

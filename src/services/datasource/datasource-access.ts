@@ -4,7 +4,7 @@ import { refused } from '../../core/errors.ts';
 import type { SqlDialect } from '../../core/parameters.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { granteeOf, levelIn, load, sharedLevels, type Owned } from '../resource/access.ts';
+import { granteeOf, accessLevelInTransaction, load, sharedLevels, type Owned } from '../resource/access.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 
 /** What one may want of a datasource: to build on queries that others wrote for it, or to have it run one's own text. */
@@ -43,5 +43,5 @@ async function levelOfPrincipal(tx: Transaction, tenantId: string, principal: st
     return principal === resource.ownerId ? LEVEL.owner : shared!;
   }
   const viewer = await granteeOf(tx, tenantId, principal);
-  return viewer ? levelIn({ viewer }, tx, resource) : LEVEL.none;
+  return viewer ? accessLevelInTransaction({ viewer }, tx, resource) : LEVEL.none;
 }

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { badInput } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Driver } from '../../core/row-source.ts';
-import { misfit } from '../resource/schema-validation.ts';
+import { schemaError } from '../resource/schema-validation.ts';
 
 const ajv = new Ajv({ allErrors: true, useDefaults: true });
 
@@ -27,5 +27,5 @@ function checked(schema: Record<string, unknown>, given: unknown, root: string):
   const value = structuredClone(given);
   const valid = ajv.compile(schema);
   if (valid(value)) return value;
-  throw misfit(valid.errors!, root);
+  throw schemaError(valid.errors!, root);
 }

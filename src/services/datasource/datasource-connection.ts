@@ -1,6 +1,6 @@
-import { Gate } from '../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
-import { cancelled, Fault, upstreamFailed } from '../../core/errors.ts';
+import { cancelled, ApiError, upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { SourceConnection } from '../../core/row-source.ts';
 import { driverOf } from './datasource-config.ts';
@@ -24,9 +24,9 @@ export async function readSource(tx: Pick<Transaction, 'query'>, tenantId: strin
 }
 
 /** A caller who asks many sources at once waits in turn: every piece of work is a connection to somebody's database. */
-const BRIEF = new Gate(16, 200, 'Too many queries wait for their sources');
+const BRIEF = new ConcurrencyGate(16, 200, 'Too many queries wait for their sources');
 /** What may take an hour does not keep the others waiting. */
-const LONG = new Gate(8, 100, 'Too many runs wait for their sources');
+const LONG = new ConcurrencyGate(8, 100, 'Too many runs wait for their sources');
 
 interface Limits {
   /** Milliseconds; `QUERY_TIMEOUT_MS` by default. */
@@ -69,7 +69,7 @@ export async function withSource<T>(
  * (specification, "Errors"; contract 4, `UPSTREAM_FAILED`). What is wrong with a request is found before.
  */
 export const runFailure = (error: unknown): unknown =>
-  error instanceof Fault && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error;
+  error instanceof ApiError && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error;
 
 /** Where the file of a source lies; null for servers. */
 export const pathOf = ({ files }: Context['platform'], { fileId }: Pick<SealedSource, 'fileId'>): string | null =>

@@ -62,11 +62,11 @@ export async function remove(ctx: Context, sourceId: string, linkId: string): Pr
   });
 }
 
-const MOST_MAPPINGS = 100;
+const MAX_MAPPINGS = 100;
 
 function checkedMappings(given: Record<string, unknown>): Record<string, string> {
   const entries = Object.entries(given);
-  if (entries.length > MOST_MAPPINGS) throw invalid('mappings', `must have at most ${MOST_MAPPINGS} entries`);
+  if (entries.length > MAX_MAPPINGS) throw invalid('mappings', `must have at most ${MAX_MAPPINGS} entries`);
   return Object.fromEntries(
     entries.map(([from, to]) => {
       if (typeof to !== 'string') throw invalid(`mappings.${from}`, 'must be the name of a field');

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts';
-import { Fault } from '../../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { bindParameters, parseTemplate, type BoundParameter, type ParameterDefinition } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
@@ -10,7 +10,7 @@ import { dialectOf } from './datasource-access.ts';
 import { readSource, withSource, type SealedSource } from './datasource-connection.ts';
 
 /** Rows that a query for people answers (contract 5). */
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 const DEFAULT_ROWS = 100;
 
 /** Tries the connection. A source that cannot be used is an answer, not an error. */
@@ -20,7 +20,7 @@ export async function test(ctx: Context, id: string): Promise<ConnectionTest> {
   try {
     return await withSource(ctx, source, (connection, signal) => connection.test(signal));
   } catch (error) {
-    if (!(error instanceof Fault) || ctx.request.signal.aborted) throw error;
+    if (!(error instanceof ApiError) || ctx.request.signal.aborted) throw error;
     return {
       ok: false,
       latency: Math.round(performance.now() - began),
@@ -63,8 +63,8 @@ export function runQuery(
   limit?: number | null,
 ): Promise<QueryResult> {
   const rows = limit ?? DEFAULT_ROWS;
-  if (!Number.isInteger(rows) || rows < 1 || rows > MOST_ROWS)
-    throw invalid('limit', `must be a whole number from 1 to ${MOST_ROWS}`);
+  if (!Number.isInteger(rows) || rows < 1 || rows > MAX_ROWS)
+    throw invalid('limit', `must be a whole number from 1 to ${MAX_ROWS}`);
   return withSource(ctx, source, (connection, signal) =>
     connection.query({ text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS }, rows, signal),
   );

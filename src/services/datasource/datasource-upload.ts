@@ -5,11 +5,11 @@ import type { Transaction } from '../../core/platform.ts';
 import { createOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
-import { received, type ReceivedFile, type UploadInput } from './upload.ts';
+import { receiveFile, type ReceivedFile, type UploadInput } from './upload.ts';
 
 /** Makes a datasource of a file. Its name is the file's unless the input says otherwise. Answers the id. */
 export const upload = (ctx: Context, input: UploadInput & OwnedInput): Promise<string> =>
-  received(ctx, input, (file, common) =>
+  receiveFile(ctx, input, (file, common) =>
     ctx.transaction(async (tx) => (await createUploaded(ctx, tx, file, common, false)).id),
   );
 

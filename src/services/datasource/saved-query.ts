@@ -1,6 +1,6 @@
 import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
-import { Fault } from '../../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 import { distinctNames, type Field } from '../../core/fields.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import {
@@ -94,7 +94,7 @@ export async function run(
 }
 
 /** A source that takes longer to describe a query is not waited for. Milliseconds. */
-const PATIENCE = 5000;
+const DESCRIBE_TIMEOUT_MS = 5000;
 
 /** Notes the fields of the query's answer, so that readers need not ask the source. A source that cannot say, or complains, keeps nobody from saving. */
 async function noteFields(ctx: Context, id: string): Promise<void> {
@@ -105,8 +105,8 @@ async function noteFields(ctx: Context, id: string): Promise<void> {
     const columns = await withSource(
       ctx,
       source,
-      (connection, signal) => connection.describe({ text, parameters, timeout: PATIENCE }, signal),
-      { longest: PATIENCE },
+      (connection, signal) => connection.describe({ text, parameters, timeout: DESCRIBE_TIMEOUT_MS }, signal),
+      { longest: DESCRIBE_TIMEOUT_MS },
     );
     const names = distinctNames(columns.map(({ name }) => name));
     const fields: Field[] = columns.map(({ type }, i) => ({ name: names[i]!, label: names[i]!, type }));
@@ -115,7 +115,7 @@ async function noteFields(ctx: Context, id: string): Promise<void> {
       values: [ctx.viewer.tenantId, id, JSON.stringify(fields), text],
     });
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof ApiError)) throw error;
   }
 }
 

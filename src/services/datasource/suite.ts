@@ -54,9 +54,9 @@ export async function remove(ctx: Context, id: string): Promise<void> {
 }
 
 /** Of a suite's members everybody sees those that they may read. */
-export const MEMBER_RIGHTS = readableThrough('datasource', 'datasource_id');
+export const MEMBER_ACCESS = readableThrough('datasource', 'datasource_id');
 
-const MOST_MEMBERS = 1000;
+const MAX_MEMBERS = 1000;
 
 interface Found extends Record<string, unknown> {
   id: string;
@@ -65,7 +65,7 @@ interface Found extends Record<string, unknown> {
 
 /** The ids of datasources in the order in which they are named; 404 for the first that the caller may not read. They stay until the transaction ends. */
 async function datasourcesOf({ viewer }: Context, tx: Transaction, keys: readonly string[]): Promise<string[]> {
-  if (keys.length > MOST_MEMBERS) throw invalid('datasourceIds', `must name at most ${MOST_MEMBERS} datasources`);
+  if (keys.length > MAX_MEMBERS) throw invalid('datasourceIds', `must name at most ${MAX_MEMBERS} datasources`);
   const words = keys.map((key) => (key.startsWith(`${viewer.tenant}:`) ? key.slice(viewer.tenant.length + 1) : key));
   const rights = readable(viewer);
   const found = await tx.query<Found>({
@@ -92,7 +92,7 @@ async function datasourcesOf({ viewer }: Context, tx: Transaction, keys: readonl
 async function changeMembers(ctx: Context, tx: Transaction, suite: Suite, keys: readonly string[]): Promise<void> {
   const { viewer } = ctx;
   const wanted = await datasourcesOf(ctx, tx, keys);
-  const seen = MEMBER_RIGHTS(viewer);
+  const seen = MEMBER_ACCESS(viewer);
   const unseen =
     seen === null
       ? []
@@ -101,8 +101,8 @@ async function changeMembers(ctx: Context, tx: Transaction, suite: Suite, keys: 
           values: [viewer.tenantId, suite.id, ...seen.params],
         });
   const members = [...wanted, ...unseen.map(({ id }) => id)];
-  if (members.length > MOST_MEMBERS)
-    throw invalid('datasourceIds', `must leave at most ${MOST_MEMBERS} datasources in the suite`);
+  if (members.length > MAX_MEMBERS)
+    throw invalid('datasourceIds', `must leave at most ${MAX_MEMBERS} datasources in the suite`);
   await tx.query({
     text: `delete from dws.suite_member where tenant_id = $1 and suite_id = $2`,
     values: [viewer.tenantId, suite.id],

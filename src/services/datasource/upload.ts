@@ -1,4 +1,4 @@
-import { Gate } from '../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { cleanFilename, type IncomingFile } from '../../core/files.ts';
@@ -27,13 +27,13 @@ export interface ReceivedFile {
 }
 
 /** Looking at a file may take its whole length, so few are looked at at once. */
-const LOOKING = new Gate(4, 100, 'Too many files wait to be looked at');
+const LOOKING = new ConcurrencyGate(4, 100, 'Too many files wait to be looked at');
 
 /**
  * Takes the file in, finds out what it is and lets `work` make of it what shall be. Whatever goes wrong, no file stays that no row names.
  * 413 past `MAX_UPLOAD_BYTES` or the quota, 400 for what no driver knows.
  */
-export async function received<I extends UploadInput, T>(
+export async function receiveFile<I extends UploadInput, T>(
   ctx: Context,
   given: I,
   work: (file: ReceivedFile, input: Omit<I, keyof UploadInput>) => Promise<T>,

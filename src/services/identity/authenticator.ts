@@ -13,7 +13,7 @@ import {
 
 const MINUTE = 60_000;
 /** Timers of Node hold no more than this many milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** What somebody who holds a credential for long is told: that their rights changed, or that it is over. */
 export interface Holder {
@@ -67,7 +67,7 @@ export class Authenticator {
     const arm = ({ expiresAt }: Viewer) => {
       clearTimeout(timer);
       if (expiresAt)
-        timer = setTimeout(look, Math.min(Math.max(expiresAt.getTime() - Date.now(), 0) + 50, LONGEST_TIMER)).unref();
+        timer = setTimeout(look, Math.min(Math.max(expiresAt.getTime() - Date.now(), 0) + 50, MAX_TIMER_MS)).unref();
     };
     const listeners = this.#listeners.get(viewer.userId) ?? new Set();
     this.#listeners.set(viewer.userId, listeners.add(look));

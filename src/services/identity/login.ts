@@ -1,14 +1,14 @@
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { actorOf, recordWithin } from '../resource/audit.ts';
+import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { credentialsChanged } from './credential-invalidation.ts';
 import { digest, findViewer, randomSecret, SESSION_SLIDING } from './credential.ts';
-import { LONGEST_PASSWORD, verifyPassword } from './password.ts';
+import { MAX_PASSWORD_LENGTH, verifyPassword } from './password.ts';
 import { USERNAME } from './username.ts';
 
 /** Consecutive failures that lock a user, and for how long (contract 2). */
@@ -72,7 +72,10 @@ function refuse({ request: { mutation } }: PublicContext, tenant: string, userna
 
 /** What cannot be anybody's name is not looked up: it may be of any length and hold any character. */
 const isPossible = (tenant: string, { username, domain, password }: LoginInput): boolean =>
-  isSlug(tenant) && USERNAME.test(username) && USERNAME.test(domain || 'local') && password.length <= LONGEST_PASSWORD;
+  isSlug(tenant) &&
+  USERNAME.test(username) &&
+  USERNAME.test(domain || 'local') &&
+  password.length <= MAX_PASSWORD_LENGTH;
 
 /** Counts attempts to prove a password exactly, across processes, in the database; 429 past `RATE_LIMIT_LOGIN` a minute. */
 export async function countAttempt(platform: Platform, attempt: string): Promise<void> {
@@ -152,8 +155,8 @@ async function openSession(
         text: `update dws.app_user set login_attempts = 0, locked_at = null where id = $1 and (login_attempts > 0 or locked_at is not null)`,
         values: [account.id],
       });
-    named(request, 'user', request.mutation?.key ?? '', account.id);
-    await recordWithin(query, request, {
+    recordAuditTarget(request, 'user', request.mutation?.key ?? '', account.id);
+    await recordAuditInTransaction(query, request, {
       tenant: { id: account.tenant_id },
       userId: account.id,
       username: account.username,
@@ -169,7 +172,7 @@ export async function logout(ctx: PublicContext): Promise<void> {
   if (viewer?.authMethod === 'session') {
     await platform.system.transaction(async (query) => {
       await query({ text: `delete from dws.session where id = $1`, values: [viewer.credentialId] });
-      await recordWithin(query, request, actorOf(viewer));
+      await recordAuditInTransaction(query, request, actorOf(viewer));
     });
     credentialsChanged(ctx, [viewer.userId]);
   }

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { PasswordReset } from '../../../entities/password-reset.ts';
 import type { User } from '../../../entities/user.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { gone } from '../../core/errors.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
-import { recordWithin } from '../resource/audit.ts';
+import { recordAuditInTransaction } from '../resource/audit.ts';
 import { post } from '../resource/mail.ts';
 import { credentialsChanged } from './credential-invalidation.ts';
 import { digest, randomSecret } from './credential.ts';
@@ -18,7 +18,7 @@ import { USERNAME } from './username.ts';
 /** How long a link lasts (contract 2), in milliseconds. */
 const LASTS = 3_600_000;
 /** Links that a user may be mailed in an hour, whoever asks for them: more would only fill the mailbox. */
-const MOST_AN_HOUR = 10;
+const MAX_AN_HOUR = 10;
 /** Nobody learns from the time of an answer whether there is such a user: it takes at least this many milliseconds, and the work less. */
 const ANSWER_AFTER = 200;
 
@@ -60,7 +60,7 @@ async function mailIfKnown(platform: Platform, slug: string, username: string): 
       text: `select count(*)::int as sent from dws.password_reset where tenant_id = $1 and user_id = $2 and created_at > now() - interval '1 hour'`,
       values: [tenant.id, user.id],
     });
-    if (sent < MOST_AN_HOUR) mailLink(platform, tx, user, 'somebody, probably you, asked for a new password');
+    if (sent < MAX_AN_HOUR) mailLink(platform, tx, user, 'somebody, probably you, asked for a new password');
   });
 }
 
@@ -120,8 +120,8 @@ export async function reset(ctx: PublicContext, secret: string, password: string
       text: `delete from dws.session where tenant_id = $1 and user_id = $2`,
       values: [tenantId, userId],
     });
-    named(ctx.request, 'user', username, userId);
-    await recordWithin(tx.query, ctx.request, { tenant: { id: tenantId }, userId, username });
+    recordAuditTarget(ctx.request, 'user', username, userId);
+    await recordAuditInTransaction(tx.query, ctx.request, { tenant: { id: tenantId }, userId, username });
   });
   credentialsChanged(ctx, [userId]);
   platform.log.info({ userId }, 'A password was set by a mailed link');

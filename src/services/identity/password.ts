@@ -5,15 +5,15 @@ import { invalid } from '../../core/input-checks.ts';
 /** Hashes that run at once: each takes 19 MiB and a core. */
 const AT_ONCE = 2;
 /** Who comes after so many others had better come again. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 /** Characters. */
 const SHORTEST_PASSWORD = 12;
-export const LONGEST_PASSWORD = 1024;
+export const MAX_PASSWORD_LENGTH = 1024;
 let running = 0;
 const waiting: (() => void)[] = [];
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (waiting.length >= MOST_WAITING)
+  if (waiting.length >= MAX_WAITING)
     throw unavailable('Too many passwords are being checked at once', { headers: { 'retry-after': '5' } });
   if (running < AT_ONCE) running++;
   else await new Promise<void>((go) => waiting.push(go));
@@ -35,7 +35,7 @@ let decoy: Promise<string> | null = null;
 /** Whether the password fits. Without a hash it takes just as long and says no, so that nobody learns which users exist. */
 export async function verifyPassword(passwordHash: string | null | undefined, password: string): Promise<boolean> {
   const known = passwordHash ?? (await (decoy ??= hashPassword('nobody has this password')));
-  const fits = await inTurn(() => verify(known, password.slice(0, LONGEST_PASSWORD)));
+  const fits = await inTurn(() => verify(known, password.slice(0, MAX_PASSWORD_LENGTH)));
   return fits && passwordHash != null;
 }
 
@@ -43,6 +43,7 @@ export async function verifyPassword(passwordHash: string | null | undefined, pa
 export function checkPassword(password: string, username: string): void {
   if (password.length < SHORTEST_PASSWORD)
     throw invalid('password', `must have at least ${SHORTEST_PASSWORD} characters`);
-  if (password.length > LONGEST_PASSWORD) throw invalid('password', `must have at most ${LONGEST_PASSWORD} characters`);
+  if (password.length > MAX_PASSWORD_LENGTH)
+    throw invalid('password', `must have at most ${MAX_PASSWORD_LENGTH} characters`);
   if (password.toLowerCase() === username.toLowerCase()) throw invalid('password', 'must not be the username');
 }

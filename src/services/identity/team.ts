@@ -1,6 +1,6 @@
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden, notFound, slugTaken } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -142,7 +142,7 @@ async function loadTeam(
   });
   const team = found && (await tx.em.findOne(Team, { id: found.id }));
   if (!team) throw notFound({ what: 'team', id });
-  named(ctx.request, 'team', id, team.id);
+  recordAuditTarget(ctx.request, 'team', id, team.id);
   if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')
     throw forbidden({ permission });
   checkVersion(ctx, 'team', team.version);

@@ -1,5 +1,5 @@
 import { User } from '../../../entities/user.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -15,7 +15,7 @@ export async function loadUser(ctx: Context, tx: Transaction, key: string): Prom
   });
   const user = found && (await tx.em.findOne(User, { id: found.id }));
   if (!user) throw notFound({ what: 'user', id: key });
-  named(ctx.request, 'user', key, user.id);
+  recordAuditTarget(ctx.request, 'user', key, user.id);
   checkVersion(ctx, 'user', user.version);
   return user;
 }

@@ -1,4 +1,4 @@
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { credentialsChanged } from './credential-invalidation.ts';
@@ -15,7 +15,7 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
     text: `select password_hash from dws.app_user where tenant_id = $1 and id = $2`,
     values: owner,
   });
-  named(request, 'user', viewer.username, viewer.userId);
+  recordAuditTarget(request, 'user', viewer.username, viewer.userId);
   if (!(await verifyPassword(row?.password_hash, currentPassword))) {
     // A guess at a password belongs into the log, though its answer is an ordinary 400.
     if (request.mutation) request.mutation.refused = true;

@@ -40,13 +40,13 @@ export async function setSuperuser(ctx: Context, key: string, superuser: boolean
 }
 
 async function makeSuperuser(ctx: Context, tx: Transaction, user: User, superuser: boolean): Promise<void> {
-  needSession(ctx);
+  requireSession(ctx);
   if (user.superuser && !superuser) await keepOneSuperuser(ctx, tx, user);
   user.superuser = superuser;
 }
 
 /** Whoever grants or looks into `tenant:superuser` does so in person (contract 2). */
-export function needSession({ viewer }: Context): void {
+export function requireSession({ viewer }: Context): void {
   if (viewer.authMethod !== 'session')
     throw refused('tenant:superuser needs a session: log in with a password instead of a token');
 }

@@ -51,7 +51,7 @@ const ADMIN_FIELDS = [
 ] as const;
 
 /** Characters of settings as JSON. */
-const MOST_SETTINGS = 65_536;
+const MAX_SETTINGS = 65_536;
 
 /** The input with its texts trimmed; throws 400 naming what does not fit. */
 export function checkProfile<T extends UserInput>(input: T): T {
@@ -64,8 +64,8 @@ export function checkProfile<T extends UserInput>(input: T): T {
     throw invalid('domain', 'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$ and have at most 100 characters');
   if (checked.loginAttempts != null && checked.loginAttempts < 0)
     throw invalid('loginAttempts', 'must not be negative');
-  if (checked.settings && JSON.stringify(checked.settings).length > MOST_SETTINGS)
-    throw invalid('settings', `must have at most ${MOST_SETTINGS} characters as JSON`);
+  if (checked.settings && JSON.stringify(checked.settings).length > MAX_SETTINGS)
+    throw invalid('settings', `must have at most ${MAX_SETTINGS} characters as JSON`);
   return checked;
 }
 

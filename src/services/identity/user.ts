@@ -4,15 +4,15 @@ import { conflict, forbidden, refused } from '../../core/errors.ts';
 import { assignPresent, invalid } from '../../core/input-checks.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { printed, type Viewer } from '../../core/viewer.ts';
+import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { principalOf } from '../resource/access.ts';
-import { namesOf, noteEach } from '../resource/activity.ts';
+import { namesOf, recordActivityForEach } from '../resource/activity.ts';
 import { KINDS } from '../resource/owned-kinds.ts';
 import { credentialsChanged } from './credential-invalidation.ts';
 import { userChanged } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { loadUser } from './user-lookup.ts';
-import { keepOneSuperuser, needSession } from './user-permissions.ts';
+import { keepOneSuperuser, requireSession } from './user-permissions.ts';
 import { changedAdminField, checkProfile, isLocked, NULLABLE, type UserInput } from './user-profile.ts';
 import { checkUsername } from './username.ts';
 
@@ -28,7 +28,7 @@ export async function create(
   const rest = checkProfile(input);
   if (superuser) {
     if (!ctx.viewer.superuser) throw refused('Only a superuser creates a superuser');
-    needSession(ctx);
+    requireSession(ctx);
   }
   const passwordHash = await hashPassword(password);
 
@@ -122,10 +122,18 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
       text: `update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2 returning id, name, owner_id as "ownerId"`,
       values: [viewer.tenantId, from, to],
     });
-    await noteEach(viewer, tx, kind, 'owner.changed', moved, (name) => `${viewer.username} gave ${name} to ${heir}`, {
-      from: printed(from),
-      to: printed(to),
-    });
+    await recordActivityForEach(
+      viewer,
+      tx,
+      kind,
+      'owner.changed',
+      moved,
+      (name) => `${viewer.username} gave ${name} to ${heir}`,
+      {
+        from: printPrincipal(from),
+        to: printPrincipal(to),
+      },
+    );
   }
   await tx.query({
     text: `update dws.saved_filter set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2`,

@@ -1,4 +1,4 @@
-import { Fault } from '../../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 import { CHANNELS, isFinal } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -69,7 +69,7 @@ async function* follow(
 
 /** Postgres that restarts ends no subscription: after the reconnect the row is read again. */
 function unlessAway(error: unknown): null {
-  if (error instanceof Fault && error.status === 503) return null;
+  if (error instanceof ApiError && error.status === 503) return null;
   throw error;
 }
 

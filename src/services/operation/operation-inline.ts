@@ -1,16 +1,16 @@
 import type { Context } from '../../core/context.ts';
 import { cancelled, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
-import { hold } from './operation-lease.ts';
+import { acquireLease } from './operation-lease.ts';
 import { progressAlias } from './operation-record.ts';
-import { failureOf, finish, holdStill, type Claim, type Outcome, type Progress } from './operation-repository.ts';
+import { failureOf, finish, lockLease, type Claim, type Outcome, type Progress } from './operation-repository.ts';
 import type { OperationRequest } from './operation.ts';
 
 /** Milliseconds between heartbeats; the reconciler records the operation failed when they stop. */
 const HEARTBEAT = 5_000;
 
 /** What work in the called process is given. */
-export interface Errand {
+export interface InlineJob {
   /** Aborts when the caller cancels. */
   signal: AbortSignal;
   progress(update: Progress): void;
@@ -20,15 +20,15 @@ export interface Errand {
  * Does short work in this process, for a caller who waits (contract 6: `_run` and previews). With `progress` it has a record like any operation: it can be
  * followed and cancelled, and is recorded failed when this process dies. Without, there is nothing but the work.
  */
-export async function here<T>(
+export async function runInline<T>(
   ctx: Context,
-  request: Omit<OperationRequest, 'input' | 'lane' | 'fingerprint'>,
-  work: (errand: Errand) => Promise<T>,
+  request: Omit<OperationRequest, 'input' | 'concurrencyKey' | 'fingerprint'>,
+  work: (errand: InlineJob) => Promise<T>,
 ): Promise<T> {
   const alias = progressAlias(request.progress);
   if (alias === null) return work({ signal: new AbortController().signal, progress() {} });
   const claim = await begin(ctx, request, alias);
-  const held = hold(ctx.platform, claim, HEARTBEAT);
+  const held = acquireLease(ctx.platform, claim, HEARTBEAT);
   try {
     const result = await work({ signal: held.signal, progress: held.progress });
     await held.release();
@@ -77,7 +77,7 @@ async function begin(
     resourceKind: request.resource.kind,
     resourceId: request.resource.id,
     input: {},
-    lane: null,
+    concurrencyKey: null,
     startedAt: begun.startedAt,
   };
 }
@@ -85,7 +85,7 @@ async function begin(
 /** Records the end. What was cancelled at the last moment is cancelled, although the work is done. */
 async function end({ transaction, platform }: Context, claim: Claim, outcome: Outcome): Promise<void> {
   const standing = await transaction(async (tx) => {
-    const found = await holdStill(tx, claim);
+    const found = await lockLease(tx, claim);
     if (found === 'lost') return found;
     await finish(
       platform,

@@ -1,13 +1,21 @@
 import { cancelled } from '../../core/errors.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
-import { beat, look, report, Superseded, type Claim, type Progress, type Standing } from './operation-repository.ts';
+import {
+  heartbeat,
+  readLeaseState,
+  reportProgress,
+  Superseded,
+  type Claim,
+  type Progress,
+  type LeaseState,
+} from './operation-repository.ts';
 
 /** Progress is written at most this often, in milliseconds. */
 const WRITE_EVERY = 100;
 
 /** One worker's hand on one piece of work: its heartbeat, its progress, and the signal to stop. */
-export interface Hold {
+export interface Lease {
   /** Aborts with the `cancelled` fault, or with `Superseded` after a takeover. */
   signal: AbortSignal;
   /** Tells how far the work is. Cheap: what comes faster than ten times a second is merged. */
@@ -18,15 +26,15 @@ export interface Hold {
   release(): Promise<void>;
 }
 
-/** Holds a claimed piece of work until `release`, with a heartbeat every `heartbeat` milliseconds. */
-export function hold(platform: Platform, claim: Claim, heartbeat: number): Hold {
+/** Holds a claimed piece of work until `release`, with a heartbeat every `intervalMs` milliseconds. */
+export function acquireLease(platform: Platform, claim: Claim, intervalMs: number): Lease {
   const controller = new AbortController();
-  const obey = (standing: Standing) => {
+  const obey = (standing: LeaseState) => {
     if (standing === 'cancelled') controller.abort(cancelled());
     if (standing === 'lost') controller.abort(new Superseded());
   };
   // A database that is away for a moment stops nothing: the next beat finds out whose the work is.
-  const attempt = (ask: () => Promise<Standing>) =>
+  const attempt = (ask: () => Promise<LeaseState>) =>
     ask().then(
       (standing) => {
         if (!released) obey(standing);
@@ -34,16 +42,16 @@ export function hold(platform: Platform, claim: Claim, heartbeat: number): Hold 
       (error) => platform.log.warn({ err: error, operation: claim.workId }, 'A heartbeat failed'),
     );
   let released = false;
-  const writer = new ProgressWriter((update) => attempt(() => report(platform, claim, update)));
+  const writer = new ProgressWriter((update) => attempt(() => reportProgress(platform, claim, update)));
   const listening = [
     platform.notifications.on(CHANNELS.cancel, (workId) => {
-      if (workId === claim.workId) void attempt(() => look(platform, claim));
+      if (workId === claim.workId) void attempt(() => readLeaseState(platform, claim));
     }),
-    platform.notifications.onResync(() => void attempt(() => look(platform, claim))),
+    platform.notifications.onResync(() => void attempt(() => readLeaseState(platform, claim))),
   ];
-  const timer = setInterval(() => void attempt(() => beat(platform, claim)), heartbeat);
+  const timer = setInterval(() => void attempt(() => heartbeat(platform, claim)), intervalMs);
   // A cancellation may have been told before anybody listened here.
-  void attempt(() => look(platform, claim));
+  void attempt(() => readLeaseState(platform, claim));
 
   return {
     signal: controller.signal,

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts';
-import { cancelled, Fault, type ErrorCode } from '../../core/errors.ts';
+import { cancelled, ApiError, type ErrorCode } from '../../core/errors.ts';
 import { isFinal } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { events } from './operation-events.ts';
@@ -19,12 +19,12 @@ export async function wait(
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
   if (last.status === 'failed')
-    throw new Fault(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
+    throw new ApiError(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
   return last;
 }
 
 /** Starts an operation in a transaction of its own, which answers its id. Answers its record, finished when `waits` says so. */
-export async function started(
+export async function startInTransaction(
   ctx: Context,
   waits: boolean,
   start: (tx: Transaction) => Promise<string>,

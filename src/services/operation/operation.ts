@@ -4,7 +4,7 @@ import { newId } from '../../core/id.ts';
 import { CHANNELS, type OperationFailure, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
-import { advance, lockLane } from './operation-concurrency.ts';
+import { startNext, lockConcurrencyKey } from './operation-concurrency.ts';
 import { progressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 
 export interface OperationRequest {
@@ -14,9 +14,9 @@ export interface OperationRequest {
   input: Record<string, unknown>;
   /** The caller's own name for it, unique among their unfinished ones. */
   progress?: string | number | null;
-  /** Among operations of one lane, one runs at a time, in the order of their asking. */
-  lane?: string;
-  /** Joins an operation of the lane that still waits and asks for the same. */
+  /** Of the operations with one key, one runs at a time, in the order in which they were requested. */
+  concurrencyKey?: string;
+  /** Joins an operation with the same key and fingerprint that has not started yet. */
   fingerprint?: string;
   /** What `current` counts, e.g. `rows`. */
   unit?: string;
@@ -32,14 +32,14 @@ export async function start(
 ): Promise<string> {
   const id = newId();
   const alias = progressAlias(request.progress);
-  if (request.lane) await lockLane(tx, request.lane);
+  if (request.concurrencyKey) await lockConcurrencyKey(tx, request.concurrencyKey);
   const joined =
-    request.lane && request.fingerprint
-      ? await findWaiting(tx, viewer.tenantId, request.lane, request.fingerprint)
+    request.concurrencyKey && request.fingerprint
+      ? await findWaiting(tx, viewer.tenantId, request.concurrencyKey, request.fingerprint)
       : undefined;
   const workId = joined ?? id;
   const inserted = await tx.query({
-    text: `insert into dws.operation (id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit, lane, fingerprint)
+    text: `insert into dws.operation (id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit, concurrency_key, fingerprint)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12)
       on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing returning id`,
     values: [
@@ -53,7 +53,7 @@ export async function start(
       request.resource.id,
       JSON.stringify(request.input),
       request.unit ?? null,
-      request.lane ?? null,
+      request.concurrencyKey ?? null,
       request.fingerprint ?? null,
     ],
   });
@@ -62,17 +62,17 @@ export async function start(
   return id;
 }
 
-/** A piece of work of the lane that nobody began yet and that asks for the same. */
+/** The work with this key and fingerprint that has not started yet. */
 async function findWaiting(
   tx: Transaction,
   tenantId: string,
-  lane: string,
+  concurrencyKey: string,
   fingerprint: string,
 ): Promise<string | undefined> {
   const [waiting] = await tx.query<{ workId: string }>({
     text: `select work_id as "workId" from dws.operation
-      where tenant_id = $1 and lane = $2 and fingerprint = $3 and status = 'queued' and started_at is null and finished_at is null order by work_id desc limit 1`,
-    values: [tenantId, lane, fingerprint],
+      where tenant_id = $1 and concurrency_key = $2 and fingerprint = $3 and status = 'queued' and started_at is null and finished_at is null order by work_id desc limit 1`,
+    values: [tenantId, concurrencyKey, fingerprint],
   });
   return waiting?.workId;
 }
@@ -89,11 +89,16 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
   const { id } = await get(ctx, idOrAlias);
   await ctx.transaction(async (tx) => {
     const values = [ctx.viewer.tenantId, id];
-    const [own] = await tx.query<{ workId: string; lane: string | null; resourceId: string; upload: boolean }>({
-      text: `select work_id as "workId", lane, resource_id as "resourceId", input->>'upload' is not null as upload from dws.operation where tenant_id = $1 and id = $2`,
+    const [own] = await tx.query<{
+      workId: string;
+      concurrencyKey: string | null;
+      resourceId: string;
+      upload: boolean;
+    }>({
+      text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId", input->>'upload' is not null as upload from dws.operation where tenant_id = $1 and id = $2`,
       values,
     });
-    if (own?.lane) await lockLane(tx, own.lane);
+    if (own?.concurrencyKey) await lockConcurrencyKey(tx, own.concurrencyKey);
     const open = await tx.query<{ id: string; status: OperationStatus }>({
       text: `select id, status from dws.operation where tenant_id = $1 and work_id = $2 and finished_at is null order by id for update`,
       values: [ctx.viewer.tenantId, own?.workId],
@@ -112,17 +117,17 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
         values: [...values, JSON.stringify(CANCELLED)],
       });
       if (own!.upload) await discardUpload(tx, ctx.viewer.tenantId, own!.resourceId);
-      if (own!.lane) await advance(ctx.platform.queue, tx, ctx.viewer.tenantId, own!.lane);
+      if (own!.concurrencyKey) await startNext(ctx.platform.queue, tx, ctx.viewer.tenantId, own!.concurrencyKey);
     }
   });
   return get(ctx, id);
 }
 
-/** Tells what runs in a lane to stop, whoever asked for it: its resource goes, in this transaction. */
-export async function stopRunning(tx: Transaction, tenantId: string, lane: string): Promise<void> {
+/** Cancels what runs with a concurrency key, for any caller, because its resource is being deleted in this transaction. */
+export async function stopRunning(tx: Transaction, tenantId: string, concurrencyKey: string): Promise<void> {
   const running = await tx.query<{ workId: string }>({
-    text: `update dws.operation set cancelled_at = coalesce(cancelled_at, now()) where tenant_id = $1 and lane = $2 and status = 'running' and finished_at is null returning work_id as "workId"`,
-    values: [tenantId, lane],
+    text: `update dws.operation set cancelled_at = coalesce(cancelled_at, now()) where tenant_id = $1 and concurrency_key = $2 and status = 'running' and finished_at is null returning work_id as "workId"`,
+    values: [tenantId, concurrencyKey],
   });
   for (const workId of new Set(running.map((row) => row.workId)))
     await tx.query({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });

@@ -6,9 +6,9 @@ import type { Field } from '../../core/fields.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { checkSize } from './report-definition.ts';
 
-const LONGEST = 150;
-const MOST_CHIPS = 100;
-export const MOST_SNAPSHOTS = 50;
+const MAX_NAME_CHARACTERS = 150;
+const MAX_CHIPS = 100;
+export const MAX_SNAPSHOTS = 50;
 const OPERATORS: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'regex', 'exists']);
 
 /** Snapshot settings as clients give them: what is absent has its default. */
@@ -19,13 +19,13 @@ export interface SnapshotsInput extends Partial<SnapshotSettings> {
 /** The name that blocks call a dataset by. */
 export function checkedAlias(alias: string | null | undefined): string {
   if (!alias) throw invalid('alias', 'is required');
-  if (alias.length > LONGEST) throw invalid('alias', `must have at most ${LONGEST} characters`);
+  if (alias.length > MAX_NAME_CHARACTERS) throw invalid('alias', `must have at most ${MAX_NAME_CHARACTERS} characters`);
   if (!/^[a-zA-Z0-9_][a-zA-Z0-9_-]*$/.test(alias)) throw invalid('alias', 'must match ^[a-zA-Z0-9_][a-zA-Z0-9_-]*$');
   return alias;
 }
 
 export const checkedLabel = (label: string | null | undefined, path = 'label'): string =>
-  checkText(label, path, LONGEST);
+  checkText(label, path, MAX_NAME_CHARACTERS);
 
 /** A filter over these fields, as it is kept. 400 naming what is unknown or does not fit. */
 export function checkedFilter(given: object, fields: readonly Field[]): ReferenceFilter {
@@ -61,7 +61,7 @@ export const criteriaOf = ({ criteria = [] }: ReferenceFilter): Record<string, u
 
 /** Chips over these fields. 400 naming the field that there is not. */
 export function checkedChips(given: readonly unknown[], fields: readonly Field[]): Chip[] {
-  if (given.length > MOST_CHIPS) throw invalid('chips', `must have at most ${MOST_CHIPS} items`);
+  if (given.length > MAX_CHIPS) throw invalid('chips', `must have at most ${MAX_CHIPS} items`);
   const known = new Set(fields.map(({ name }) => name));
   return given.map((chip, index) => {
     const { field, label } = chip as Chip;
@@ -76,10 +76,10 @@ export function checkedSnapshots({ includeLatest, type, n, snapshotDatasets }: S
   ids: string[];
 } {
   const latest = n ?? 1;
-  if (!Number.isInteger(latest) || latest < 1 || latest > MOST_SNAPSHOTS)
-    throw invalid('snapshots.n', `must be a whole number from 1 to ${MOST_SNAPSHOTS}`);
+  if (!Number.isInteger(latest) || latest < 1 || latest > MAX_SNAPSHOTS)
+    throw invalid('snapshots.n', `must be a whole number from 1 to ${MAX_SNAPSHOTS}`);
   const ids = [...new Set(snapshotDatasets ?? [])];
-  if (ids.length > MOST_SNAPSHOTS)
-    throw invalid('snapshots.snapshotDatasets', `must have at most ${MOST_SNAPSHOTS} items`);
+  if (ids.length > MAX_SNAPSHOTS)
+    throw invalid('snapshots.snapshotDatasets', `must have at most ${MAX_SNAPSHOTS} items`);
   return { settings: { includeLatest: includeLatest ?? true, type: type ?? null, n: latest }, ids };
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts';
-import { Fault, notFound } from '../../core/errors.ts';
+import { ApiError, notFound } from '../../core/errors.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { viewOf, type ViewedDataset } from '../dataset/dataset-view.ts';
 import { problemOf } from '../dataset/saved-filter-criteria.ts';
@@ -64,7 +64,7 @@ export class ReferenceCounts {
 
   #matching(dataset: ViewedDataset): Promise<number | null> {
     return this.#rows(dataset, this.#criteria).catch((error: unknown) => {
-      if (error instanceof Fault && error.status === 400) return null;
+      if (error instanceof ApiError && error.status === 400) return null;
       throw error;
     });
   }

@@ -1,13 +1,13 @@
 import type { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { Dataset } from '../../../entities/dataset.ts';
-import { Gate } from '../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
-import { isPartial } from '../../core/permissions.ts';
+import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
 import { visibleFields, VIEWED, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { levelOn, type Owned } from '../resource/access.ts';
-import { MOST_SNAPSHOTS } from './dataset-reference-checks.ts';
+import { accessLevel, type Owned } from '../resource/access.ts';
+import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
 /** The snapshots that a reference names one by one, as a column of it; one that was promoted is none any more. */
 export const SNAPSHOT_IDS: { sql: string; type: ColumnType } = {
@@ -56,7 +56,7 @@ export async function shownParts(
   }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (Owned & Pick<ViewedDataset, 'fields'>) | null },
 ): Promise<Pick<DatasetReference, 'filter' | 'chips'>> {
   if (!dataset) return { filter: {}, chips: [] };
-  if (!isPartial(await levelOn(ctx, dataset))) return { filter, chips };
+  if (!isRestricted(await accessLevel(ctx, dataset))) return { filter, chips };
   const visible = new Set((await visibleFields(ctx, dataset)).map(({ name }) => name));
   const shows = (named: readonly { field: string }[] | undefined): boolean =>
     (named ?? []).every(({ field }) => visible.has(field));
@@ -81,7 +81,7 @@ export async function snapshotsOf(
     [...VIEWED, 'name', 'snapshotDate'],
     where,
     {},
-    MOST_SNAPSHOTS,
+    MAX_SNAPSHOTS,
   )) as unknown as Snapshot[];
   const order = ({ snapshotDate, id }: Snapshot) => `${snapshotDate ?? ''} ${id}`;
   return found
@@ -104,11 +104,11 @@ export async function sourcesOf(ctx: Context, reference: ResolvedReference): Pro
 
 /** Of one request so many questions about references are asked at once: a report with many must not fill the index's queue. */
 const AT_ONCE = 4;
-const gates = new WeakMap<object, Gate>();
+const gates = new WeakMap<object, ConcurrencyGate>();
 
 /** Runs a task when the request has less than four of its kind at work. */
 export function inTurn<T>({ request }: Pick<Context, 'request'>, task: () => Promise<T>): Promise<T> {
-  const gate = gates.get(request) ?? new Gate(AT_ONCE, Infinity, '');
+  const gate = gates.get(request) ?? new ConcurrencyGate(AT_ONCE, Infinity, '');
   gates.set(request, gate);
   return gate.run(request.signal, task);
 }

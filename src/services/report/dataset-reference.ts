@@ -3,7 +3,7 @@ import { DatasetReference, type Chip } from '../../../entities/dataset-reference
 import type { Dataset } from '../../../entities/dataset.ts';
 import type { Report } from '../../../entities/report.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict, Fault, notFound } from '../../core/errors.ts';
+import { conflict, ApiError, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -32,7 +32,7 @@ export interface DatasetReferenceInput {
 }
 
 /** What one report may have. */
-const MOST_REFERENCES = 100;
+const MAX_REFERENCES = 100;
 
 /** Attaches a dataset that the caller may read to a report that they may write. Answers the reference's id. */
 export function create(
@@ -46,8 +46,8 @@ export function create(
     if ((await idOf(ctx, tx, REPORT.table, named)) !== report.id)
       throw invalid('reportId', 'is not the report of the path');
     const [alias, label] = [checkedAlias(input.alias), checkedLabel(input.label)];
-    if ((await tx.em.count(DatasetReference, { reportId: report.id })) >= MOST_REFERENCES)
-      throw conflict(`A report has at most ${MOST_REFERENCES} dataset references`);
+    if ((await tx.em.count(DatasetReference, { reportId: report.id })) >= MAX_REFERENCES)
+      throw conflict(`A report has at most ${MAX_REFERENCES} dataset references`);
     await checkFree(tx, report, alias);
     const dataset = await usableDataset(ctx, tx, datasetId);
     const fields = await visibleFields(ctx, dataset);
@@ -153,7 +153,7 @@ async function changeParts(
 ): Promise<void> {
   if (filter === undefined && chips === undefined) return;
   const dataset = await loadDataset(ctx, tx, reference.datasetId).catch((error: unknown) => {
-    if (error instanceof Fault && error.code === 'NOT_FOUND') return null;
+    if (error instanceof ApiError && error.code === 'NOT_FOUND') return null;
     throw error;
   });
   const shown = await shownParts(ctx, { ...reference, dataset });

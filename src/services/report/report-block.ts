@@ -28,7 +28,7 @@ export type Question =
   | { kind: 'groups'; ask(dataset: ViewedDataset, filter: Criteria): Promise<AggregateResult> };
 
 const DEFAULT_ROWS = 100;
-const MOST = 1000;
+const MAX_BLOCK_ROWS = 1000;
 
 interface TableBlock {
   fields?: string[] | null;
@@ -63,7 +63,7 @@ const INTERVALS: readonly NonNullable<Aggregation['groupBy'][number]['interval']
 ];
 
 const text = { type: 'string', nullable: true } as const;
-const limit = { type: 'integer', minimum: 1, maximum: MOST, nullable: true } as const;
+const limit = { type: 'integer', minimum: 1, maximum: MAX_BLOCK_ROWS, nullable: true } as const;
 const names = { type: 'array', items: { type: 'string' }, nullable: true } as const;
 const table: JSONSchemaType<TableBlock> = { type: 'object', properties: { fields: names, sort: text, q: text, limit } };
 const group: JSONSchemaType<Aggregation['groupBy'][number]> = {
@@ -147,7 +147,8 @@ const visualOf = (
 
 const groupsOf = (ctx: Context, { groupBy, measures, sort, q, limit: most }: GroupBlock): Question => ({
   kind: 'groups',
-  ask: (dataset, filter) => aggregate(ctx, dataset, { groupBy, measures, sort, q, filter, limit: most ?? MOST }),
+  ask: (dataset, filter) =>
+    aggregate(ctx, dataset, { groupBy, measures, sort, q, filter, limit: most ?? MAX_BLOCK_ROWS }),
 });
 
 const rowsOf = (ctx: Context, { fields, sort, q, limit: most }: TableBlock): Question => ({

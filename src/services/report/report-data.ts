@@ -1,6 +1,6 @@
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import type { Report } from '../../../entities/report.ts';
-import { faultOf } from '../../core/api-error.ts';
+import { toApiError } from '../../core/api-error.ts';
 import type { Context } from '../../core/context.ts';
 import { isObject } from '../../core/criteria/value.ts';
 import type { AggregateResult } from '../../core/dataset-index.ts';
@@ -31,9 +31,9 @@ export interface BlockData {
   error: BlockError | null;
 }
 
-const MOST_BLOCKS = 100;
+const MAX_BLOCKS = 100;
 /** Groups of all moments together. */
-const MOST_GROUPS = 10_000;
+const MAX_GROUPS = 10_000;
 const SNAPSHOT = '_snapshot';
 
 type Reference = ResolvedReference & Pick<DatasetReference, 'alias'>;
@@ -52,7 +52,7 @@ export async function reportData(
     reportId: id,
   })) as unknown as Reference[];
   const references = new Map(found.map((reference) => [reference.alias, reference]));
-  const answered = new Set(blocks.filter((block) => headOf(block).dataset !== null).slice(0, MOST_BLOCKS));
+  const answered = new Set(blocks.filter((block) => headOf(block).dataset !== null).slice(0, MAX_BLOCKS));
   return Promise.all(blocks.map((block) => resolved(ctx, references, block, answered.has(block))));
 }
 
@@ -72,7 +72,7 @@ async function resolved(
   const { dataset: alias } = head;
   if (alias === null) return { ...head, data: null, error: null };
   try {
-    if (!isAnswered) throw invalid('blocks', `with data are more than ${MOST_BLOCKS}: name those that are wanted`);
+    if (!isAnswered) throw invalid('blocks', `with data are more than ${MAX_BLOCKS}: name those that are wanted`);
     const reference = references.get(alias);
     if (!reference) throw notFound({ what: 'dataset reference', id: alias });
     return { ...head, data: await inTurn(ctx, () => dataOf(ctx, reference, block)), error: null };
@@ -82,7 +82,7 @@ async function resolved(
 }
 
 function errorOf({ platform, request }: Context, error: unknown): BlockError {
-  const fault = faultOf(error);
+  const fault = toApiError(error);
   if (fault) return { statusCode: fault.status, code: fault.code, message: fault.message };
   if (!request.signal.aborted) platform.log.error({ err: error, requestId: request.id }, 'A block of a report failed');
   return { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' };
@@ -165,10 +165,10 @@ function groupsTogether(parts: readonly Part<AggregateResult>[], marked: boolean
     const places = columns.map(({ name }) => answer.columns.findIndex((column) => column.name === name));
     return answer.rows.map((row) => [...(marked ? [label] : []), ...places.map((place) => row[place] ?? null)]);
   });
-  const truncated = rows.length > MOST_GROUPS || parts.some(({ answer }) => answer.truncated);
+  const truncated = rows.length > MAX_GROUPS || parts.some(({ answer }) => answer.truncated);
   return {
     columns: [...mark, ...columns],
-    rows: rows.slice(0, MOST_GROUPS),
+    rows: rows.slice(0, MAX_GROUPS),
     total: parts.reduce((sum, { answer }) => sum + answer.total, 0),
     truncated,
   };

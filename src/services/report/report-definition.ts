@@ -5,7 +5,7 @@ import { invalid } from '../../core/input-checks.ts';
 /** Bytes that a definition or settings may have as JSON. */
 const LARGEST = 1_000_000;
 /** Nobody nests blocks as deep, and what walks them calls itself. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 /** 400 for JSON that is too long. */
 export function checkSize(value: object, path: string): void {
@@ -16,7 +16,7 @@ export function checkSize(value: object, path: string): void {
 export function checkedDefinition(definition: Record<string, unknown>): ReportDefinition {
   const { blocks } = definition;
   if (!Array.isArray(blocks)) throw invalid('definition.blocks', 'must be an array');
-  if (isDeeper(definition, DEEPEST)) throw invalid('definition', `must nest at most ${DEEPEST} levels`);
+  if (isDeeper(definition, MAX_DEPTH)) throw invalid('definition', `must nest at most ${MAX_DEPTH} levels`);
   checkSize(definition, 'definition');
   const ids = new Set<string>();
   for (const [index, block] of blocks.entries()) {

@@ -1,11 +1,11 @@
 import type { OwnedRow } from '../../../entities/owned-row.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { badInput, forbidden, notFound, preconditionFailed } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import {
-  isPartial,
+  isRestricted,
   LEVEL,
   LEVEL_OF_ROLE,
   levelAllows,
@@ -15,21 +15,21 @@ import {
   type TeamRole,
 } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import { isSlug } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { KindOf } from './owned-kind.ts';
 
 /** The viewer's level on what a principal owns, shares aside: superusers and owners above all, members by their role (contract 3). */
-export function levelOf(viewer: Pick<Viewer, 'superuser' | 'userId' | 'teamRoles'>, ownerId: string): Level {
+export function ownershipLevel(viewer: Pick<Viewer, 'superuser' | 'userId' | 'teamRoles'>, ownerId: string): Level {
   if (viewer.superuser || ownerId === `user:${viewer.userId}`) return LEVEL.owner;
   const role = ownerId.startsWith('team:') ? viewer.teamRoles[ownerId.slice(5)] : undefined;
   return role ? LEVEL_OF_ROLE[role] : LEVEL.none;
 }
 
 /** A share that hides nothing. */
-const WHOLE = 's.dataset_filter_id is null and not s.restrict_fields';
-const SHARED_LEVEL = `case when ${WHOLE} or s.access_level = 0 then s.access_level when s.access_level = ${LEVEL.view} then ${LEVEL.partView} else ${LEVEL.partEdit} end::float8`;
+const UNRESTRICTED = 's.dataset_filter_id is null and not s.restrict_fields';
+const SHARE_LEVEL = `case when ${UNRESTRICTED} or s.access_level = 0 then s.access_level when s.access_level = ${LEVEL.view} then ${LEVEL.restrictedView} else ${LEVEL.restrictedEdit} end::float8`;
 
 /** The levels that shares give a viewer on resources, in the order of their ids; the highest of several wins. */
 export async function sharedLevels(
@@ -39,7 +39,7 @@ export async function sharedLevels(
 ): Promise<Level[]> {
   const found = await query<{ id: string; level: Level }>({
     name: 'shared-levels',
-    text: `select resource_id as id, max(${SHARED_LEVEL}) as level from dws.share s where tenant_id = $1 and resource_id = any($2) and principal = any($3) group by resource_id`,
+    text: `select resource_id as id, max(${SHARE_LEVEL}) as level from dws.share s where tenant_id = $1 and resource_id = any($2) and principal = any($3) group by resource_id`,
     values: [tenantId, ids, principals],
   });
   const levels = new Map(found.map(({ id, level }) => [id, level]));
@@ -82,25 +82,25 @@ export interface Owned {
 }
 
 /** The viewer's level on a resource, by ownership, role and shares. No share gives more than an admin of the owning team has. */
-export function levelOn(ctx: Context, { id, ownerId, parent }: Owned): Level | Promise<Level> {
-  const own = levelOf(ctx.viewer, ownerId);
-  if (parent) return Promise.resolve(levelOn(ctx, parent)).then((above) => levelBelow(above, own));
+export function accessLevel(ctx: Context, { id, ownerId, parent }: Owned): Level | Promise<Level> {
+  const own = ownershipLevel(ctx.viewer, ownerId);
+  if (parent) return Promise.resolve(accessLevel(ctx, parent)).then((above) => cappedLevel(above, own));
   return own >= LEVEL.admin ? own : ctx.sharedLevel(id).then((shared) => higher(own, shared));
 }
 
 /** The same within a transaction, where a draft or snapshot may come without its parent. */
-export async function levelIn(
+export async function accessLevelInTransaction(
   ctx: { viewer: Grantee },
   tx: Pick<Transaction, 'query'>,
   { id, ownerId, parentId }: { id: string; ownerId: string; parentId?: string | null },
 ): Promise<Level> {
-  const own = levelOf(ctx.viewer, ownerId);
+  const own = ownershipLevel(ctx.viewer, ownerId);
   if (parentId) {
     const [parent] = await tx.query<{ id: string; ownerId: string }>({
       text: `select id, owner_id as "ownerId" from dws.dataset where tenant_id = $1 and id = $2`,
       values: [ctx.viewer.tenantId, parentId],
     });
-    return parent ? levelBelow(await levelIn(ctx, tx, parent), own) : own;
+    return parent ? cappedLevel(await accessLevelInTransaction(ctx, tx, parent), own) : own;
   }
   return own >= LEVEL.admin ? own : higher(own, (await sharedLevels(tx.query, ctx.viewer, [id]))[0]!);
 }
@@ -108,10 +108,10 @@ export async function levelIn(
 const higher = (a: Level, b: Level): Level => (a > b ? a : b);
 
 /** Whoever sees a part of a dataset, or nothing, sees no more of its drafts and snapshots, though they own them (contract 3, 7). */
-const levelBelow = (above: Level, own: Level): Level => (isPartial(above) ? above : higher(above, own));
+const cappedLevel = (above: Level, own: Level): Level => (isRestricted(above) ? above : higher(above, own));
 
 /** The rows that some principals own, or that such shares give to the viewer, as a where-clause over bare columns, or those of `row`. */
-const within = (
+const ownedOrShared = (
   { tenantId, principals }: Viewer,
   owners: readonly string[],
   shares: string,
@@ -124,27 +124,27 @@ const within = (
 
 /** The rows of a kind with owners that the viewer may read, as a where-clause; null for all of the tenant. */
 export const readable = (viewer: Viewer): { sql: string; params: unknown[] } | null =>
-  viewer.superuser ? null : within(viewer, viewer.principals, `s.access_level >= ${LEVEL.view}`);
+  viewer.superuser ? null : ownedOrShared(viewer, viewer.principals, `s.access_level >= ${LEVEL.view}`);
 
 const atLeast =
   (level: ShareLevel, row?: string) =>
   (viewer: Viewer): { sql: string; params: unknown[] } | null =>
     viewer.superuser
       ? null
-      : within(
+      : ownedOrShared(
           viewer,
-          viewer.principals.filter((principal) => levelOf(viewer, principal) >= level),
-          `s.access_level >= ${level} and ${WHOLE}`,
+          viewer.principals.filter((principal) => ownershipLevel(viewer, principal) >= level),
+          `s.access_level >= ${level} and ${UNRESTRICTED}`,
           row,
         );
 
 /** The rows of a kind with owners of which the viewer sees the whole, or that they may write, or share, in the same form; the first stands beside other rows, where a list is sorted. */
-export const seenWhole = atLeast(LEVEL.view, 'r.');
+export const fullyVisible = atLeast(LEVEL.view, 'r.');
 export const writable = atLeast(LEVEL.edit);
 export const shareable = atLeast(LEVEL.admin);
 
 /** The datasets that the viewer may read: of drafts their own, of drafts and snapshots those of datasets that they may read. */
-export const readableDatasets: RowRule = (viewer) => {
+export const readableDatasets: AccessFilter = (viewer) => {
   const rule = readable(viewer);
   return (
     rule && {
@@ -156,7 +156,7 @@ export const readableDatasets: RowRule = (viewer) => {
 
 /** The rows about a resource that the viewer may read; `column` holds the id of the resource, which is a row of `table`. */
 export const readableThrough =
-  (table: string, column: string, allowed: typeof readable = readable): RowRule =>
+  (table: string, column: string, allowed: typeof readable = readable): AccessFilter =>
   (viewer) => {
     const rule = allowed(viewer);
     return (
@@ -183,8 +183,8 @@ export async function load<T extends OwnedRow>(
     values: [ctx.viewer.tenantId, keyColumn(ctx.viewer, id).value],
   });
   const row = found && (await tx.em.findOne<OwnedRow>(kind.entity, { id: found.id }));
-  if (row) named(ctx.request, kind.kind, id, row.id);
-  const level = row ? await levelIn(ctx, tx, row) : LEVEL.none;
+  if (row) recordAuditTarget(ctx.request, kind.kind, id, row.id);
+  const level = row ? await accessLevelInTransaction(ctx, tx, row) : LEVEL.none;
   if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });
   if (!levelAllows(level, permission)) throw forbidden({ permission });
   checkVersion(ctx, kind.what, row.version);
@@ -212,7 +212,7 @@ export function checkVersion(ctx: Context, what: string, version: number): void 
 }
 
 /** The ids as their table spells them, each once; 404 naming the first that the tenant does not have. What they name stays until the transaction ends. */
-export async function knownIds(
+export async function resolveIds(
   tx: Pick<Transaction, 'query'>,
   tenantId: string,
   what: 'folder' | 'tag',

@@ -5,16 +5,16 @@ import { Share } from '../../../entities/share.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
-import type { ActivityEvent, Happening } from '../../core/activity.ts';
+import type { ActivityEventName, ActivityEvent } from '../../core/activity.ts';
 import { LEVEL } from '../../core/permissions.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
-import { printed } from '../../core/viewer.ts';
-import { namesOf, type Doer } from './activity.ts';
+import { printPrincipal } from '../../core/viewer.ts';
+import { namesOf, type ActivityActor } from './activity.ts';
 import type { KindOf } from './owned-kind.ts';
 import { KINDS } from './owned-kinds.ts';
 
 /** A happening whose sentence still lacks the names of what it speaks of: keys as `namesOf` takes them, in the order of the sentence. */
-interface Draft extends Omit<Happening, 'message'> {
+interface Draft extends Omit<ActivityEvent, 'message'> {
   keys: string[];
   sentence(resource: string, names: string[]): string;
 }
@@ -23,7 +23,7 @@ interface Draft extends Omit<Happening, 'message'> {
  * What a unit of work did, as the people who follow its resources should hear it. It is read off what was written, so that no service has to say it, a
  * kind to come is heard of by its declaration, and a change that changes nothing is not.
  */
-export async function happeningsOf(viewer: Doer, tx: Transaction): Promise<Happening[]> {
+export async function activityEventsOf(viewer: ActivityActor, tx: Transaction): Promise<ActivityEvent[]> {
   const changes = tx.changes();
   if (changes.length === 0) return [];
   // What comes or goes with its resource goes without saying.
@@ -38,7 +38,7 @@ export async function happeningsOf(viewer: Doer, tx: Transaction): Promise<Happe
 }
 
 async function draftsOf(
-  viewer: Doer,
+  viewer: ActivityActor,
   tx: Transaction,
   change: RowChange,
   whole: ReadonlySet<string>,
@@ -67,7 +67,7 @@ function ofResource(
   row: OwnedRow,
 ): Draft[] {
   const draft = (
-    event: ActivityEvent,
+    event: ActivityEventName,
     data: Record<string, unknown>,
     sentence: Draft['sentence'],
     keys: string[] = [],
@@ -75,13 +75,13 @@ function ofResource(
   if (type !== 'update') return [draft(`${type}d`, {}, (name) => `${type}d ${name}`)];
 
   const drafts: Draft[] = [];
-  const rest = new Map<ActivityEvent, string[]>();
+  const rest = new Map<ActivityEventName, string[]>();
   for (const field of fields.filter((one) => !BOOKKEEPING.includes(one) && !silent.includes(one))) {
     if (field === 'ownerId')
       drafts.push(
         draft(
           'owner.changed',
-          { from: printed(String(before['ownerId'])), to: printed(row.ownerId) },
+          { from: printPrincipal(String(before['ownerId'])), to: printPrincipal(row.ownerId) },
           (name, [owner]) => `gave ${name} to ${owner}`,
           [row.ownerId],
         ),
@@ -124,7 +124,7 @@ function ofShare(
       resource,
       event: 'unshared',
       keys,
-      data: { principalId: printed(principal) },
+      data: { principalId: printPrincipal(principal) },
       sentence: (name, [whom]) => `stopped sharing ${name} with ${whom}`,
     };
   const part = datasetFilterId || restrictFields ? 'a part of ' : '';
@@ -133,7 +133,7 @@ function ofShare(
     resource,
     event: 'shared',
     keys,
-    data: { principalId: printed(principal), accessLevel },
+    data: { principalId: printPrincipal(principal), accessLevel },
     sentence: (name, [whom]) => `shared ${part}${name} with ${whom} (${LEVEL_WORDS[accessLevel]})`,
   };
 }
@@ -189,7 +189,12 @@ function ofTeam({ type, fields }: RowChange, team: Team): Draft[] {
     : [];
 }
 
-function ofMember(viewer: Doer, { type }: RowChange, { userId, role }: TeamMember, team: Team | null): Draft[] {
+function ofMember(
+  viewer: ActivityActor,
+  { type }: RowChange,
+  { userId, role }: TeamMember,
+  team: Team | null,
+): Draft[] {
   if (!team) return [];
   const common = { kind: 'team' as const, resource: ownFeed(team), keys: [`user:${userId}`] };
   if (type === 'delete')

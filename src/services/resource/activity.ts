@@ -1,5 +1,5 @@
 import type { OwnedRow } from '../../../entities/owned-row.ts';
-import type { Happening } from '../../core/activity.ts';
+import type { ActivityEvent } from '../../core/activity.ts';
 import type { Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -7,12 +7,12 @@ import type { Viewer } from '../../core/viewer.ts';
 import type { KindOf } from './owned-kind.ts';
 
 /** Who did something. */
-export type Doer = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
+export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
 /** The statement that writes activities. They are one value of JSON, `$1`, so that another statement can carry them along. */
 export const activityStatement = (
   { tenantId, userId }: { tenantId: string; userId: string | null },
-  happenings: readonly Happening[],
+  happenings: readonly ActivityEvent[],
   place = 1,
 ): Statement => ({
   text: `insert into dws.activity (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
@@ -37,12 +37,12 @@ export const activityStatement = (
 });
 
 /** Says that somebody did the same to many resources of a kind, for what is done past the unit of work. `sentence` makes the message from a resource’s name. */
-export async function noteEach(
-  viewer: Doer,
+export async function recordActivityForEach(
+  viewer: ActivityActor,
   tx: Transaction,
   { kind }: Pick<KindOf<OwnedRow>, 'kind'>,
-  event: Happening['event'],
-  resources: readonly Happening['resource'][],
+  event: ActivityEvent['event'],
+  resources: readonly ActivityEvent['resource'][],
   sentence: (name: string) => string,
   data?: Record<string, unknown>,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function noteEach(
 }
 
 /** What became of a dataset's refresh, told in the transaction that records it. `data` holds no texts of the source: readers who see a part of the rows read it too. */
-export async function noteRefresh(
+export async function recordRefreshActivity(
   tx: Transaction,
   { tenantId, userId, resourceId }: { tenantId: string; userId: string; resourceId: string },
   event: 'refreshed' | 'refresh.failed',

@@ -16,7 +16,7 @@ export interface AuditFilter {
   kind?: string;
   resourceId?: string;
   outcome?: string;
-  tongue?: string;
+  channel?: string;
   /** Inclusive. */
   from?: Date;
   /** Exclusive. */
@@ -35,7 +35,7 @@ export const AUDIT_FILTERS: Record<keyof AuditFilter, Filter> = {
   kind: is('kind'),
   resourceId: is('resource_id'),
   outcome: is('outcome'),
-  tongue: is('tongue'),
+  channel: is('channel'),
   from: (value) => ({ sql: 'created_at >= ?', params: [value] }),
   to: (value) => ({ sql: 'created_at < ?', params: [value] }),
 };
@@ -50,7 +50,7 @@ const COLUMNS = [
   'kind',
   'resourceId',
   'outcome',
-  'tongue',
+  'channel',
   'address',
   'tokenId',
   'sessionId',

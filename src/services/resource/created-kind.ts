@@ -1,6 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { TenantRow } from '../../../entities/tenant-row.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -24,7 +24,7 @@ export interface CreatedKind<T extends CreatedRow> {
 }
 
 /** Whether the viewer may change or delete a row of the kind. */
-export const mayChange = (
+export const canChange = (
   { permission }: Pick<CreatedKind<CreatedRow>, 'permission'>,
   viewer: Viewer,
   creatorId: string | null | undefined,
@@ -48,8 +48,8 @@ export async function loadCreated<T extends CreatedRow>(
     : [];
   const row = found && (await tx.em.findOne<CreatedRow>(entity, { id: found.id }));
   if (!row) throw notFound({ what, id });
-  named(ctx.request, what, id, row.id);
-  if (!mayChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
+  recordAuditTarget(ctx.request, what, id, row.id);
+  if (!canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
   checkVersion(ctx, what, row.version);
   return row as T;
 }

@@ -1,4 +1,4 @@
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Column, Filter, Model } from '../../core/read/model.ts';
 import { readable } from './access.ts';
 import { KINDS } from './owned-kinds.ts';
@@ -13,10 +13,10 @@ export const favorite: Filter = (value, { tenantId, userId }) => ({
 });
 
 /** Nobody sees another's favourites, superusers neither. */
-export const ownFavorites: RowRule = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
+export const ownFavorites: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
 /** Of those, what the viewer can still read. */
-const ownReadable: RowRule = (viewer) => {
+const ownReadable: AccessFilter = (viewer) => {
   const [own, rule] = [ownFavorites(viewer)!, readable(viewer)];
   return rule ? { sql: `${own.sql} and (${rule.sql})`, params: [...own.params, ...rule.params] } : own;
 };
@@ -42,10 +42,10 @@ export const favoriteResources: Model = {
     createdAt: column('created_at', 'timestamp'),
   },
   relations: {},
-  needs: {},
+  required: {},
   filters: {},
   text: ['name'],
-  rights: ownReadable,
+  accessFilter: ownReadable,
   sortable: { name: 'lower(r."name")', kind: 'r."kind"', createdAt: 'r."created_at"' },
   order: '-createdAt',
 };

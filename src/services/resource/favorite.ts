@@ -1,6 +1,6 @@
 import { Favorite } from '../../../entities/favorite.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -35,7 +35,7 @@ export async function remove<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, 
 
 async function readable<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string): Promise<{ id: string }> {
   const resource = await ctx.read.one(kind.entity as Kind<OwnedRow>, id, ['id']);
-  named(ctx.request, kind.kind, id, resource.id);
+  recordAuditTarget(ctx.request, kind.kind, id, resource.id);
   return resource;
 }
 

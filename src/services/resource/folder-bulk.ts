@@ -4,14 +4,14 @@ import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { numbered } from '../../core/read/condition.ts';
-import { knownIds, writable } from './access.ts';
-import { namesOf, noteEach } from './activity.ts';
+import { resolveIds, writable } from './access.ts';
+import { namesOf, recordActivityForEach } from './activity.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
 import type { FolderInput } from './folder.ts';
 import { KINDS } from './owned-kinds.ts';
 
 /** What one call may name at most. */
-const MOST = 1000;
+const MAX_ASSIGNMENTS = 1000;
 
 /**
  * Puts resources of any kind into a folder, or out of all with null. Ids that nothing has, or nothing that the caller may write, are passed over in silence
@@ -24,11 +24,11 @@ export async function assign(
 ): Promise<void> {
   const { tenantId } = ctx.viewer;
   if (folderId === undefined) throw invalid('folderId', 'is required; null takes things out of their folders');
-  if (entities.length > MOST) throw invalid('entities', `must name at most ${MOST} resources`);
+  if (entities.length > MAX_ASSIGNMENTS) throw invalid('entities', `must name at most ${MAX_ASSIGNMENTS} resources`);
   const rights = writable(ctx.viewer);
   const ids = entities.filter(isUuid);
   await ctx.transaction(async (tx) => {
-    if (folderId !== null) await knownIds(tx, tenantId, 'folder', [folderId]);
+    if (folderId !== null) await resolveIds(tx, tenantId, 'folder', [folderId]);
     const where =
       folderId === null
         ? null
@@ -43,7 +43,7 @@ export async function assign(
           returning t.id, t.name, t.owner_id as "ownerId"`,
         values: [tenantId, ids, folderId, ...(rights?.params ?? [])],
       });
-      await noteEach(
+      await recordActivityForEach(
         ctx.viewer,
         tx,
         kind,
@@ -80,10 +80,11 @@ export async function bulkUpdate(ctx: Context, changes: FolderChanges): Promise<
   const gone = distinct(changes.remove ?? []);
   const added = (changes.add ?? []).map(checkedNew);
   const updated = (changes.update ?? []).map(checkedChange);
-  if (gone.length + added.length + updated.length > MOST) throw invalid('input', `must name at most ${MOST} folders`);
+  if (gone.length + added.length + updated.length > MAX_ASSIGNMENTS)
+    throw invalid('input', `must name at most ${MAX_ASSIGNMENTS} folders`);
   await ctx.transaction(async (tx) => {
     await lockTree(tx, tenantId);
-    await knownIds(tx, tenantId, 'folder', gone);
+    await resolveIds(tx, tenantId, 'folder', gone);
     await removeTrees(tx, tenantId, gone);
     await insert(tx, tenantId, userId, added);
     await change(tx, tenantId, updated);
@@ -111,7 +112,7 @@ async function insert(tx: Transaction, tenantId: string, userId: string, folders
   const ids = folders.map(({ id }) => id);
   const own = new Set(ids);
   if (own.size < ids.length) throw taken(ids.find((id, index) => ids.indexOf(id) < index)!);
-  await knownIds(
+  await resolveIds(
     tx,
     tenantId,
     'folder',
@@ -148,7 +149,7 @@ async function change(tx: Transaction, tenantId: string, changes: readonly Chang
   const ids = changes.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) < index);
   if (twice) throw invalid('update', `names the folder ${twice} twice`);
-  await knownIds(tx, tenantId, 'folder', distinct([...ids, ...present(changes.map(({ parent_id }) => parent_id))]));
+  await resolveIds(tx, tenantId, 'folder', distinct([...ids, ...present(changes.map(({ parent_id }) => parent_id))]));
   await tx.query({
     text: `update dws.folder f set name = coalesce(c.name, f.name), parent_id = case when c.moves then c.parent_id else f.parent_id end, version = version + 1, updated_at = now()
       from jsonb_to_recordset($2::jsonb) as c(id uuid, name text, moves boolean, parent_id uuid) where f.tenant_id = $1 and f.id = c.id`,

@@ -1,7 +1,7 @@
 import { Folder } from '../../../entities/folder.ts';
 import type { Context } from '../../core/context.ts';
 import { checkText } from '../../core/input-checks.ts';
-import { knownIds } from './access.ts';
+import { resolveIds } from './access.ts';
 import { loadCreated, type CreatedKind } from './created-kind.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
 
@@ -25,7 +25,7 @@ export async function create(ctx: Context, input: FolderInput): Promise<string> 
   const name = checkText(input.name, 'name');
   const parentId = input.parentId?.toLowerCase() ?? null;
   return ctx.transaction(async (tx) => {
-    if (parentId !== null) await knownIds(tx, tenantId, 'folder', [parentId]);
+    if (parentId !== null) await resolveIds(tx, tenantId, 'folder', [parentId]);
     const folder = tx.em.create(Folder, { tenantId, name, parentId, creatorId: userId }, { partial: true });
     tx.em.persist(folder);
     return folder.id;
@@ -41,7 +41,7 @@ export async function update(ctx: Context, id: string, { name, parentId: given }
     if (name !== undefined) folder.name = checkText(name, 'name');
     const parentId = given === undefined ? (folder.parentId ?? null) : (given?.toLowerCase() ?? null);
     if (parentId === (folder.parentId ?? null)) return folder.id;
-    if (parentId !== null) await knownIds(tx, tenantId, 'folder', [parentId]);
+    if (parentId !== null) await resolveIds(tx, tenantId, 'folder', [parentId]);
     folder.parentId = parentId;
     await checkAcyclic(tx, tenantId, [folder.id]);
     return folder.id;

@@ -30,14 +30,14 @@ import { Visual } from '../../../entities/visual.ts';
 import { modelOf, type ModelExtras } from '../../adapters/database/model-of.ts';
 import { patternOf } from '../../core/read/list-arguments.ts';
 import type { Filter, Model, Relation } from '../../core/read/model.ts';
-import { MOST_CHILDREN, toMany, toOne } from '../../core/read/model.ts';
+import { MAX_CHILDREN, toMany, toOne } from '../../core/read/model.ts';
 import type { Kind } from '../../core/read/reader.ts';
 import { STALE } from '../dataset/draft-base.ts';
-import { FILTER_RIGHTS, FILTER_USED } from '../dataset/saved-filter-model.ts';
+import { FILTER_ACCESS, FILTER_USED } from '../dataset/saved-filter-model.ts';
 import { ownSettings, settingsOfViewer } from '../dataset/user-setting.ts';
-import { MEMBER_RIGHTS } from '../datasource/suite.ts';
+import { MEMBER_ACCESS } from '../datasource/suite.ts';
 import { SNAPSHOT_IDS } from '../report/dataset-reference-view.ts';
-import { readable, readableDatasets, readableThrough, seenWhole } from './access.ts';
+import { readable, readableDatasets, readableThrough, fullyVisible } from './access.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
 import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
 import { ownNotifications, READ } from './notification.ts';
@@ -66,12 +66,12 @@ const parts = (which: string, order: string): Relation => ({
   model: model(Dataset),
   join: `r.parent_id = p.id and ${which}`,
   order,
-  limit: MOST_CHILDREN,
+  limit: MAX_CHILDREN,
 });
 
 /** What all kinds with owners have in common. */
 const owned = (more: ModelExtras = {}): ModelExtras => ({
-  rights: readable,
+  accessFilter: readable,
   ...more,
   relations: {
     ownerUser: principal(User, 'user', 'owner_id'),
@@ -124,7 +124,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [
     Notification,
     {
-      rights: ownNotifications,
+      accessFilter: ownNotifications,
       text: [],
       sortable: ['type', 'readAt', 'createdAt', 'updatedAt'],
       order: '-createdAt',
@@ -137,7 +137,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [AuditEvent, { text: [], sortable: ['createdAt'], order: '-createdAt', filters: AUDIT_FILTERS }],
   [Tag, {}],
   [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
-  [Favorite, { rights: ownFavorites }],
+  [Favorite, { accessFilter: ownFavorites }],
   [
     Folder,
     {
@@ -161,19 +161,19 @@ const EXTRAS = new Map<Kind, ModelExtras>([
     DatasourceLink,
     {
       what: 'link',
-      rights: readableThrough('datasource', 'target_datasource_id'),
+      accessFilter: readableThrough('datasource', 'target_datasource_id'),
       relations: { target: toOne(model(Datasource), 'target_datasource_id') },
     },
   ],
   [Suite, { relations: { members: toMany(model(SuiteMember), 'suite_id', 'position') } }],
-  [SuiteMember, { rights: MEMBER_RIGHTS }],
+  [SuiteMember, { accessFilter: MEMBER_ACCESS }],
   [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [
     Dataset,
     owned({
-      rights: readableDatasets,
+      accessFilter: readableDatasets,
       sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
-      orders: { records: seenWhole, size: seenWhole },
+      orders: { records: fullyVisible, size: fullyVisible },
       computed: { stale: STALE },
       relations: {
         parent: toOne(model(Dataset), 'parent_id'),
@@ -187,12 +187,12 @@ const EXTRAS = new Map<Kind, ModelExtras>([
       },
     }),
   ],
-  [UserSetting, { rights: ownSettings }],
+  [UserSetting, { accessFilter: ownSettings }],
   [
     SavedFilter,
     {
       what: 'filter',
-      rights: FILTER_RIGHTS,
+      accessFilter: FILTER_ACCESS,
       computed: { used: FILTER_USED },
       relations: {
         dataset: toOne(model(Dataset), 'dataset_id'),

@@ -1,13 +1,13 @@
 import { Repeater } from '@graphql-yoga/subscription';
 import { Notification } from '../../../entities/notification.ts';
-import { named } from '../../core/audit.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
-import { Fault, notFound } from '../../core/errors.ts';
+import { ApiError, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Filter } from '../../core/read/model.ts';
 import { checkVersion } from './access.ts';
 
@@ -25,7 +25,7 @@ export interface NotificationInput {
 }
 
 /** Nobody sees another's notifications, superusers neither. */
-export const ownNotifications: RowRule = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
+export const ownNotifications: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
 /** Those that the viewer has read, or has not. */
 export const READ: Filter = (value) => ({ sql: value ? 'read_at is not null' : 'read_at is null', params: [] });
@@ -71,7 +71,7 @@ export function update(ctx: Context, id: string, { read }: NotificationInput): P
       : [];
     const notification = found && (await tx.em.findOne(Notification, { id: found.id }));
     if (!notification) throw notFound({ what: 'notification', id });
-    named(ctx.request, 'notification', id, notification.id);
+    recordAuditTarget(ctx.request, 'notification', id, notification.id);
     checkVersion(ctx, 'notification', notification.version);
     if (read !== undefined && read !== Boolean(notification.readAt)) notification.readAt = read ? new Date() : null;
     return notification.id;
@@ -107,7 +107,7 @@ export async function news(ctx: Context): Promise<AsyncIterable<string>> {
         }
       } catch (error) {
         // Postgres that restarts ends no subscription.
-        if (!(error instanceof Fault && error.status === 503)) stop(error);
+        if (!(error instanceof ApiError && error.status === 503)) stop(error);
         else if (!ended) again = setTimeout(() => void ring(), PAUSE);
       } finally {
         looking = false;

@@ -1,13 +1,21 @@
 import type { EntityClass } from '@mikro-orm/core';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
-import type { ActivityEvent } from '../../core/activity.ts';
+import type { ActivityEventName } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused, slugTaken } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import { checkSlug, freeSlug, knownIds, levelIn, levelOf, load, principalOf } from './access.ts';
+import {
+  checkSlug,
+  freeSlug,
+  resolveIds,
+  accessLevelInTransaction,
+  ownershipLevel,
+  load,
+  principalOf,
+} from './access.ts';
 import { retag, tagNew } from './tag-assignment.ts';
 
 /** Declares a kind that people own: everything that all kinds have in common works from this. */
@@ -19,7 +27,7 @@ export interface KindOf<T extends OwnedRow> {
   what: string;
   table: string;
   /** What a change of a field is called in the activity of a resource, where that is not `updated`. */
-  events?: Readonly<Record<string, ActivityEvent>>;
+  events?: Readonly<Record<string, ActivityEventName>>;
   /** Fields that follow others, of which the activity says nothing. */
   silent?: readonly string[];
   /** Its rows may be parts of another, which decides who sees them: the relation `parent`. */
@@ -27,7 +35,7 @@ export interface KindOf<T extends OwnedRow> {
 }
 
 /** What the read path must bring of a row for the viewer's level on it. */
-export const levelNeeds = ({ hasParents }: Pick<KindOf<OwnedRow>, 'hasParents'>): string[] => [
+export const accessLevelColumns = ({ hasParents }: Pick<KindOf<OwnedRow>, 'hasParents'>): string[] => [
   'id',
   'ownerId',
   ...(hasParents ? ['parent.id', 'parent.ownerId'] : []),
@@ -126,7 +134,7 @@ export async function changeOwner<T extends OwnedRow>(
   const ownerId = await principalOf(tx, ctx.viewer.tenantId, given);
   if (ownerId === row.ownerId) return;
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
-  if (!levelAllows(await levelIn(ctx, tx, row), permission)) throw forbidden({ permission });
+  if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
   if ('parentId' in row && row.parentId) throw conflict('A draft or snapshot stays with who made it');
   checkNewOwner(ctx, ownerId);
   row.ownerId = ownerId;
@@ -134,7 +142,7 @@ export async function changeOwner<T extends OwnedRow>(
 
 /** Handing something to a team takes `memberPlus` there (contract 4). */
 export function checkNewOwner(ctx: Context, ownerId: string): void {
-  if (ownerId.startsWith('team:') && levelOf(ctx.viewer, ownerId) < LEVEL.edit)
+  if (ownerId.startsWith('team:') && ownershipLevel(ctx.viewer, ownerId) < LEVEL.edit)
     throw refused(`Handing something to a team needs the role memberPlus there`);
 }
 
@@ -150,7 +158,7 @@ async function folderOf(
   folderId: string | null | undefined,
 ): Promise<string | null> {
   if (folderId === undefined || folderId === null) return null;
-  await knownIds(tx, tenantId, 'folder', [folderId]);
+  await resolveIds(tx, tenantId, 'folder', [folderId]);
   return folderId.toLowerCase();
 }
 

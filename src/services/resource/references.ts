@@ -2,10 +2,10 @@ import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { LEVEL, type Kind } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { RowRule } from '../../core/read/condition.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Column, Model, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
-import { levelOf, readable, sharedLevels } from './access.ts';
+import { ownershipLevel, readable, sharedLevels } from './access.ts';
 
 /** That rows of one table use resources. One line makes a use known to `…/references` and, where it `blocks`, to deletion. */
 interface Use {
@@ -56,12 +56,12 @@ const usersOf = (uses: readonly Use[], parts: boolean): string =>
 
 const column = (name: string, type: Column['type'], nullable = false): Column => ({ column: name, type, nullable });
 
-const readableUsers: RowRule = (viewer) => {
+const readableUsers: AccessFilter = (viewer) => {
   const rule = readable(viewer);
   return rule && { sql: `r.owner_id is null or ${rule.sql}`, params: rule.params };
 };
 
-const references = (rights?: RowRule): Model => ({
+const references = (rights?: AccessFilter): Model => ({
   name: 'Reference',
   what: 'reference',
   tenant: 'tenant_id',
@@ -73,12 +73,12 @@ const references = (rights?: RowRule): Model => ({
     ownerId: column('owner_id', 'text', true),
   },
   relations: {},
-  needs: {},
+  required: {},
   filters: {},
   text: ['name'],
   sortable: {},
   order: 'kind,name',
-  rights,
+  accessFilter: rights,
 });
 
 const [visible, all] = [references(readableUsers), references()];
@@ -117,7 +117,7 @@ export async function checkUnused(ctx: Context, tx: Transaction, kind: Kind, id:
     users.map((user) => user.id),
   );
   const readableOnes = users
-    .filter(({ ownerId }, i) => levelOf(ctx.viewer, ownerId) > LEVEL.none || shared[i]! > LEVEL.none)
+    .filter(({ ownerId }, i) => ownershipLevel(ctx.viewer, ownerId) > LEVEL.none || shared[i]! > LEVEL.none)
     .slice(0, NAMED);
   const others = users.length - readableOnes.length;
   const parts = [

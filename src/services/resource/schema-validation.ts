@@ -1,13 +1,13 @@
 import type { ErrorObject } from 'ajv';
-import { badInput, type Complaint, type Fault } from '../../core/errors.ts';
+import { badInput, type ValidationIssue, type ApiError } from '../../core/errors.ts';
 
 /** 400 for a value that does not fit its JSON Schema: each complaint names the path below `root`, and no value. */
-export function misfit(errors: readonly ErrorObject[], root: string): Fault {
+export function schemaError(errors: readonly ErrorObject[], root: string): ApiError {
   const validation = errors.map((error) => complaint(error, root));
   return badInput(validation[0]!.message, { validation });
 }
 
-function complaint({ keyword, instancePath, params, message }: ErrorObject, root: string): Complaint {
+function complaint({ keyword, instancePath, params, message }: ErrorObject, root: string): ValidationIssue {
   const named =
     keyword === 'required'
       ? params.missingProperty

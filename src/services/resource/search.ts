@@ -44,15 +44,15 @@ export interface Search {
   start?: number | null;
 }
 
-const LONGEST = 500;
+const MAX_QUERY_CHARACTERS = 500;
 
 /** What the viewer may read and that holds all words of `q`, the best first: one statement. 400 when `q` holds no word. */
 export async function search(
   { query, viewer }: Context,
   { q, kinds, limit, start }: Search,
 ): Promise<{ items: Hit[]; start: number; count: number; total: number }> {
-  if (q.length > LONGEST || q.includes('\0'))
-    throw invalid('q', `must have at most ${LONGEST} characters and no zero byte`);
+  if (q.length > MAX_QUERY_CHARACTERS || q.includes('\0'))
+    throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
   if (normaliseWords(q).length === 0) throw invalid('q', 'must hold a word');
   const wanted = kinds ?? Object.keys(SEARCHABLE);
   const rule = readable(viewer);

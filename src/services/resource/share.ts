@@ -5,7 +5,7 @@ import { notFound, refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, levelIn, load, principalOf } from './access.ts';
+import { checkVersion, accessLevelInTransaction, load, principalOf } from './access.ts';
 import type { KindOf } from './owned-kind.ts';
 
 export interface ShareInput {
@@ -34,7 +34,8 @@ export function set<T extends OwnedRow>(
       id,
       `${kind.kind}:share` as ResourcePermission,
     );
-    if (accessLevel > (await levelIn(ctx, tx, resource))) throw refused('Nobody grants a level above their own');
+    if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
+      throw refused('Nobody grants a level above their own');
     const principal = await principalOf(tx, tenantId, principalId);
     const present = await tx.em.findOne(Share, { resourceId: resource.id, principal });
     checkVersion(ctx, 'share', present?.version ?? 0);

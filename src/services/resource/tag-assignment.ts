@@ -5,7 +5,7 @@ import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, knownIds, levelIn, load } from './access.ts';
+import { checkVersion, resolveIds, accessLevelInTransaction, load } from './access.ts';
 import type { KindOf } from './owned-kind.ts';
 
 const permissionOf = ({ kind }: Pick<KindOf<OwnedRow>, 'kind'>) => `${kind}:assignTags` as ResourcePermission;
@@ -19,7 +19,7 @@ export function assign<T extends OwnedRow>(
 ): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
     const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, permissionOf(kind));
-    const [known] = await knownIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
+    const [known] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
     const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: known });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
     return { id: present?.id ?? make(tx, kind, resource, known!).id, created: !present };
@@ -50,7 +50,7 @@ export async function tagNew<T extends OwnedRow>(
   resource: T,
   tagIds: readonly string[],
 ): Promise<void> {
-  for (const tagId of await knownIds(tx, ctx.viewer.tenantId, 'tag', tagIds)) make(tx, kind, resource, tagId);
+  for (const tagId of await resolveIds(tx, ctx.viewer.tenantId, 'tag', tagIds)) make(tx, kind, resource, tagId);
 }
 
 /** Makes a resource's tags exactly these; changing them takes a permission of its own. */
@@ -61,13 +61,13 @@ export async function retag<T extends OwnedRow>(
   resource: T,
   tagIds: readonly string[],
 ): Promise<void> {
-  const wanted = await knownIds(tx, ctx.viewer.tenantId, 'tag', tagIds);
+  const wanted = await resolveIds(tx, ctx.viewer.tenantId, 'tag', tagIds);
   const present = await tx.em.find(TagAssignment, { resourceId: resource.id });
   const gone = present.filter(({ tagId }) => !wanted.includes(tagId));
   const fresh = wanted.filter((tagId) => !present.some((assignment) => assignment.tagId === tagId));
   if (gone.length + fresh.length === 0) return;
   const permission = permissionOf(kind);
-  if (!levelAllows(await levelIn(ctx, tx, resource), permission)) throw forbidden({ permission });
+  if (!levelAllows(await accessLevelInTransaction(ctx, tx, resource), permission)) throw forbidden({ permission });
   for (const assignment of gone) drop(tx, resource, assignment);
   for (const tagId of fresh) make(tx, kind, resource, tagId);
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { happeningsOf } from './activity-events.ts';
+import { activityEventsOf } from './activity-events.ts';
 import { activityStatement } from './activity.ts';
-import { actorOf, AUDIT_VALUES, auditStatement, madeBy } from './audit.ts';
+import { actorOf, AUDIT_VALUES, auditStatement, createdTarget } from './audit.ts';
 
 /**
  * A unit of work of a viewer. What it did to resources becomes activities, and the mutation that asked for it an event of the audit log, in the same
@@ -18,10 +18,10 @@ export async function unitOfWork<T>(
     return await platform.database.transaction(viewer.tenantId, async (tx) => {
       const result = await work(tx);
       await tx.em.flush();
-      const happenings = await happeningsOf(viewer, tx);
+      const happenings = await activityEventsOf(viewer, tx);
       if (mutation && !mutation.recorded) {
         mutation.recorded = takes = true;
-        mutation.resourceId ??= madeBy(mutation, tx.changes());
+        mutation.resourceId ??= createdTarget(mutation, tx.changes());
         const { text, values } = auditStatement(request, mutation, actorOf(viewer), 'succeeded');
         const more = happenings.length > 0 ? activityStatement(viewer, happenings, AUDIT_VALUES + 1) : null;
         await tx.query({

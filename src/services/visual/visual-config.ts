@@ -1,12 +1,12 @@
 import { Ajv } from 'ajv';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { isPartial } from '../../core/permissions.ts';
+import { isRestricted } from '../../core/permissions.ts';
 import { componentOf, visibleConfig, type IsVisible, type VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { visibleFields, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { levelOn } from '../resource/access.ts';
-import { misfit } from '../resource/schema-validation.ts';
+import { accessLevel } from '../resource/access.ts';
+import { schemaError } from '../resource/schema-validation.ts';
 
 // `field` tells front-ends what to offer; whether there is such a field is asked with the data, for a dataset may have no rows yet.
 const ajv = new Ajv({ allErrors: true, formats: { field: true } });
@@ -14,7 +14,7 @@ const ajv = new Ajv({ allErrors: true, formats: { field: true } });
 /** A visual's config as it is kept. 400 naming the key that its component does not know, or that holds something else. */
 export function checkedConfig(component: VisualComponent, config: Record<string, unknown>): VisualConfig {
   const valid = ajv.compile<VisualConfig>(componentOf(component).schema);
-  if (!valid(config)) throw misfit(valid.errors!, 'config');
+  if (!valid(config)) throw schemaError(valid.errors!, 'config');
   const { min, max } = config;
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     throw invalid('config.max', 'must be greater than config.min');
@@ -23,7 +23,7 @@ export function checkedConfig(component: VisualComponent, config: Record<string,
 
 /** Which fields of a dataset exist for the viewer, who sees a part of it; null when they see the whole (contract 3). */
 export async function fieldsSeen(ctx: Context, dataset: ViewedDataset): Promise<IsVisible | null> {
-  if (!isPartial(await levelOn(ctx, dataset))) return null;
+  if (!isRestricted(await accessLevel(ctx, dataset))) return null;
   const visible = new Set((await visibleFields(ctx, dataset)).map(({ name }) => name));
   return (field) => visible.has(field);
 }

@@ -107,7 +107,7 @@ async function rowsOf(
 }
 
 /** More than that no picture shows, and drawing it takes long. */
-const MOST_DRAWN = 1000;
+const MAX_DRAWN = 1000;
 const USUAL_SIZE = { width: 800, height: 450 };
 
 /** A visual as the viewer sees it, drawn as SVG. */
@@ -121,7 +121,7 @@ export async function visualImage(
     width: checkedSize('width', width ?? config.width ?? USUAL_SIZE.width),
     height: checkedSize('height', height ?? config.height ?? USUAL_SIZE.height),
   };
-  const most = component === 'scatter-plot' ? 2 * MOST_DRAWN : MOST_DRAWN;
+  const most = component === 'scatter-plot' ? 2 * MAX_DRAWN : MAX_DRAWN;
   const data = await visualData(ctx, visual, {
     ...query,
     limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? most, most),

@@ -12,7 +12,7 @@ import { checkVersion, load } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkedConfig, fieldsSeen } from './visual-config.ts';
 
-const MOST_VISUALS = 200;
+const MAX_VISUALS = 200;
 
 export interface VisualInput {
   name?: string | null;
@@ -35,7 +35,7 @@ export async function create(
   return ctx.transaction(async (tx) => {
     const dataset = await lockedDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const count = await tx.em.count(Visual, { datasetId: dataset.id });
-    if (count >= MOST_VISUALS) throw conflict(`A dataset has at most ${MOST_VISUALS} visuals`);
+    if (count >= MAX_VISUALS) throw conflict(`A dataset has at most ${MAX_VISUALS} visuals`);
     const name = input.name ?? componentOf(component).name;
     const visual = tx.em.create(
       Visual,
@@ -69,7 +69,7 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
   await ctx.transaction(async (tx) => {
     const dataset = await lockedDataset(ctx, tx, datasetId, 'dataset:deleteVisual');
     const visual = await visualIn(ctx, tx, dataset, id);
-    await shift(tx, visual, visual.position + 1, MOST_VISUALS, -1);
+    await shift(tx, visual, visual.position + 1, MAX_VISUALS, -1);
     tx.em.remove(visual);
   });
 }

@@ -14,7 +14,7 @@ const ROW_COPIES = 4;
 /** A group of rows is in memory as it is collected and as it is written. */
 const GROUP_COPIES = 2;
 const BASE_MEMORY = 128 * 10 ** 6;
-const MOST_MEMORY = 2 * 10 ** 9;
+const MAX_MEMORY = 2 * 10 ** 9;
 const SHOWN_CHARACTERS = 200;
 
 /** SQL that reads a segment in the one dialect (core/row-source.ts). */
@@ -70,7 +70,7 @@ function memoryOf({ bytes, rows, longestRow }: Segment): number {
   const group = GROUP_STEP * (bytes / Math.max(rows, 1));
   return Math.max(
     longestRow > USUAL_ROW_BYTES ? ROW_COPIES * longestRow : 0,
-    group > GROUP_BYTES ? Math.min(GROUP_COPIES * group, MOST_MEMORY) : 0,
+    group > GROUP_BYTES ? Math.min(GROUP_COPIES * group, MAX_MEMORY) : 0,
   );
 }
 

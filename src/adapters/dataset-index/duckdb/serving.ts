@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
-import { Gate } from '../../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import { unavailable } from '../../../core/errors.ts';
 import { Attachments } from './attachments.ts';
 import { quotePath } from './generation-files.ts';
@@ -22,8 +22,8 @@ export type Aliases = string[];
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
-  readonly #queries = new Gate(RUNNING, WAITING, FULL);
-  readonly #scans = new Gate(RUNNING, WAITING, FULL);
+  readonly #queries = new ConcurrencyGate(RUNNING, WAITING, FULL);
+  readonly #scans = new ConcurrencyGate(RUNNING, WAITING, FULL);
   readonly #idle: DuckDBConnection[] = [];
   readonly #writes = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();

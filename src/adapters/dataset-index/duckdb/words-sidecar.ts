@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { Gate } from '../../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { gone } from '../../../core/errors.ts';
 import { wordsOf } from '../../../core/search-words.ts';
@@ -26,7 +26,7 @@ export class WordsSidecar {
   readonly #serving: Serving;
   readonly #building = new Map<string, Promise<void>>();
   /** One at a time: each takes a core. */
-  readonly #gate = new Gate(1, WAITING, 'Too many searches are waiting for the index');
+  readonly #gate = new ConcurrencyGate(1, WAITING, 'Too many searches are waiting for the index');
   #registered = false;
 
   constructor(dir: string, serving: Serving) {

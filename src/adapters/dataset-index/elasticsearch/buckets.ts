@@ -7,7 +7,7 @@ import type { Query } from './criteria-query.ts';
 import { askRows } from './search-requests.ts';
 
 /** More take minutes. */
-const MOST_BUCKETS = 1_000_000;
+const MAX_BUCKETS = 1_000_000;
 /** The engine refuses answers of more than 65,536 buckets. */
 const PAGE = 50_000;
 const LEAST_PAGE = 500;
@@ -44,7 +44,7 @@ export async function* bucketsOf(
 ): AsyncGenerator<Bucket> {
   const size = pageSize(generation, cost);
   let after: estypes.AggregationsCompositeAggregateKey | undefined;
-  for (let seen = 0; seen <= MOST_BUCKETS; seen += size) {
+  for (let seen = 0; seen <= MAX_BUCKETS; seen += size) {
     const composite = { size, sources, ...(after && { after }) };
     const answer = await askRows(
       engine,
@@ -66,7 +66,7 @@ export async function* bucketsOf(
     if (buckets.length < size) return;
     after = next;
   }
-  throw badInput(`The dataset index cannot tell more than ${MOST_BUCKETS} groups or different values apart`);
+  throw badInput(`The dataset index cannot tell more than ${MAX_BUCKETS} groups or different values apart`);
 }
 
 const pageSize = (generation: Generation, cost: number) =>

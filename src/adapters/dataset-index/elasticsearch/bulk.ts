@@ -4,7 +4,7 @@ import type { IndexedField } from '../../../core/dataset-index.ts';
 import { gone, upstreamFailed } from '../../../core/errors.ts';
 import { mappingConflict } from './mapping-conflict.ts';
 import type { Refusal } from './mapping-conflict.ts';
-import { Patience } from './retry.ts';
+import { RetryDelay } from './retry.ts';
 import type { Batch } from './staged-rows.ts';
 
 /** Requests under way: one is worked on while the other is on its way. */
@@ -59,7 +59,7 @@ export async function sendBatches(
 /** Sends one batch until all of it has arrived. */
 async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortSignal): Promise<void> {
   let left = body;
-  const patience = new Patience(signal);
+  const patience = new RetryDelay(signal);
   for (;;) {
     const answer = await request(target, left, signal).catch((error: unknown) => patience.afterFailure(error));
     if (!answer) continue;

@@ -1,9 +1,9 @@
 import { Client } from '@elastic/elasticsearch';
-import { Gate } from '../../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import type { GenerationId } from '../../../core/dataset-index.ts';
 import { PlainConnection } from './connection.ts';
 import { engineError } from './engine-errors.ts';
-import { Names } from './index-names.ts';
+import { IndexNames } from './index-names.ts';
 
 /** Questions that one process has under way; more only queue inside the engine, where nobody can take them back. */
 const RUNNING = 16;
@@ -23,7 +23,7 @@ export interface EngineSettings {
 /** An open door to a search engine. Its client connects when it is first used and again whenever it must. */
 export interface Engine {
   client: Client;
-  names: Names;
+  names: IndexNames;
   /**
    * What readers name as the index of a generation. A scan of many requests is a scroll: `drop` takes the name away at once, but leaves the rows
    * to searches that are open.
@@ -55,8 +55,8 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
     // Values of datasets may have members of any name, `__proto__` included.
     disablePrototypePoisoningProtection: true,
   });
-  const names = new Names(prefix);
-  const gate = new Gate(RUNNING, WAITING, FULL);
+  const names = new IndexNames(prefix);
+  const gate = new ConcurrencyGate(RUNNING, WAITING, FULL);
   const run: Engine['run'] = async (what, signal) => {
     signal.throwIfAborted();
     try {

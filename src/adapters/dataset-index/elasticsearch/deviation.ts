@@ -1,5 +1,5 @@
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
-import { Fault } from '../../../core/errors.ts';
+import { ApiError } from '../../../core/errors.ts';
 import { bucketsOf } from './buckets.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
@@ -41,7 +41,7 @@ export async function deviation(
       squares += times * distance * (Number(key['value']) - centre);
     }
   } catch (error) {
-    if (error instanceof Fault && error.code === 'BAD_USER_INPUT') return found;
+    if (error instanceof ApiError && error.code === 'BAD_USER_INPUT') return found;
     throw error;
   }
   return Math.sqrt(squares / count);

@@ -1,5 +1,5 @@
 import { errors } from '@elastic/elasticsearch';
-import { Fault, gone, unavailable } from '../../../core/errors.ts';
+import { ApiError, gone, unavailable } from '../../../core/errors.ts';
 
 const RETRY_AFTER = { headers: { 'retry-after': '5' } };
 const SHOWN_CHARACTERS = 500;
@@ -39,7 +39,7 @@ export const isTaken = (error: unknown): boolean =>
  */
 export function engineError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason as unknown;
-  if (error instanceof Fault || !(error instanceof errors.ElasticsearchClientError)) return error;
+  if (error instanceof ApiError || !(error instanceof errors.ElasticsearchClientError)) return error;
   if (!(error instanceof errors.ResponseError))
     return isPassing(error)
       ? unavailable('The dataset index does not answer', RETRY_AFTER)

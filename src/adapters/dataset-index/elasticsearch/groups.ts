@@ -12,7 +12,7 @@ import { formOf, isCut } from './value-forms.ts';
 
 /** Texts read at once, if they are as long as rows. */
 const TEXT_BYTES = 16 << 20;
-const MOST_TEXTS = 1000;
+const MAX_TEXTS = 1000;
 
 /** A column that rows are grouped by. */
 export interface Group {
@@ -90,7 +90,7 @@ export async function textsOf(
 ): Promise<Map<string, string>> {
   const { exact, value } = layoutOf(field);
   const texts = new Map<string, string>();
-  const size = Math.max(1, Math.min(MOST_TEXTS, Math.floor(TEXT_BYTES / meanRowBytes(generation))));
+  const size = Math.max(1, Math.min(MAX_TEXTS, Math.floor(TEXT_BYTES / meanRowBytes(generation))));
   for (let at = 0; at < digests.length; at += size) {
     const answer = await askRows(
       engine,

@@ -9,7 +9,7 @@ const PREFIX = /^[a-z0-9][a-z0-9-]{0,99}-$/;
  * Names of one installation's generations. The rows of a generation are in an index `<prefix><id>-<suffix>`; the alias `<prefix><id>` points at it when
  * it is complete, and is what readers name.
  */
-export class Names {
+export class IndexNames {
   readonly prefix: string;
   readonly #index: RegExp;
 

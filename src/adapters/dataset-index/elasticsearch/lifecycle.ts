@@ -4,7 +4,7 @@ import { gone, unavailable } from '../../../core/errors.ts';
 import type { Engine } from './client.ts';
 import { isTaken } from './engine-errors.ts';
 import { mappingsOf } from './field-layout.ts';
-import { patiently } from './retry.ts';
+import { withRetry } from './retry.ts';
 
 /** A page may have 10,000 rows, and one more tells whether there is another. */
 const RESULT_WINDOW = 10_001;
@@ -42,7 +42,7 @@ export async function createIndex(
     'translog.durability': 'async',
     ...(refreshing ? {} : { refresh_interval: '-1' }),
   };
-  await patiently(signal, async () => {
+  await withRetry(signal, async () => {
     // Not broken off by the load's signal: the engine would make the index after it was removed.
     const options = { signal: AbortSignal.timeout(CREATING_MS), maxRetries: 0 };
     await client.indices
@@ -64,7 +64,7 @@ export async function publishIndex(
   records: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const step = <T>(ask: (options: { signal: AbortSignal }) => Promise<T>) => patiently(signal, () => ask({ signal }));
+  const step = <T>(ask: (options: { signal: AbortSignal }) => Promise<T>) => withRetry(signal, () => ask({ signal }));
   // What is complete does not change any more: clones need the block, too. A node that a replica fits on gets one.
   await step((options) =>
     client.indices.putSettings(

@@ -1,6 +1,6 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { upstreamFailed } from '../../../core/errors.ts';
-import type { Fault } from '../../../core/errors.ts';
+import type { ApiError } from '../../../core/errors.ts';
 import { ROW } from './field-layout.ts';
 
 const SHOWN_CHARACTERS = 200;
@@ -19,7 +19,7 @@ export function mappingConflict(
   document: string,
   { type, reason, caused_by: cause }: Refusal,
   fields: readonly IndexedField[],
-): Fault {
+): ApiError {
   const row = JSON.parse(document) as Record<string, unknown>;
   const number = MEMBER.exec(`${reason} ${cause?.reason}`)?.[1];
   const field = fields.find(({ column }) => column === `c${number}`);

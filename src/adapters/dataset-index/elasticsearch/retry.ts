@@ -3,12 +3,12 @@ import { unavailable } from '../../../core/errors.ts';
 import { engineError, isPassing } from './engine-errors.ts';
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 /** How long a load waits for an engine that is away or has too much to do: a restart takes less. */
 const WHOLE_MS = 90_000;
 
 /** Waits for a better moment, longer each time, and not for ever. */
-export class Patience {
+export class RetryDelay {
   readonly #signal: AbortSignal;
   #pause = 0;
   #since = 0;
@@ -30,7 +30,7 @@ export class Patience {
     await delay(this.#pause * (0.5 + Math.random() / 2), undefined, { signal: this.#signal }).catch(() => {
       throw this.#signal.reason;
     });
-    this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE_MS);
+    this.#pause = Math.min(2 * this.#pause, MAX_PAUSE_MS);
   }
 
   /** Waits after a failure that may pass; throws any other as callers are to see it. */
@@ -42,8 +42,8 @@ export class Patience {
 }
 
 /** Takes a step of a load, again and again while the engine is away. The step must do no harm when it is taken twice. */
-export async function patiently<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
-  const patience = new Patience(signal);
+export async function withRetry<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
+  const patience = new RetryDelay(signal);
   for (;;) {
     signal.throwIfAborted();
     try {

@@ -11,7 +11,7 @@ const BATCH_BYTES = 8 << 20;
 const BATCH_ROWS = 5000;
 const BATCH_VALUES = 250_000;
 /** How long the engine keeps the rows for whoever takes the next batch. */
-const PATIENCE = '10m';
+const SCROLL_TIMEOUT = '10m';
 
 type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
 
@@ -26,7 +26,7 @@ export async function* scanRows(engine: Engine, search: Scan, signal: AbortSigna
   let answer = await askRows(
     engine,
     search.generation,
-    { ...asked, size, scroll: PATIENCE, filter_path: shown },
+    { ...asked, size, scroll: SCROLL_TIMEOUT, filter_path: shown },
     signal,
   );
   const scroll = { id: answer._scroll_id };
@@ -37,7 +37,7 @@ export async function* scanRows(engine: Engine, search: Scan, signal: AbortSigna
       answer = await engine.ask(
         (client, options) =>
           client.scroll<Record<string, unknown>, Record<string, unknown>>(
-            { scroll_id: scroll.id!, scroll: PATIENCE, filter_path: shown },
+            { scroll_id: scroll.id!, scroll: SCROLL_TIMEOUT, filter_path: shown },
             options,
           ),
         signal,

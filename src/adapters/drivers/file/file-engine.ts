@@ -9,7 +9,7 @@ import type { FileEngine } from '../query-process/work.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { prepareSelect, type PreparedSelect } from './file-statement.ts';
-import { makeTable } from './file-table.ts';
+import { createTable } from './file-table.ts';
 import { recogniseFile } from './recognise-file.ts';
 import { utf8Path } from './text-file.ts';
 import { recordOf, writtenColumn } from './value-writer.ts';
@@ -44,7 +44,7 @@ async function openTable(file: string, config: FileConfig, spill: string): Promi
   const path = config.format === 'parquet' ? file : utf8Path(file, config.encoding ?? 'utf-8');
   // Rows come out in their order, one by one: a second thread would only be ahead, with twice the memory.
   const session = await DuckdbSession.open(path, spill, spill ? 1 : 2);
-  await makeTable(session, path, config);
+  await createTable(session, path, config);
   await session.lock();
   return session;
 }

@@ -18,7 +18,7 @@ interface TextTable {
 }
 
 /** Makes the view `data` of a file, and answers its columns. @throws badInput for what cannot be read so. */
-export async function makeTable(
+export async function createTable(
   session: DuckdbSession,
   path: string,
   config: FileConfig,

@@ -3,7 +3,7 @@ import { DuckdbSession } from './duckdb-session.ts';
 import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
 import { headBytes } from './file-head.ts';
-import { makeTable, recogniseCsv } from './file-table.ts';
+import { createTable, recogniseCsv } from './file-table.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
@@ -43,7 +43,7 @@ export async function recogniseFile(path: string, filename: string): Promise<Rec
 async function recogniseParquet(path: string): Promise<Record<string, unknown>> {
   const config = { format: 'parquet' as const };
   const session = await DuckdbSession.open(path, '');
-  await makeTable(session, path, config);
+  await createTable(session, path, config);
   return config;
 }
 
@@ -56,7 +56,7 @@ async function recogniseText(file: string, format: 'csv' | 'json' | 'ndjson', ma
   const session = await DuckdbSession.open(path, '');
   if (!json) return { format, encoding, ...(await recogniseCsv(session, path)) };
   try {
-    return { format, encoding, columns: await makeTable(session, path, { format }) };
+    return { format, encoding, columns: await createTable(session, path, { format }) };
   } catch (error) {
     // DuckDB counts lines past the one that is broken.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;

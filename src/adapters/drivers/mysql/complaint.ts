@@ -1,4 +1,4 @@
-import { badInput, Fault } from '../../../core/errors.ts';
+import { badInput, ApiError } from '../../../core/errors.ts';
 import { connectionLost, queryTimeout, serverTrouble } from '../server-complaint.ts';
 import { redact, type ServerTarget } from '../server-config.ts';
 
@@ -26,8 +26,8 @@ export const isServerError = (error: unknown): error is ServerError =>
  * A failure while a statement was prepared or run. The source's complaint about the text is `badInput` with its message; all else (timeout, lost connection,
  * a source in trouble) is `upstreamFailed`.
  */
-export function statementFailure(error: unknown, target: ServerTarget, timeout: number): Fault {
-  if (error instanceof Fault) return error;
+export function statementFailure(error: unknown, target: ServerTarget, timeout: number): ApiError {
+  if (error instanceof ApiError) return error;
   if (!isServerError(error)) return connectionLost(error, 'mysql', target);
   if (OUT_OF_TIME.has(error.errno)) return queryTimeout(timeout);
   return SOURCE_TROUBLE.has(error.errno)

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { badInput, Fault } from '../../../core/errors.ts';
+import { badInput, ApiError } from '../../../core/errors.ts';
 import { connectionLost, queryTimeout, serverTrouble } from '../server-complaint.ts';
 import { redact, type ServerTarget } from '../server-config.ts';
 
@@ -11,8 +11,8 @@ const QUERY_CANCELED = '57014';
  * A failure while a statement was parsed or run. The source's complaint about the text is `badInput` with its message and hint;
  * all else (timeout, lost connection, a source in trouble) is `upstreamFailed`.
  */
-export function statementFailure(error: unknown, target: ServerTarget, timeout: number): Fault {
-  if (error instanceof Fault) return error;
+export function statementFailure(error: unknown, target: ServerTarget, timeout: number): ApiError {
+  if (error instanceof ApiError) return error;
   if (!(error instanceof pg.DatabaseError) || !error.code) return connectionLost(error, 'postgres', target);
   if (error.code === QUERY_CANCELED) return queryTimeout(timeout);
   const said = error.message + (error.hint ? `. Hint: ${error.hint}` : '');

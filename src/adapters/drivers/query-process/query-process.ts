@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Gate } from '../../../core/concurrency-gate.ts';
+import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import { childEnvironment } from '../../../core/config.ts';
 import { badInput, cancelled, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
@@ -15,7 +15,7 @@ import type { FromProcess, Job, ToProcess } from './work.ts';
 const PROGRAM = fileURLToPath(new URL(`./main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
 /** Query processes of this process at once. Each may take a gigabyte. */
-const PLACES = new Gate(3, 100, 'Too many queries wait for uploaded files');
+const PLACES = new ConcurrencyGate(3, 100, 'Too many queries wait for uploaded files');
 
 /** Last words of a process that broke, for our own log. */
 const STDERR_CHARACTERS = 4000;

@@ -1,6 +1,6 @@
 /** The thread of a query process that reads the file. Whatever blocks here (a statement of SQLite cannot be interrupted) does not keep the process from ending. */
 import { parentPort } from 'node:worker_threads';
-import { badInput, Fault } from '../../../core/errors.ts';
+import { badInput, ApiError } from '../../../core/errors.ts';
 import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
 
@@ -59,7 +59,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
 
 /** A path on the server is nobody's business. */
 function failure(error: unknown, { file }: Job): FromProcess {
-  const kind = error instanceof Fault ? 'refused' : 'broken';
+  const kind = error instanceof ApiError ? 'refused' : 'broken';
   const message =
     error instanceof Error ? (kind === 'refused' ? error.message : (error.stack ?? error.message)) : String(error);
   return { kind, message: message.replaceAll(file, 'the file') };

@@ -1,0 +1,9 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Renames two columns after the standard terms that the schema and the code now use (docs/glossary.md). */
+export class Vocabulary extends Migration {
+  override up(): void {
+    this.addSql(`alter table dws.audit_event rename column tongue to channel;`);
+    this.addSql(`alter table dws.operation rename column lane to concurrency_key;`);
+  }
+}
