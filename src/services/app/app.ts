@@ -21,7 +21,7 @@ export async function create(ctx: Context, { env, ...input }: AppInput): Promise
 /** Changes an app; a new environment counts from the next call of its code. Answers the id. */
 export async function update(ctx: Context, id: string, { env, ...input }: AppInput): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const app = await load(ctx, tx, APP, id, 'app:write');
+    const app = await load(ctx, tx, APP, id, 'app:write', { ifMatch: ctx.ifMatch });
     if (env !== undefined) {
       const former = await envOf(ctx, tx, app.id);
       const wanted = env === null ? new Map<string, string>() : changedEnv(former, env);
@@ -36,7 +36,7 @@ export async function update(ctx: Context, id: string, { env, ...input }: AppInp
 /** Deletes an app. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await load(ctx, tx, APP, id, 'app:delete'));
+    tx.em.remove(await load(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -4,6 +4,7 @@ import { Share } from '../../../entities/share.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access.ts';
+import { copyRow } from '../resource/copy-row.ts';
 import { effectiveQuery, linkedQuery, type QuerySource } from './dataset-query.ts';
 
 /** Where rows come from, and what they pass on the way. */
@@ -69,36 +70,12 @@ export async function copyAccess(
   const readable = (await tx.em.find(SavedFilter, { datasetId: root.id }, { orderBy: { id: 'asc' } })).filter(reads);
 
   const copies = new Map<string, string>();
-  for (const { id, tenantId, name, description, ownerId, criteria } of readable.filter(
-    (filter) => filters || (sharing && used.has(filter.id)),
-  )) {
-    const copy = tx.em.create(
-      SavedFilter,
-      { tenantId, datasetId: copyId, name, description, ownerId, criteria },
-      { partial: true },
-    );
-    tx.em.persist(copy);
-    copies.set(id, copy.id);
-  }
+  const copied = readable.filter(({ id }) => filters || (sharing && used.has(id)));
+  for (const filter of copied) copies.set(filter.id, copyRow(tx, filter, { datasetId: copyId }).id);
   if (!sharing) return;
-  for (const { tenantId, kind, principal, accessLevel, datasetFilterId, restrictFields, visibleFields } of shares) {
-    const filter = datasetFilterId ? copies.get(datasetFilterId) : null;
-    if (filter === undefined || principal === `user:${viewer.userId}`) continue;
-    tx.em.persist(
-      tx.em.create(
-        Share,
-        {
-          tenantId,
-          kind,
-          resourceId: copyId,
-          principal,
-          accessLevel,
-          datasetFilterId: filter,
-          restrictFields,
-          visibleFields,
-        },
-        { partial: true },
-      ),
-    );
+  for (const share of shares) {
+    const datasetFilterId = share.datasetFilterId ? copies.get(share.datasetFilterId) : null;
+    if (datasetFilterId === undefined || share.principal === `user:${viewer.userId}`) continue;
+    copyRow(tx, share, { resourceId: copyId, datasetFilterId });
   }
 }

@@ -116,7 +116,7 @@ async function followed(
   queryId: string,
   params: ParameterDefinition[],
 ): Promise<QuerySource> {
-  const saved = await load({ ...ctx, ifMatch: undefined }, tx, SAVED_QUERY, queryId, 'query:read');
+  const saved = await load(ctx, tx, SAVED_QUERY, queryId, 'query:read');
   const datasource = await usable(ctx, tx, saved.datasourceId, 'datasource:read');
   const unknown = params.find(({ name }) => !saved.params.some((one) => one.name === name));
   if (unknown) throw invalid('params', `names ${JSON.stringify(unknown.name)}, which the query does not have`);

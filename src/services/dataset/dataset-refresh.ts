@@ -9,7 +9,7 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { idOf, load } from '../resource/access.ts';
+import { idOf, load, type ExpectedVersion } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 
@@ -24,7 +24,9 @@ export interface RefreshOptions {
 
 /** Replaces a dataset's rows by those of its query, on its owner's right to the datasource. Answers the operation, finished when `wait` says so. */
 export const refresh = (ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> =>
-  startInTransaction(ctx, wait, async (tx) => begin(ctx, tx, await startLoad(ctx, tx, id, 'dataset:refresh'), options));
+  startInTransaction(ctx, wait, async (tx) =>
+    begin(ctx, tx, await loadForRefresh(ctx, tx, id, 'dataset:refresh'), options),
+  );
 
 /** The same for the service itself: superusers and workers only, whatever the owner may read. */
 export const refreshInternal = (
@@ -34,7 +36,7 @@ export const refreshInternal = (
   wait: boolean,
 ): Promise<OperationRecord> =>
   startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await startLoad(ctx, tx, id, 'dataset:refresh');
+    const dataset = await loadForRefresh(ctx, tx, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
     return begin(ctx, tx, dataset, options, { checkOwner: false });
   });
@@ -43,15 +45,16 @@ export const refreshInternal = (
 export const concurrencyKeyOf = (datasetId: string): string => `dataset:${datasetId}`;
 
 /** Loads a dataset for what concerns its refreshes. Who ends one locks the concurrency key first and the dataset's row then; the other way round the two could wait for each other for ever. */
-export async function startLoad(
+export async function loadForRefresh(
   ctx: Context,
   tx: Transaction,
   id: string,
   permission: ResourcePermission,
+  expected: ExpectedVersion = {},
 ): Promise<Dataset> {
   const datasetId = await idOf(ctx, tx, DATASET.table, id);
   if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
-  return load(ctx, tx, DATASET, id, permission);
+  return load(ctx, tx, DATASET, id, permission, expected);
 }
 
 /** Stops the refresh that runs, when its dataset goes. Those that wait find nothing to do. */

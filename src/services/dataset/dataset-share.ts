@@ -104,7 +104,7 @@ export async function secureFields(ctx: Context, switches: Record<string, unknow
     const done: Record<string, boolean> = {};
     // In one order, so that two calls cannot wait for each other.
     for (const [key, enabled] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, key, 'dataset:share');
+      const dataset = await load(ctx, tx, DATASET, key, 'dataset:share');
       if (dataset.id in done) throw badInput(`The dataset ${dataset.id} is named twice`);
       dataset.fieldSecurityEnabled = done[dataset.id] = enabled as boolean;
     }

@@ -12,7 +12,7 @@ import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { labelled, type FieldLabel } from './dataset-fields.ts';
 import { changedSource, keepsRows, newSource, type QueryInput } from './dataset-query.ts';
-import { begin, startLoad, stopRefresh } from './dataset-refresh.ts';
+import { begin, loadForRefresh, stopRefresh } from './dataset-refresh.ts';
 import { mayShare } from './dataset-share.ts';
 import { dropEmbeddedUpload } from './dataset-upload-cleanup.ts';
 
@@ -62,7 +62,7 @@ export async function create(
 export async function update(ctx: Context, id: string, input: DatasetInput): Promise<string> {
   const { queryId, datasourceId, query, params, flow, settings, fieldSecurityEnabled, fields, ...common } = input;
   return ctx.transaction(async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
+    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write', { ifMatch: ctx.ifMatch });
     await redefine(ctx, tx, dataset, { queryId, datasourceId, query, params, flow, settings, fields });
     if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled)
       await secureFields(ctx, tx, dataset, fieldSecurityEnabled);
@@ -96,7 +96,7 @@ async function secureFields(ctx: Context, tx: Transaction, dataset: Dataset, ena
 /** Deletes a dataset that nothing uses (409 otherwise) with its snapshots and drafts and the file it was uploaded as, and stops its refresh. Their rows are dropped by the janitor, once no export reads them. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const dataset = await startLoad(ctx, tx, id, 'dataset:delete');
+    const dataset = await loadForRefresh(ctx, tx, id, 'dataset:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'dataset', dataset.id);
     await stopRefresh(tx, dataset);
     tx.em.remove(dataset);

@@ -13,7 +13,7 @@ import { recordActivityForEach } from '../resource/activity.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
-import { startLoad, stopRefresh } from './dataset-refresh.ts';
+import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
 import { redefine, type Definition } from './dataset.ts';
 import { baseOf } from './draft-base.ts';
 import { applyDraft } from './draft-commit.ts';
@@ -91,7 +91,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
 /** The dataset, which is locked until the transaction ends: so nobody has two drafts of it. */
 async function loadParent(ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> {
   // `If-Match` speaks of the draft.
-  const parent = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, permission);
+  const parent = await load(ctx, tx, DATASET, id, permission);
   if (parent.parentId) throw conflict('A draft or snapshot has no drafts of its own');
   return parent;
 }
@@ -102,7 +102,7 @@ async function draftOf(ctx: Context, tx: Transaction, { id, tenantId }: Dataset)
     text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`,
     values: [tenantId, id, `user:${ctx.viewer.userId}`],
   });
-  return found ? startLoad({ ...ctx, ifMatch: undefined }, tx, found.id, 'dataset:read') : null;
+  return found ? loadForRefresh(ctx, tx, found.id, 'dataset:read') : null;
 }
 
 async function ownDraft(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {

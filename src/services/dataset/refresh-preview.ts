@@ -11,7 +11,7 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
-import { inputOf, concurrencyKeyOf, startLoad, type RefreshOptions } from './dataset-refresh.ts';
+import { inputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
 import type { Impact } from './refresh-impact.ts';
 
 /** How long the rows of a rehearsed refresh are kept. */
@@ -54,7 +54,7 @@ export async function preview(
   wait: boolean,
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await startLoad(ctx, tx, id, 'dataset:refresh');
+    const dataset = await loadForRefresh(ctx, tx, id, 'dataset:refresh');
     const source = await runnableQuery(tx, ctx.viewer.tenantId, dataset);
     const input: RefreshPreviewInput = { ...inputOf(dataset, source, options), definitions: source.params };
     return operations.start(ctx, tx, {
@@ -77,7 +77,7 @@ export async function promote(
   wait: boolean,
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await startLoad(ctx, tx, id, 'dataset:refresh');
+    const dataset = await loadForRefresh(ctx, tx, id, 'dataset:refresh');
     await promotable(tx, ctx.viewer.tenantId, dataset.id, previewId);
     const input = { previewId } satisfies PromoteRefreshInput;
     return operations.start(ctx, tx, {

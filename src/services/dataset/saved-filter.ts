@@ -32,7 +32,7 @@ export function create(
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const { tenantId, userId } = ctx.viewer;
-    const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, datasetId, 'dataset:read');
+    const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
     if (dataset.parentId) throw conflict('A draft or snapshot has the filters of its dataset');
     const ownerId = given ? await principalOf(tx, tenantId, given) : `user:${userId}`;
     checkNewOwner(ctx, ownerId);
@@ -115,7 +115,7 @@ async function loadEditable(
   datasetId: string,
   id: string,
 ): Promise<{ filter: SavedFilter; dataset: Dataset; used: boolean }> {
-  const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, datasetId, 'dataset:read');
+  const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const level = filter ? ownershipLevel(ctx.viewer, filter.ownerId) : LEVEL.none;
   const used = filter !== null && (await isUsed(tx, filter));

@@ -43,7 +43,7 @@ export async function create(
 ): Promise<OperationRecord> {
   const words = { description: null, ...described(given) };
   return startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, datasetId, 'dataset:copy');
+    const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:copy');
     if (dataset.parentId) throw conflict('A draft or snapshot has no snapshots of its own');
     if (!dataset.generationId) throw conflict('The dataset has no rows yet: refresh it first');
     await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
@@ -128,14 +128,14 @@ async function loadSnapshot(
   id: string,
   permission: ResourcePermission,
 ): Promise<{ dataset: Dataset; snapshot: Dataset }> {
-  const dataset = await load({ ...ctx, ifMatch: undefined }, tx, DATASET, datasetId, 'dataset:read');
+  const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
   const [found] = isUuid(id)
     ? await tx.query<{ id: string }>({
         text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and is_snapshot and id = $3`,
         values: [ctx.viewer.tenantId, dataset.id, id],
       })
     : [];
-  if (found) return { dataset, snapshot: await load(ctx, tx, DATASET, found.id, permission) };
+  if (found) return { dataset, snapshot: await load(ctx, tx, DATASET, found.id, permission, { ifMatch: ctx.ifMatch }) };
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, dataset), permission)) throw forbidden({ permission });
   throw notFound({ what: 'snapshot', id });
 }

@@ -13,7 +13,7 @@ export type DatasourceUse = 'datasource:read' | 'datasource:run';
 /** A datasource that the caller names beside the resource that the call is about: 404 when they may not read it, 403 when they may not do that. */
 export const usable = (ctx: Context, tx: Transaction, id: string, use: DatasourceUse): Promise<Datasource> =>
   // `If-Match` speaks of the resource of the call, not of this one.
-  load({ ...ctx, ifMatch: undefined }, tx, DATASOURCE, id, use);
+  load(ctx, tx, DATASOURCE, id, use);
 
 /** How a datasource of this type reads its SQL. */
 export const dialectOf = (type: string): SqlDialect => (type === 'mysql' ? 'mysql' : 'standard');

@@ -32,7 +32,7 @@ export async function create(
 ): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const source = await load({ ...ctx, ifMatch: undefined }, tx, DATASOURCE, sourceId, 'datasource:write');
+    const source = await load(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
     const target = await usable(ctx, tx, targetDatasourceId, 'datasource:read');
     const link = tx.em.create(
       DatasourceLink,
@@ -53,7 +53,7 @@ export async function create(
 /** Takes a link away; whoever may write its source does. */
 export async function remove(ctx: Context, sourceId: string, linkId: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const source = await load({ ...ctx, ifMatch: undefined }, tx, DATASOURCE, sourceId, 'datasource:write');
+    const source = await load(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
     const link = isUuid(linkId)
       ? await tx.em.findOne(DatasourceLink, { id: linkId, sourceDatasourceId: source.id })
       : null;

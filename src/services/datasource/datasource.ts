@@ -44,7 +44,7 @@ export async function update(
   { config, secrets, ...input }: DatasourceInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:write');
+    const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch });
     await updateConnection(ctx, tx, datasource, { config, secrets });
     await updateOwned(ctx, tx, DATASOURCE, datasource, input);
     return datasource.id;
@@ -88,7 +88,7 @@ async function checkSecretsStay(
 /** Deletes a datasource that nothing uses; 409 otherwise, listing its users. The bytes of an uploaded file are removed by the janitor. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:delete');
+    const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'datasource', datasource.id);
     tx.em.remove(datasource);
     if (datasource.fileId) await dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);

@@ -53,7 +53,7 @@ export async function update(
 ): Promise<string> {
   checkLanguage(language);
   const updated = await ctx.transaction(async (tx) => {
-    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:write');
+    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
     const wanted = {
       datasourceId: datasourceId ?? saved.datasourceId,
       query: query ?? saved.query,
@@ -74,7 +74,7 @@ export async function update(
 /** Deletes a saved query that no dataset follows; 409 otherwise, listing them. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:delete');
+    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'query', saved.id);
     tx.em.remove(saved);
   });
@@ -99,7 +99,7 @@ const DESCRIBE_TIMEOUT_MS = 5000;
 /** Notes the fields of the query's answer, so that readers need not ask the source. A source that cannot say, or complains, keeps nobody from saving. */
 async function noteFields(ctx: Context, id: string): Promise<void> {
   try {
-    const { source, text, parameters } = await prepared({ ...ctx, ifMatch: undefined }, id, (definitions) =>
+    const { source, text, parameters } = await prepared(ctx, id, (definitions) =>
       bindParameters(definitions.map((one) => ({ ...one, required: false }))),
     );
     const columns = await withSource(

@@ -38,7 +38,7 @@ export async function update(
   { name, description, datasourceIds }: SuiteInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const suite = await loadCreated(ctx, tx, SUITE, id, 'suite:write');
+    const suite = await loadCreated(ctx, tx, SUITE, id, 'suite:write', { ifMatch: ctx.ifMatch });
     if (name !== undefined) suite.name = checkText(name, 'name');
     if (description !== undefined) suite.description = checkOptionalText(description, 'description');
     if (datasourceIds !== undefined) await changeMembers(ctx, tx, suite, datasourceIds ?? []);
@@ -49,7 +49,7 @@ export async function update(
 /** Deletes a suite; its datasources stay. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadCreated(ctx, tx, SUITE, id, 'suite:delete'));
+    tx.em.remove(await loadCreated(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -8,7 +8,7 @@ import { assignPresent, checkOptionalText, checkText, invalid } from '../../core
 import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import { checkSlug, checkVersion, freeSlug, principalOf } from '../resource/access.ts';
+import { checkSlug, checkVersion, type ExpectedVersion, freeSlug, principalOf } from '../resource/access.ts';
 import { credentialsChanged, joinedTeam } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';
@@ -44,7 +44,7 @@ export async function create(ctx: Context, input: TeamInput): Promise<string> {
 /** Changes a team; its admins do. Answers the id. */
 export async function update(ctx: Context, id: string, input: TeamInput): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const team = await loadTeam(ctx, tx, id, 'team:edit');
+    const team = await loadTeam(ctx, tx, id, 'team:edit', { ifMatch: ctx.ifMatch });
     const { slug, ...rest } = input;
     if (rest.name !== undefined) rest.name = checkText(rest.name, 'name');
     if (rest.description != null) rest.description = checkOptionalText(rest.description, 'description');
@@ -57,7 +57,7 @@ export async function update(ctx: Context, id: string, input: TeamInput): Promis
 /** Deletes a team; what it owns goes to `transferTo`, by default to the deleting admin (contract 5). */
 export async function remove(ctx: Context, id: string, transferTo?: string | null): Promise<void> {
   const members = await ctx.transaction(async (tx) => {
-    const team = await loadTeam(ctx, tx, id, 'team:delete');
+    const team = await loadTeam(ctx, tx, id, 'team:delete', { ifMatch: ctx.ifMatch });
     const heir = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
     if (heir === `team:${team.id}`) throw invalid('transferTo', 'must be somebody else');
     await transferContent(ctx, tx, `team:${team.id}`, heir);
@@ -119,9 +119,8 @@ async function loadMember(
   username: string,
   permission: 'team:read' | 'team:edit',
 ) {
-  const whatever = { ...ctx, ifMatch: undefined };
-  const team = await loadTeam(whatever, tx, id, permission);
-  const user = await loadUser(whatever, tx, username);
+  const team = await loadTeam(ctx, tx, id, permission);
+  const user = await loadUser(ctx, tx, username);
   const member = await tx.em.findOne(TeamMember, { teamId: team.id, userId: user.id });
   checkVersion(ctx, 'member', member?.version ?? 0);
   return { team, user, member };
@@ -133,6 +132,7 @@ async function loadTeam(
   tx: Transaction,
   id: string,
   permission: 'team:read' | 'team:edit' | 'team:delete',
+  expected: ExpectedVersion = {},
 ): Promise<Team> {
   const { viewer } = ctx;
   const slug = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
@@ -145,7 +145,7 @@ async function loadTeam(
   recordAuditTarget(ctx.request, 'team', id, team.id);
   if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')
     throw forbidden({ permission });
-  checkVersion(ctx, 'team', team.version);
+  checkVersion(expected, 'team', team.version);
   return team;
 }
 

@@ -17,7 +17,7 @@ export async function setPermissions(ctx: Context, key: string, permissions: str
   if (unknown !== undefined) throw invalid('permissions', `names "${unknown}", which is no global permission`);
   const wanted = new Set(permissions as GlobalPermission[]);
   const user = await ctx.transaction(async (tx) => {
-    const found = await loadUser(ctx, tx, key);
+    const found = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     if (wanted.has('tenant:superuser') !== found.superuser)
       await makeSuperuser(ctx, tx, found, wanted.has('tenant:superuser'));
     wanted.delete('tenant:superuser');
@@ -31,7 +31,7 @@ export async function setPermissions(ctx: Context, key: string, permissions: str
 /** Makes a user a superuser or an ordinary one. Needs a session. Answers the username as stored. */
 export async function setSuperuser(ctx: Context, key: string, superuser: boolean): Promise<string> {
   const user = await ctx.transaction(async (tx) => {
-    const found = await loadUser(ctx, tx, key);
+    const found = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     await makeSuperuser(ctx, tx, found, superuser);
     return found;
   });

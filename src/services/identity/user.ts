@@ -56,7 +56,7 @@ export async function create(
 /** Changes a user: an admin everything, the user themself their profile. Only superusers change superusers. Answers the id. */
 export async function update(ctx: Context, key: string, input: UserInput): Promise<string> {
   const id = await ctx.transaction(async (tx) => {
-    const user = await loadUser(ctx, tx, key);
+    const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     checkMayChange(ctx, user);
     const reserved = isAdmin(ctx.viewer) ? undefined : changedAdminField(user, input);
     if (reserved) throw refused(`Changing ${reserved} needs the permission user:edit`);
@@ -85,7 +85,7 @@ export type Theme = 'light' | 'dark' | 'auto';
 /** Sets the theme in a user's settings. Answers the id. */
 export async function setTheme(ctx: Context, key: string, theme: Theme): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const user = await loadUser(ctx, tx, key);
+    const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     checkMayChange(ctx, user);
     user.settings = { ...user.settings, theme };
     return user.id;
@@ -95,7 +95,7 @@ export async function setTheme(ctx: Context, key: string, theme: Theme): Promise
 /** Deletes a user; what they own goes to `transferTo`, by default to the deleting admin (contract 5). */
 export async function remove(ctx: Context, key: string, transferTo?: string | null): Promise<void> {
   const id = await ctx.transaction(async (tx) => {
-    const user = await loadUser(ctx, tx, key);
+    const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     if (user.superuser && !ctx.viewer.superuser) throw refused('Only a superuser deletes a superuser');
     if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'must name who gets your content');
     await keepOneSuperuser(ctx, tx, user);

@@ -105,10 +105,10 @@ export async function remove(ctx: Context, reportId: string, alias: string): Pro
 
 /** The report for a change; `If-Match` speaks of the reference. */
 const loadReport = (ctx: Context, tx: Transaction, id: string): Promise<Report> =>
-  load({ ...ctx, ifMatch: undefined }, tx, REPORT, id, 'report:write');
+  load(ctx, tx, REPORT, id, 'report:write');
 
 const loadDataset = (ctx: Context, tx: Transaction, id: string): Promise<Dataset> =>
-  load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, 'dataset:read');
+  load(ctx, tx, DATASET, id, 'dataset:read');
 
 async function usableDataset(ctx: Context, tx: Transaction, id: string): Promise<Dataset> {
   const dataset = await loadDataset(ctx, tx, id);

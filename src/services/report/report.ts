@@ -26,7 +26,7 @@ export async function update(
   { definition, settings, ...input }: ReportInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const report = await load(ctx, tx, REPORT, id, 'report:write');
+    const report = await load(ctx, tx, REPORT, id, 'report:write', { ifMatch: ctx.ifMatch });
     if (definition !== undefined) report.definition = checkedDefinition(definition ?? { blocks: [] });
     if (settings !== undefined) report.settings = checkedSettings(settings ?? {});
     await updateOwned(ctx, tx, REPORT, report, input);
@@ -37,7 +37,7 @@ export async function update(
 /** Deletes a report. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await load(ctx, tx, REPORT, id, 'report:delete'));
+    tx.em.remove(await load(ctx, tx, REPORT, id, 'report:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -167,6 +167,9 @@ export const readableThrough =
     );
   };
 
+/** The versions that a caller's `If-Match` allows; without them any version will do. Pass `{ ifMatch: ctx.ifMatch }` for the resource that the request names. */
+export type ExpectedVersion = Pick<Context, 'ifMatch'>;
+
 /**
  * Loads a row for a change, locked until the transaction ends. 404 when the viewer may not read it, 403 naming the permission when it may not do that,
  * 412 when `If-Match` speaks of another version.
@@ -177,6 +180,7 @@ export async function load<T extends OwnedRow>(
   kind: KindOf<T>,
   id: string,
   permission: ResourcePermission,
+  expected: ExpectedVersion = {},
 ): Promise<T> {
   const [found] = await tx.query<{ id: string }>({
     text: `select id from dws.${kind.table} where tenant_id = $1 and ${keyColumn(ctx.viewer, id).sql} for update`,
@@ -187,7 +191,7 @@ export async function load<T extends OwnedRow>(
   const level = row ? await accessLevelInTransaction(ctx, tx, row) : LEVEL.none;
   if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });
   if (!levelAllows(level, permission)) throw forbidden({ permission });
-  checkVersion(ctx, kind.what, row.version);
+  checkVersion(expected, kind.what, row.version);
   return row as T;
 }
 
@@ -207,8 +211,8 @@ export async function idOf(
 }
 
 /** 412 when the caller demanded another version. */
-export function checkVersion(ctx: Context, what: string, version: number): void {
-  if (ctx.ifMatch && !ctx.ifMatch.includes(version)) throw preconditionFailed({ what });
+export function checkVersion({ ifMatch }: ExpectedVersion, what: string, version: number): void {
+  if (ifMatch && !ifMatch.includes(version)) throw preconditionFailed({ what });
 }
 
 /** The ids as their table spells them, each once; 404 naming the first that the tenant does not have. What they name stays until the transaction ends. */

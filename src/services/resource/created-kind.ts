@@ -7,7 +7,7 @@ import { isUuid } from '../../core/id.ts';
 import type { GlobalPermission, ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { checkVersion } from './access.ts';
+import { checkVersion, type ExpectedVersion } from './access.ts';
 
 export interface CreatedRow extends TenantRow {
   creatorId?: string | null;
@@ -38,6 +38,7 @@ export async function loadCreated<T extends CreatedRow>(
   kind: CreatedKind<T>,
   id: string,
   permission: ResourcePermission,
+  expected: ExpectedVersion = {},
 ): Promise<T> {
   const { entity, what, table } = kind;
   const [found] = isUuid(id)
@@ -50,6 +51,6 @@ export async function loadCreated<T extends CreatedRow>(
   if (!row) throw notFound({ what, id });
   recordAuditTarget(ctx.request, what, id, row.id);
   if (!canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
-  checkVersion(ctx, what, row.version);
+  checkVersion(expected, what, row.version);
   return row as T;
 }

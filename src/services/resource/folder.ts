@@ -37,7 +37,7 @@ export async function update(ctx: Context, id: string, { name, parentId: given }
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     await lockTree(tx, tenantId);
-    const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:write');
+    const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:write', { ifMatch: ctx.ifMatch });
     if (name !== undefined) folder.name = checkText(name, 'name');
     const parentId = given === undefined ? (folder.parentId ?? null) : (given?.toLowerCase() ?? null);
     if (parentId === (folder.parentId ?? null)) return folder.id;
@@ -53,7 +53,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
     await lockTree(tx, tenantId);
-    const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:delete');
+    const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:delete', { ifMatch: ctx.ifMatch });
     await removeTrees(tx, tenantId, [folder.id]);
   });
 }

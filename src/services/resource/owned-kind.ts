@@ -117,7 +117,9 @@ export async function setOwner<T extends OwnedRow>(
   ownerId: string,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const row = await load(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission);
+    const row = await load(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission, {
+      ifMatch: ctx.ifMatch,
+    });
     await changeOwner(ctx, tx, kind, row, ownerId);
     return row.id;
   });

@@ -27,13 +27,7 @@ export function set<T extends OwnedRow>(
   if (!isShareLevel(accessLevel)) throw invalid('accessLevel', 'must be 1 (View), 2 (Edit) or 3 (Admin)');
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
-    const resource = await load(
-      { ...ctx, ifMatch: undefined },
-      tx,
-      kind,
-      id,
-      `${kind.kind}:share` as ResourcePermission,
-    );
+    const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('Nobody grants a level above their own');
     const principal = await principalOf(tx, tenantId, principalId);
@@ -64,13 +58,7 @@ export async function remove<T extends OwnedRow>(
   principalId: string,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const resource = await load(
-      { ...ctx, ifMatch: undefined },
-      tx,
-      kind,
-      id,
-      `${kind.kind}:share` as ResourcePermission,
-    );
+    const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     const share = await tx.em.findOne(Share, {
       resourceId: resource.id,
       principal: await principalOf(tx, ctx.viewer.tenantId, principalId),

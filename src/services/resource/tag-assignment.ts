@@ -18,7 +18,7 @@ export function assign<T extends OwnedRow>(
   tagId: string,
 ): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
-    const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, permissionOf(kind));
+    const resource = await load(ctx, tx, kind, id, permissionOf(kind));
     const [known] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
     const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: known });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
@@ -34,7 +34,7 @@ export async function unassign<T extends OwnedRow>(
   tagId: string,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const resource = await load({ ...ctx, ifMatch: undefined }, tx, kind, id, permissionOf(kind));
+    const resource = await load(ctx, tx, kind, id, permissionOf(kind));
     const present = isUuid(tagId) ? await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId }) : null;
     if (!present) throw notFound({ what: 'tag assignment', id: tagId });
     checkVersion(ctx, 'tag assignment', present.version);

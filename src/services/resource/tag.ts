@@ -38,7 +38,7 @@ export async function create(ctx: Context, input: TagInput): Promise<string> {
 /** Changes a tag, wherever it is assigned. Answers the id. */
 export async function update(ctx: Context, id: string, { name, color, description }: TagInput): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const tag = await loadCreated(ctx, tx, TAG, id, 'tag:edit');
+    const tag = await loadCreated(ctx, tx, TAG, id, 'tag:edit', { ifMatch: ctx.ifMatch });
     assignPresent<Tag>(
       tag,
       {
@@ -55,7 +55,7 @@ export async function update(ctx: Context, id: string, { name, color, descriptio
 /** Deletes a tag and takes it off every resource. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadCreated(ctx, tx, TAG, id, 'tag:delete'));
+    tx.em.remove(await loadCreated(ctx, tx, TAG, id, 'tag:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -9,6 +9,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { componentOf, withHidden, type IsVisible, type VisualComponent } from '../../core/visual/component.ts';
 import { VIEWED } from '../dataset/dataset-view.ts';
 import { checkVersion, load } from '../resource/access.ts';
+import { copyRow } from '../resource/copy-row.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkedConfig, fieldsSeen } from './visual-config.ts';
 
@@ -82,20 +83,12 @@ export async function copyVisuals(
   ownerId: string,
 ): Promise<string[]> {
   const visuals = await tx.em.find(Visual, { datasetId: fromDatasetId }, { orderBy: { position: 'asc' } });
-  return visuals.map(({ tenantId, name, description, component, config, embedded, pinned, position }) => {
-    const copy = tx.em.create(
-      Visual,
-      { tenantId, datasetId: toDatasetId, ownerId, name, description, component, config, embedded, pinned, position },
-      { partial: true },
-    );
-    tx.em.persist(copy);
-    return copy.id;
-  });
+  return visuals.map((visual) => copyRow(tx, visual, { datasetId: toDatasetId, ownerId }).id);
 }
 
 /** The lock on the dataset is that on the order of its visuals. `If-Match` speaks of the visual. */
 const lockedDataset = (ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> =>
-  load({ ...ctx, ifMatch: undefined }, tx, DATASET, id, permission);
+  load(ctx, tx, DATASET, id, permission);
 
 async function visualIn(ctx: Context, tx: Transaction, dataset: Dataset, id: string): Promise<Visual> {
   const visual = isUuid(id) ? await tx.em.findOne(Visual, { id, datasetId: dataset.id }) : null;
