@@ -3,7 +3,7 @@ import { permissionOf } from '../../resolvers/support/guard.ts';
 import { ABILITIES, type Kind } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
-import type { Answer, Client } from '../support/client.ts';
+import type { ApiResponse, Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { bodyOf, documentOf, kindOf, pathOf, queryOf } from './calls.ts';
 import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
@@ -99,8 +99,8 @@ function verdict(status: number, message: string | undefined, id: string): strin
   return 'allowed';
 }
 
-const rest = ({ status, body }: Answer, id: string) => verdict(status, body.message, id);
-const graphql = ({ errors }: { errors: Answer['body'] }, id: string) =>
+const rest = ({ status, body }: ApiResponse, id: string) => verdict(status, body.message, id);
+const graphql = ({ errors }: { errors: ApiResponse['body'] }, id: string) =>
   verdict(errors?.[0]?.extensions?.status ?? 200, errors?.[0]?.message, id);
 
 /** What must come of a call that needs a permission, e.g. `dataset:write`; `field` is the mutation behind it. */

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Answer } from '../support/client.ts';
+import type { ApiResponse } from '../support/client.ts';
 import { alike, allAlike, plain } from './compare.ts';
 import { WORLDS, type Twin } from './fixture.ts';
 import { encoded } from './questions.ts';
@@ -47,7 +47,10 @@ const hiddenOf = (twin: Twin) =>
   HIDDEN.find(({ name }) => name === twin.name)!.othersFields.filter((field) => field !== 'id');
 
 /** Pictures number their parts through the life of the process. */
-const picture = (answer: Answer): Answer => ({ ...answer, body: String(answer.body).replace(/zr\d+/g, 'zr') });
+const picture = (answer: ApiResponse): ApiResponse => ({
+  ...answer,
+  body: String(answer.body).replace(/zr\d+/g, 'zr'),
+});
 
 describe.each(WORLDS)(
   'with rows in $index, a reader of a part cannot tell what is hidden',

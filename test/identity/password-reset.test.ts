@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, vi } from 'vitest';
 import { resetPassword } from '../../src/services/identity/operator.ts';
-import { Client, type Answer } from '../support/client.ts';
+import { Client, type ApiResponse } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { PASSWORD, startService, type Service } from '../support/service.ts';
@@ -19,7 +19,7 @@ const GONE = {
 
 const sql = (service: Service, text: string, ...values: unknown[]) => service.platform.system.query({ text, values });
 const ask = (client: Client, username: string, more = {}) => client.post('/password-reset', { username, ...more });
-const reset = (client: Client, token: string, password = NEW): Promise<Answer> =>
+const reset = (client: Client, token: string, password = NEW): Promise<ApiResponse> =>
   client.post(`/password-reset/${token}`, { password });
 const mayLogIn = async (service: Service, username: string, password: string) =>
   (await new Client(service.url).post('/login', { username, password })).status === 200;

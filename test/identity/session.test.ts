@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { Client, type Answer } from '../support/client.ts';
+import { Client, type ApiResponse } from '../support/client.ts';
 import { test, type World } from '../support/fixture.ts';
 import { PASSWORD, startService, type Service } from '../support/service.ts';
 
@@ -12,7 +12,7 @@ const GONE = { status: 401, body: { message: 'Missing authentication', code: 'UN
 const login = (client: Client, username: string, password = PASSWORD, more = {}) =>
   client.post('/login', { username, password, ...more });
 const sql = (service: Service, text: string, ...values: unknown[]) => service.platform.system.query({ text, values });
-const cookieOf = ({ headers }: Answer) => headers.getSetCookie()[0]!;
+const cookieOf = ({ headers }: ApiResponse) => headers.getSetCookie()[0]!;
 /** The session cookie alone, without any word on where the request comes from. */
 const bare = ({ url, headers }: Client) => new Client(url, { cookie: headers['cookie']! });
 

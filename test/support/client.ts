@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 /** An answer as a test looks at it: the body parsed where it is JSON, otherwise its text. */
-export interface Answer<T = any> {
+export interface ApiResponse<T = any> {
   status: number;
   headers: Headers;
   body: T;
@@ -26,7 +26,12 @@ export class Client {
     return new Client(this.url, { ...this.headers, ...headers }, this);
   }
 
-  async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
     const raw = typeof body === 'string' || body instanceof FormData;
     const response = await fetch(this.url + path, {
       method,
@@ -43,24 +48,24 @@ export class Client {
     return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
   }
 
-  get(path: string, headers?: Record<string, string>): Promise<Answer> {
+  get(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request('GET', `/api${path}`, undefined, headers);
   }
 
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request('POST', `/api${path}`, body, headers);
   }
 
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request('PUT', `/api${path}`, body, headers);
   }
 
-  delete(path: string, headers?: Record<string, string>): Promise<Answer> {
+  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request('DELETE', `/api${path}`, undefined, headers);
   }
 
   /** Creates by POST and answers the record; anything but success fails the test. */
-  async creates(path: string, body: unknown): Promise<Answer['body']> {
+  async creates(path: string, body: unknown): Promise<ApiResponse['body']> {
     const answer = await this.post(path, body);
     expect(answer, `POST ${path}`).toMatchObject({
       status: expect.toSatisfy((status: number) => status === 200 || status === 201),
@@ -75,16 +80,16 @@ export class Client {
   ): Promise<{
     status: number;
     headers: Headers;
-    data: Answer['body'];
-    errors: Answer['body'];
-    extensions: Answer['body'];
+    data: ApiResponse['body'];
+    errors: ApiResponse['body'];
+    extensions: ApiResponse['body'];
   }> {
     const { status, headers, body } = await this.request('POST', '/graphql', { query, variables });
     return { status, headers, ...body };
   }
 
   /** The data of a GraphQL document; errors fail the test. */
-  async data(query: string, variables?: Record<string, unknown>): Promise<Answer['body']> {
+  async data(query: string, variables?: Record<string, unknown>): Promise<ApiResponse['body']> {
     const { data, errors } = await this.gql(query, variables);
     expect(errors, query).toBeUndefined();
     return data;

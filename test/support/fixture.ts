@@ -17,7 +17,6 @@ export interface World {
 }
 
 export const test = base.extend<World>({
-  // eslint wants a pattern here: vitest reads a fixture's needs from it.
   service: [
     async ({}, use) => {
       const service = await startService();
