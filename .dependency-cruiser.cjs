@@ -1,6 +1,6 @@
 /**
- * Import rules between folders. A layer imports only from the layers before it in this list. `tools/import-rules.mjs` runs the
- * rules, and fails when no module was cruised, which happens when TypeScript cannot be read (it is read through @swc/core).
+ * Import rules between folders. A layer imports only from the layers before it in this list. `tools/import-rules.mjs`
+ * runs the rules, and fails when no module was cruised: that happens when TypeScript cannot be read without @swc/core.
  */
 const layers = [
   'src/core',
@@ -17,8 +17,7 @@ const layers = [
 const instead = {
   'src/core': 'Core has no dependencies: declare an interface here and let the caller pass the implementation.',
   entities: 'An entity only describes what is stored. Rules belong in src/services, computed fields in resolvers.',
-  'src/adapters':
-    'An adapter serves one outside system. Declare its interface in src/core and let a service use it.',
+  'src/adapters': 'An adapter serves one outside system. Declare its interface in src/core and let a service use it.',
   'src/services': 'A service starts an operation by its name from src/core and gets everything else from its context.',
   'src/operations':
     'An operation calls services and reports progress. Code that it shares with a resolver belongs in a service.',
@@ -42,7 +41,7 @@ module.exports = {
       name: 'rest-bridge imports more than the schema',
       severity: 'error',
       comment:
-        'Name the GraphQL field in the route. Only types may be imported (`import type`) from services, resolvers and entities.',
+        'Name the GraphQL field in the route. Only types (`import type`) may come from services, resolvers and entities.',
       from: { path: '^rest-bridge/' },
       to: {
         path: ['^entities/', '^src/adapters/', '^src/services/', '^src/operations/', '^resolvers/'],
@@ -52,8 +51,7 @@ module.exports = {
     {
       name: 'core does no I/O',
       severity: 'error',
-      comment:
-        'Code that reads files, sockets or processes is an adapter behind an interface declared in core.',
+      comment: 'Code that reads files, sockets or processes is an adapter behind an interface declared in core.',
       from: { path: '^src/core/' },
       to: { path: '^(node:)?(fs|net|http|https|child_process|dns|tls|dgram|worker_threads|sqlite|fs/promises)$' },
     },
@@ -61,7 +59,7 @@ module.exports = {
       name: 'an adapter uses another adapter',
       severity: 'error',
       comment:
-        'Let a service combine two adapters, or declare their common interface in src/core. Only src/adapters/database is open to all.',
+        'Let a service combine two adapters, or declare a common interface in src/core. src/adapters/database is open to all.',
       from: { path: '^src/adapters/([^/]+)/' },
       to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/', '^src/adapters/database/'] },
     },
@@ -77,7 +75,7 @@ module.exports = {
       name: 'the service imports a development package',
       severity: 'error',
       comment:
-        'Only tests, tools and benchmarks may import development packages. Move the package to "dependencies" if the service needs it.',
+        'Only tests, tools and benchmarks may import development packages. Move it to "dependencies" if the service needs it.',
       from: { path: '^(src|entities|resolvers|rest-bridge)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },

@@ -1,4 +1,4 @@
-/** Checks which folder imports which (rules: .dependency-cruiser.cjs) and prints for every violation what to do instead. */
+/** Checks which folder imports which (.dependency-cruiser.cjs) and prints for every violation what to do instead. */
 import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 

@@ -30,7 +30,10 @@ function fail(sentence, code = 1) {
   process.exit(code);
 }
 
-/** Whether node_modules has exactly the packages of package-lock.json. npm writes its own list there when an installation is complete. */
+/**
+ * Whether node_modules has exactly the packages of package-lock.json. npm writes its own list there when an installation is
+ * complete.
+ */
 function isInstalled() {
   const wanted = readJson('package-lock.json').packages;
   const present = readJson('node_modules/.package-lock.json')?.packages ?? {};
@@ -48,7 +51,7 @@ function isInstalled() {
 function install() {
   console.log('Installing packages (npm ci) ...');
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  // Embedded Postgres needs its install script, and the build its development packages, whatever the user's npm settings say.
+  // Embedded Postgres needs its install script and the build needs development packages, also against the user's npm settings.
   const options = [
     'ci',
     '--prefer-offline',
@@ -70,7 +73,8 @@ function findNode() {
     return join(process.cwd(), pinned);
   if (major(process.version) >= 24) return process.execPath;
   return fail(
-    `There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}. Install Node 24 or newer and run again.`,
+    `There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}.` +
+      ' Install Node 24 or newer and run again.',
   );
 }
 
@@ -88,7 +92,7 @@ function sourceHash() {
 
 const isBuilt = () => existsSync('dist/.sources') && readFileSync('dist/.sources', 'utf8') === sourceHash();
 
-/** Builds beside `dist` and then replaces it, so that a failed build changes nothing and deleted sources leave no output. */
+/** Builds beside `dist` and then replaces it: a failed build changes nothing and deleted sources leave no output. */
 function build(node) {
   console.log('Building ...');
   const hash = sourceHash();
@@ -107,7 +111,7 @@ function build(node) {
   renameSync('dist.new', 'dist');
 }
 
-/** Runs `work` unless `done()`. Of several processes in this checkout one works at a time, and the others find the work done. */
+/** Runs `work` unless `done()`. Of several processes in this checkout one works at a time; the others find it done. */
 async function ensure(done, work) {
   if (done()) return;
   mkdirSync('.cache', { recursive: true });
@@ -125,7 +129,7 @@ async function ensure(done, work) {
   process.removeListener('exit', unlock);
 }
 
-/** Takes the lock file. Returns the process that holds it: this one, another one, or 0 if it was just released (try again). */
+/** Takes the lock file. Returns the process that holds it: this one, another one, or 0 if it was just released. */
 function lock() {
   try {
     writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
@@ -150,8 +154,8 @@ function isAlive(pid) {
 }
 
 /**
- * Runs a program in place of this one: signals are forwarded to it and its exit code is ours. It ends when this process is
- * killed, because its channel closes, and this process ends when npm is killed.
+ * Runs a program in place of this one: signals are forwarded to it and its exit code is ours. It ends when this process
+ * is killed, because its channel closes, and this process ends when npm is killed.
  */
 function become(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });

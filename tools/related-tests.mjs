@@ -1,7 +1,7 @@
 /**
  * Prints the test files related to uncommitted changes, one a line. A test is related when it changed itself, imports a
- * changed file directly, or has the longest slug in its name that begins a changed file's name: `saved-filter-model.ts` leads
- * to `saved-filter.test.ts` and `saved-filter-shares.test.ts`. Tests of the style and the schema are always among them.
+ * changed file directly, or shares the longest possible slug with a changed file's name: `saved-filter-model.ts` leads to
+ * `saved-filter.test.ts` and `saved-filter-shares.test.ts`. Tests of the style and the schema are always among them.
  * Imports are not followed further, because nearly every test starts the service and so imports nearly every file.
  */
 import { execFileSync } from 'node:child_process';
