@@ -91,7 +91,7 @@ from (
   from noun, (values ('Basic', 0.7), ('Classic', 1.0), ('Nordic', 1.25), ('Atelier', 1.6), ('Zoë', 2.1)) as s(series, factor)
 ) as p;
 
-create temp table place(country text, city text, channel integer, share double precision);
+create temp table place(country text, city text, language integer, share double precision);
 insert into place values
   ('Germany', 'Berlin', 1, 9), ('Germany', 'München', 1, 7), ('Germany', 'Köln', 1, 5), ('Germany', 'Düsseldorf', 1, 3), ('Austria', 'Wien', 1, 4), ('Switzerland', 'Zürich', 1, 4),
   ('France', 'Paris', 2, 9), ('France', 'Orléans', 2, 2), ('France', 'Saint-Étienne', 2, 2), ('Belgium', 'Liège', 2, 2), ('Switzerland', 'Genève', 2, 2),
@@ -99,16 +99,16 @@ insert into place values
   ('Sweden', 'Malmö', 5, 2), ('Sweden', 'Göteborg', 5, 2), ('Norway', 'Tromsø', 5, 1), ('Denmark', 'Århus', 5, 2),
   ('Poland', 'Łódź', 6, 3), ('Poland', 'Kraków', 6, 3), ('Czechia', 'Plzeň', 6, 2), ('United Kingdom', 'London', 7, 8), ('United Kingdom', 'York', 7, 2), ('Ireland', 'Dún Laoghaire', 7, 2);
 
-create temp table first_name as select channel, nth, name from (values
+create temp table first_name as select language, nth, name from (values
   (1, 'Jürgen,Anna,Björn,Käthe,Lukas,Sophie,Günther,Mia,Jonas,Jörg,Lena,Felix'), (2, 'Zoé,Émile,Chloé,François,Léa,Hélène,Théo,Camille,Benoît,Inès,Noël,Aurélie'),
   (3, 'José,María,Andrés,Lucía,Íñigo,Begoña,Raúl,Sofía,Álvaro,Inés,Jesús,Carmen'), (4, 'João,Inês,Tomás,Beatriz,Conceição,Rui,Mário,Leonor,Gonçalo,Luísa,Tiago,Ana'),
   (5, 'Åsa,Björn,Søren,Maja,Jörgen,Linnéa,Øystein,Freja,Elin,Nils,Märta,Lars'), (6, 'Łukasz,Zofia,Jiří,Małgorzata,Paweł,Kateřina,Stanisław,Agnieszka,Tomáš,Hanna,Michał,Żaneta'),
-  (7, 'Oliver,Siobhán,Amelia,Seán,George,Niamh,Harry,Róisín,Emily,Jack,Zoe,Arthur')) as f(channel, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
-create temp table last_name as select channel, nth, name from (values
+  (7, 'Oliver,Siobhán,Amelia,Seán,George,Niamh,Harry,Róisín,Emily,Jack,Zoe,Arthur')) as f(language, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
+create temp table last_name as select language, nth, name from (values
   (1, 'Müller,Schröder,Weiß,Groß,Bäcker,Schmidt,Köhler,Jäger,Vogel,Krüger,Lange,Strauß'), (2, 'Lefèvre,Müller-Petit,Dubois,Béranger,Gérard,D''Arc,Moreau,Françoise,Lévêque,Mercier,Noël,Châtelain'),
   (3, 'Núñez,García,Muñoz,Peña,Gómez,Ibáñez,López,Fernández,Ruiz,Jiménez,Castaño,Vázquez'), (4, 'Gonçalves,Magalhães,Silva,Simões,Araújo,Conceição,Leitão,Sousa,Antunes,Brandão,Pinto,Guimarães'),
   (5, 'Sjöberg,Ångström,Nygård,Sørensen,Lindström,Bjørnstad,Öberg,Hansen,Åkesson,Jørgensen,Holm,Lundqvist'), (6, 'Wiśniewski,Dvořák,Kowalczyk,Łuczak,Novák,Zieliński,Černý,Wójcik,Křížek,Jabłoński,Šťastný,Żak'),
-  (7, 'O''Brien,Smith,Walsh,Ó Súilleabháin,Taylor,Byrne,Clarke,MacCarthy,Wright,Kelly,Hughes,Brontë')) as l(channel, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
+  (7, 'O''Brien,Smith,Walsh,Ó Súilleabháin,Taylor,Byrne,Clarke,MacCarthy,Wright,Kelly,Hughes,Brontë')) as l(language, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
 
 insert into customers
 select n, f.name || ' ' || l.name, 'customer' || n || '@' || case when segment = 'consumer' then 'mail.example' else 'firm' || n % 400 || '.example' end,
@@ -124,8 +124,8 @@ from (
   from generate_series(1, 5000) as n
 ) as c
 join (select *, sum(share) over (order by country, city) as upto from place) as p on spot >= upto - share and spot < upto
-join first_name as f on f.channel = p.channel and f.nth = first
-join last_name as l on l.channel = p.channel and l.nth = last;
+join first_name as f on f.language = p.language and f.nth = first
+join last_name as l on l.language = p.language and l.nth = last;
 `;
 
 /**
