@@ -31,7 +31,7 @@ import { modelOf, type ModelExtras } from '../../adapters/database/model-of.ts';
 import { patternOf } from '../../core/read/list-arguments.ts';
 import type { Filter, Model, Relation } from '../../core/read/model.ts';
 import { MAX_CHILDREN, toMany, toOne } from '../../core/read/model.ts';
-import type { Kind } from '../../core/read/reader.ts';
+import type { EntityType } from '../../core/read/reader.ts';
 import { STALE } from '../dataset/draft-base.ts';
 import { FILTER_ACCESS, FILTER_USED } from '../dataset/saved-filter-model.ts';
 import { ownSettings, settingsOfViewer } from '../dataset/user-setting.ts';
@@ -44,10 +44,10 @@ import { ownNotifications, READ } from './notification.ts';
 import { REFERENCES } from './references.ts';
 import { tag, TAGS } from './tag-model.ts';
 
-const model = (kind: Kind) => () => modelFor(kind);
+const model = (kind: EntityType) => () => modelFor(kind);
 
 /** The user or the team that a column names as a principal. */
-const principal = (kind: Kind, type: 'user' | 'team', column: string): Relation => ({
+const principal = (kind: EntityType, type: 'user' | 'team', column: string): Relation => ({
   kind: 'one',
   model: model(kind),
   join: `r.id = case when p.${column} like '${type}:%' then substr(p.${column}, 6)::uuid end`,
@@ -89,7 +89,7 @@ const owned = (more: ModelExtras = {}): ModelExtras => ({
 });
 
 /** What the read path must be told of each kind beside what MikroORM knows: rights, relations, what is searched and sorted. */
-const EXTRAS = new Map<Kind, ModelExtras>([
+const EXTRAS = new Map<EntityType, ModelExtras>([
   [
     User,
     {
@@ -217,7 +217,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [App, owned({ sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'] })],
 ]);
 
-const models = new Map<Kind, Model>();
+const models = new Map<EntityType, Model>();
 
 /** Takes over what MikroORM found out about the entities. The entities are the same for every database, so once is enough. */
 export function useMetadata(orm: MikroORM): void {
@@ -228,7 +228,7 @@ export function useMetadata(orm: MikroORM): void {
 }
 
 /** The model of a stored type. */
-export function modelFor(kind: Kind): Model {
+export function modelFor(kind: EntityType): Model {
   const found = models.get(kind);
   if (!found) throw new Error(`The read path does not know ${kind.name}`);
   return found;

@@ -7,14 +7,14 @@ import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { numbered } from '../../core/read/condition.ts';
 import { DEFAULT_LIMIT, limitOf, startOf } from '../../core/read/list-arguments.ts';
-import type { Kind } from '../../core/read/reader.ts';
+import type { EntityType } from '../../core/read/reader.ts';
 import { normaliseWords } from '../../core/search-words.ts';
 import { readable } from './access.ts';
 import { KINDS } from './owned-kinds.ts';
 
 /** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */
-export const SEARCHABLE: Readonly<Record<string, Kind>> = {
-  ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as Kind])),
+export const SEARCHABLE: Readonly<Record<string, EntityType>> = {
+  ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as EntityType])),
   team: Team,
   folder: Folder,
   suite: Suite,
