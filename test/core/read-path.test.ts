@@ -237,9 +237,9 @@ beforeAll(async () => {
     modelOf(
       orm.getMetadata().get(Book),
       {
-        text: ['title'],
+        searchedFields: ['title'],
         sortable: ['title', 'pages'],
-        order: 'title',
+        defaultSort: 'title',
         accessFilter: ({ superuser, principals }) =>
           superuser ? null : { sql: 'owner_id = any(?)', params: [principals] },
       },

@@ -1,13 +1,13 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty } from '@mikro-orm/core';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import { equals } from '../../core/read/list-arguments.ts';
+import { equalsCondition } from '../../core/read/list-arguments.ts';
 import {
-  quoted,
+  quoteIdentifier,
   toMany,
   toOne,
-  type Column,
+  type ModelColumn,
   type ColumnType,
-  type Filter,
+  type ListFilter,
   type Model,
   type Relation,
 } from '../../core/read/model.ts';
@@ -18,9 +18,9 @@ export interface ModelExtras {
   /** The GraphQL type, when it is not called like the class. */
   name?: string;
   /** The word of error messages; by default the class name in small letters, `saved filter`. */
-  what?: string;
+  label?: string;
   /** By default `tenant_id`. */
-  tenant?: string;
+  tenantColumn?: string;
   /** Of the table, where the entity names none. */
   schema?: string;
   relations?: Record<string, Relation>;
@@ -29,15 +29,15 @@ export interface ModelExtras {
   required?: Record<string, readonly string[]>;
   accessFilter?: AccessFilter;
   /** By default `name` and `description`, as far as there are. */
-  text?: readonly string[];
+  searchedFields?: readonly string[];
   /** Words of the client: fields, or words with SQL over `r`. By default `name`, `slug`, `createdAt`, `updatedAt`. */
   sortable?: readonly string[] | Record<string, string>;
   /** See `Model`. */
-  orders?: Model['orders'];
+  sortAccess?: Model['sortAccess'];
   /** By default `name`, otherwise `createdAt`, otherwise `id`. */
-  order?: string;
+  defaultSort?: string;
   /** Beside `ownerId` and `folderId`, which compare for equality. */
-  filters?: Record<string, Filter>;
+  filters?: Record<string, ListFilter>;
   /** By default `slug`, as it is spelt. */
   key?: Model['key'];
 }
@@ -62,13 +62,13 @@ export function modelOf(
 ): Model {
   const props = Object.values(metadata.properties) as EntityProperty[];
   const stored = Object.fromEntries(props.filter(isColumn).map((prop) => [prop.name, columnOf(metadata, prop)]));
-  const computed = Object.entries(extras.computed ?? {}).map(([name, { sql, type }]): [string, Column] => [
+  const computed = Object.entries(extras.computed ?? {}).map(([name, { sql, type }]): [string, ModelColumn] => [
     name,
     { column: name, type, sql, nullable: false },
   ]);
-  const columns: Record<string, Column> = { ...stored, ...Object.fromEntries(computed) };
+  const columns: Record<string, ModelColumn> = { ...stored, ...Object.fromEntries(computed) };
   const has = (field: string): boolean => field in stored;
-  const reference = (field: string): string => `r.${quoted(columns[field]!.column)}`;
+  const reference = (field: string): string => `r.${quoteIdentifier(columns[field]!.column)}`;
   // People look for words in the order of the alphabet, whichever way they are spelt.
   const sortKey = (field: string): string =>
     columns[field]!.type === 'text' ? `lower(${reference(field)})` : reference(field);
@@ -76,26 +76,26 @@ export function modelOf(
 
   const model: Model = {
     name: extras.name ?? metadata.className,
-    what: extras.what ?? metadata.className.replace(/(?<!^)(?=[A-Z])/g, ' ').toLowerCase(),
-    table: [metadata.schema ?? extras.schema ?? [], metadata.tableName].flat().map(quoted).join('.'),
-    tenant: extras.tenant ?? 'tenant_id',
+    label: extras.label ?? metadata.className.replace(/(?<!^)(?=[A-Z])/g, ' ').toLowerCase(),
+    table: [metadata.schema ?? extras.schema ?? [], metadata.tableName].flat().map(quoteIdentifier).join('.'),
+    tenantColumn: extras.tenantColumn ?? 'tenant_id',
     columns,
     relations: { ...relationsOf(props, modelFor), ...extras.relations },
     required: extras.required ?? {},
     accessFilter: extras.accessFilter,
-    text: extras.text ?? ['name', 'description'].filter(has),
+    searchedFields: extras.searchedFields ?? ['name', 'description'].filter(has),
     sortable: isList(sortable) ? Object.fromEntries(sortable.map((field) => [field, sortKey(field)])) : sortable,
-    orders: extras.orders,
-    order: extras.order ?? ['name', 'createdAt'].find(has) ?? 'id',
+    sortAccess: extras.sortAccess,
+    defaultSort: extras.defaultSort ?? ['name', 'createdAt'].find(has) ?? 'id',
     filters: {
       ...Object.fromEntries(
         ['ownerId', 'folderId']
           .filter(has)
-          .map((field) => [field, (value: unknown) => equals(model, field, String(value))]),
+          .map((field) => [field, (value: unknown) => equalsCondition(model, field, String(value))]),
       ),
       ...extras.filters,
     },
-    key: extras.key ?? (has('slug') ? { field: 'slug', foldCase: false } : undefined),
+    key: extras.key ?? (has('slug') ? { field: 'slug', ignoreCase: false } : undefined),
   };
   return model;
 }
@@ -110,7 +110,7 @@ const isColumn = (prop: EntityProperty): boolean =>
   !prop.formula &&
   prop.fieldNames.length === 1;
 
-function columnOf(metadata: EntityMetadata, { name, fieldNames, columnTypes, nullable }: EntityProperty): Column {
+function columnOf(metadata: EntityMetadata, { name, fieldNames, columnTypes, nullable }: EntityProperty): ModelColumn {
   const type = TYPES.find(([pattern]) => pattern.test(columnTypes[0]!))?.[1];
   if (!type)
     throw new Error(`${metadata.className}.${name}: the read path does not know the column type ${columnTypes[0]}`);

@@ -2,11 +2,19 @@ import DataLoader from 'dataloader';
 import type { Query } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/list-arguments.ts';
-import { lookAhead, type Picked } from '../../core/read/look-ahead.ts';
+import { DEFAULT_LIMIT, checkLimit, checkStart, type ListArguments } from '../../core/read/list-arguments.ts';
+import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
-import type { Key, EntityType, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';
-import { selectionOfPaths, type Selection } from '../../core/read/selection.ts';
+import type {
+  RowKey,
+  EntityType,
+  ReadPage,
+  Reader,
+  ReadRow,
+  SelectionSource,
+  RowCondition,
+} from '../../core/read/reader.ts';
+import { selectPaths, type Selection } from '../../core/read/selection.ts';
 import {
   childrenStatement,
   countStatement,
@@ -15,7 +23,7 @@ import {
   pageStatement,
   TOTAL,
   writtenStatement,
-  type List,
+  type ListPart,
 } from '../../core/read/statement.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
@@ -31,12 +39,13 @@ interface Brood {
 
 const ITEMS_AND_COUNT: ReadonlySet<string> = new Set(['items', 'count']);
 
-const isInfo = (wanted: Wanted): wanted is Exclude<Wanted, readonly string[]> => !Array.isArray(wanted);
+const isInfo = (wanted: SelectionSource): wanted is Exclude<SelectionSource, readonly string[]> =>
+  !Array.isArray(wanted);
 
-const pick = (wanted: Wanted, model: Model, path = ''): Picked =>
+const pick = (wanted: SelectionSource, model: Model, path = ''): FieldSelection =>
   isInfo(wanted)
     ? lookAhead(wanted, model, path)
-    : { selection: selectionOfPaths(model, wanted), around: ITEMS_AND_COUNT };
+    : { selection: selectPaths(model, wanted), pageFields: ITEMS_AND_COUNT };
 
 /** A reader for one request. `query` runs on a connection of the viewer's tenant; `modelFor` knows the model of a stored type. */
 export function createReader(query: Query, viewer: Viewer, modelFor: (kind: EntityType) => Model): Reader {
@@ -54,11 +63,11 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
 
   async function page(
     model: Model,
-    { selection, around }: Picked,
+    { selection, pageFields: around }: FieldSelection,
     args: ListArguments,
-    where: Where | undefined,
-  ): Promise<Page<AnyRow>> {
-    const list: List = { args, limit: limitOf(args.limit, DEFAULT_LIMIT), start: startOf(args.start), where };
+    where: RowCondition | undefined,
+  ): Promise<ReadPage<AnyRow>> {
+    const list: ListPart = { args, limit: checkLimit(args.limit, DEFAULT_LIMIT), start: checkStart(args.start), where };
     const total = around.has('total');
     const count = async (): Promise<number> =>
       (await query<{ total: number }>(countStatement(model, viewer, list)))[0]!.total;
@@ -66,13 +75,18 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
       return { items: [], start: list.start, count: 0, total: await count() };
 
     const items = await query<AnyRow>(pageStatement(selection, viewer, list, total));
-    const found: Page<AnyRow> = { items, start: list.start, count: items.length };
+    const found: ReadPage<AnyRow> = { items, start: list.start, count: items.length };
     // A page without rows has no row to carry the total; before its own start there may be some.
     if (total) found.total = items.length > 0 ? (items[0]![TOTAL] as number) : list.start > 0 ? await count() : 0;
     return found;
   }
 
-  async function find(model: Model, id: Key, wanted: Wanted, where: Where | undefined): Promise<AnyRow | null> {
+  async function find(
+    model: Model,
+    id: RowKey,
+    wanted: SelectionSource,
+    where: RowCondition | undefined,
+  ): Promise<AnyRow | null> {
     const [row] = await query<AnyRow>(oneStatement(pick(wanted, model).selection, viewer, id, where));
     return row ?? null;
   }
@@ -88,11 +102,11 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
     parent: Model,
     relation: string,
     id: string,
-    { selection, around }: Picked,
+    { selection, pageFields: around }: FieldSelection,
     args: ListArguments,
-    where: Where | undefined,
+    where: RowCondition | undefined,
   ): Promise<Required<Brood>> {
-    const list: List = { args, limit: limitOf(args.limit, MAX_CHILDREN), start: startOf(args.start), where };
+    const list: ListPart = { args, limit: checkLimit(args.limit, MAX_CHILDREN), start: checkStart(args.start), where };
     const total = around.has('total');
     const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
     const loader = loaderOf<Brood>(purpose, async (ids) => {
@@ -118,13 +132,13 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
     },
     async list(kind, wanted, where, args = {}, most = MAX_CHILDREN) {
       const model = modelFor(kind);
-      const list: List = { args, limit: limitOf(args.limit, most, most), start: startOf(args.start), where };
+      const list: ListPart = { args, limit: checkLimit(args.limit, most, most), start: checkStart(args.start), where };
       return query<AnyRow>(pageStatement(pick(wanted, model).selection, viewer, list, false));
     },
     async one(kind, id, wanted, where) {
       const model = modelFor(kind);
       const row = await find(model, id, wanted, where);
-      if (!row) throw notFound({ what: model.what, id: typeof id === 'string' ? id : Object.values(id).join(' ') });
+      if (!row) throw notFound({ what: model.label, id: typeof id === 'string' ? id : Object.values(id).join(' ') });
       return row;
     },
     async find(kind, id, wanted, where) {
@@ -133,7 +147,7 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
     async readAfterWrite(kind, id, wanted) {
       const model = modelFor(kind);
       const [row] = await query<AnyRow>(writtenStatement(pick(wanted, model).selection, viewer, id));
-      if (!row) throw notFound({ what: model.what, id });
+      if (!row) throw notFound({ what: model.label, id });
       return row;
     },
     async many(kind, ids, wanted) {
@@ -144,7 +158,7 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
     async children(parent, relation, row, wanted, args = {}, where) {
       const brought = (row as Record<string, unknown>)[relation];
       if (Array.isArray(brought) && !where && Object.values(args).every((value) => value == null))
-        return brought as Row<object>[];
+        return brought as ReadRow<object>[];
       const model = modelFor(parent);
       return (await brood(model, relation, row.id, pick(wanted, childModel(model, relation)), args, where)).items;
     },
@@ -152,7 +166,12 @@ export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Enti
       const model = modelFor(parent);
       const picked = pick(wanted, childModel(model, relation), 'items');
       const { items, total } = await brood(model, relation, row.id, picked, args, where);
-      return { items, start: startOf(args.start), count: items.length, ...(picked.around.has('total') && { total }) };
+      return {
+        items,
+        start: checkStart(args.start),
+        count: items.length,
+        ...(picked.pageFields.has('total') && { total }),
+      };
     },
   } satisfies { [K in keyof Reader]: (...args: Parameters<Reader[K]>) => Promise<unknown> };
   // The rows are what the models say of the kinds; TypeScript cannot follow a kind to its model.

@@ -1,5 +1,5 @@
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Column, Filter, Model } from '../../core/read/model.ts';
+import type { ModelColumn, ListFilter, Model } from '../../core/read/model.ts';
 import { readable } from './access.ts';
 import { KINDS } from './owned-kinds.ts';
 
@@ -7,7 +7,7 @@ import { KINDS } from './owned-kinds.ts';
 const MINE = 'r.id = any(array(select f.resource_id from dws.favorite f where f.tenant_id = ? and f.user_id = ?))';
 
 /** The viewer's favourites (true), or what is none (false). */
-export const favorite: Filter = (value, { tenantId, userId }) => ({
+export const favorite: ListFilter = (value, { tenantId, userId }) => ({
   sql: value ? MINE : `not ${MINE}`,
   params: [tenantId, userId],
 });
@@ -21,7 +21,7 @@ const ownReadable: AccessFilter = (viewer) => {
   return rule ? { sql: `${own.sql} and (${rule.sql})`, params: [...own.params, ...rule.params] } : own;
 };
 
-const column = (name: string, type: Column['type']): Column => ({ column: name, type, nullable: false });
+const column = (name: string, type: ModelColumn['type']): ModelColumn => ({ column: name, type, nullable: false });
 
 /** The resource of a favourite `f`: one probe of the table of its kind. */
 const resource = KINDS.map(
@@ -32,8 +32,8 @@ const resource = KINDS.map(
 /** The favourites of every kind as one list, the newest first. */
 export const favoriteResources: Model = {
   name: 'FavoriteResource',
-  what: 'favorite',
-  tenant: 'tenant_id',
+  label: 'favorite',
+  tenantColumn: 'tenant_id',
   table: `(select x.*, f.kind, f.user_id, f.created_at from dws.favorite f cross join lateral (${resource}) x)`,
   columns: {
     id: column('id', 'uuid'),
@@ -44,8 +44,8 @@ export const favoriteResources: Model = {
   relations: {},
   required: {},
   filters: {},
-  text: ['name'],
+  searchedFields: ['name'],
   accessFilter: ownReadable,
   sortable: { name: 'lower(r."name")', kind: 'r."kind"', createdAt: 'r."created_at"' },
-  order: '-createdAt',
+  defaultSort: '-createdAt',
 };

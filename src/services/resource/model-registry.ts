@@ -28,8 +28,8 @@ import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
 import { modelOf, type ModelExtras } from '../../adapters/database/model-of.ts';
-import { patternOf } from '../../core/read/list-arguments.ts';
-import type { Filter, Model, Relation } from '../../core/read/model.ts';
+import { containsPattern } from '../../core/read/list-arguments.ts';
+import type { ListFilter, Model, Relation } from '../../core/read/model.ts';
 import { MAX_CHILDREN, toMany, toOne } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { STALE } from '../dataset/draft-base.ts';
@@ -53,19 +53,19 @@ const principal = (kind: EntityType, type: 'user' | 'team', column: string): Rel
   join: `r.id = case when p.${column} like '${type}:%' then substr(p.${column}, 6)::uuid end`,
 });
 
-const ownerId: Filter = (value) => ({
+const ownerId: ListFilter = (value) => ({
   sql: 'owner_id = ?',
   params: [/^(user|team):/.test(String(value)) ? value : `user:${String(value)}`],
 });
 
-const nameHolds: Filter = (value) => ({ sql: 'name ilike ?', params: [patternOf(String(value))] });
+const nameHolds: ListFilter = (value) => ({ sql: 'name ilike ?', params: [containsPattern(String(value))] });
 
 /** Rows that belong to a dataset and are datasets themselves. */
 const parts = (which: string, order: string): Relation => ({
   kind: 'many',
   model: model(Dataset),
   join: `r.parent_id = p.id and ${which}`,
-  order,
+  sort: order,
   limit: MAX_CHILDREN,
 });
 
@@ -93,9 +93,9 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
   [
     User,
     {
-      key: { field: 'username', foldCase: true },
-      text: ['username', 'givenName', 'familyName', 'displayName', 'email'],
-      order: 'username',
+      key: { field: 'username', ignoreCase: true },
+      searchedFields: ['username', 'givenName', 'familyName', 'displayName', 'email'],
+      defaultSort: 'username',
       sortable: ['username', 'displayName', 'givenName', 'familyName', 'email', 'enabled', 'createdAt', 'updatedAt'],
       relations: { memberships: toMany(model(TeamMember), 'user_id', 'joinedAt') },
     },
@@ -105,19 +105,19 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
     TeamMember,
     {
       name: 'Membership',
-      what: 'member',
+      label: 'member',
       relations: { user: toOne(model(User), 'user_id'), team: toOne(model(Team), 'team_id') },
     },
   ],
-  [Session, { order: '-createdAt' }],
-  [ApiToken, { what: 'token', order: '-createdAt' }],
-  [Operation, { order: '-createdAt' }],
+  [Session, { defaultSort: '-createdAt' }],
+  [ApiToken, { label: 'token', defaultSort: '-createdAt' }],
+  [Operation, { defaultSort: '-createdAt' }],
   [
     Mail,
     {
-      text: ['to', 'subject'],
+      searchedFields: ['to', 'subject'],
       sortable: ['to', 'subject', 'status', 'attempts', 'sentAt', 'createdAt', 'updatedAt'],
-      order: '-createdAt',
+      defaultSort: '-createdAt',
       relations: { user: toOne(model(User), 'user_id') },
     },
   ],
@@ -125,16 +125,16 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
     Notification,
     {
       accessFilter: ownNotifications,
-      text: [],
+      searchedFields: [],
       sortable: ['type', 'readAt', 'createdAt', 'updatedAt'],
-      order: '-createdAt',
+      defaultSort: '-createdAt',
       filters: { read: READ },
     },
   ],
   [Share, { relations: { user: principal(User, 'user', 'principal'), team: principal(Team, 'team', 'principal') } }],
   // Whoever meets an activity has read its resource already.
-  [Activity, { text: [], order: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
-  [AuditEvent, { text: [], sortable: ['createdAt'], order: '-createdAt', filters: AUDIT_FILTERS }],
+  [Activity, { searchedFields: [], defaultSort: '-createdAt', relations: { user: toOne(model(User), 'user_id') } }],
+  [AuditEvent, { searchedFields: [], sortable: ['createdAt'], defaultSort: '-createdAt', filters: AUDIT_FILTERS }],
   [Tag, {}],
   [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
   [Favorite, { accessFilter: ownFavorites }],
@@ -145,7 +145,7 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
       filters: { name: nameHolds },
     },
   ],
-  [StoredFile, { what: 'file' }],
+  [StoredFile, { label: 'file' }],
   [
     Datasource,
     owned({
@@ -160,20 +160,20 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
   [
     DatasourceLink,
     {
-      what: 'link',
+      label: 'link',
       accessFilter: readableThrough('datasource', 'target_datasource_id'),
       relations: { target: toOne(model(Datasource), 'target_datasource_id') },
     },
   ],
   [Suite, { relations: { members: toMany(model(SuiteMember), 'suite_id', 'position') } }],
   [SuiteMember, { accessFilter: MEMBER_ACCESS }],
-  [SavedQuery, owned({ what: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
+  [SavedQuery, owned({ label: 'query', relations: { datasource: toOne(model(Datasource), 'datasource_id') } })],
   [
     Dataset,
     owned({
       accessFilter: readableDatasets,
       sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
-      orders: { records: fullyVisible, size: fullyVisible },
+      sortAccess: { records: fullyVisible, size: fullyVisible },
       computed: { stale: STALE },
       relations: {
         parent: toOne(model(Dataset), 'parent_id'),
@@ -191,7 +191,7 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
   [
     SavedFilter,
     {
-      what: 'filter',
+      label: 'filter',
       accessFilter: FILTER_ACCESS,
       computed: { used: FILTER_USED },
       relations: {
@@ -202,14 +202,14 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
     },
   ],
   // Whoever meets a visual has read its dataset already.
-  [Visual, { order: 'position', relations: { dataset: toOne(model(Dataset), 'dataset_id') } }],
+  [Visual, { defaultSort: 'position', relations: { dataset: toOne(model(Dataset), 'dataset_id') } }],
   [Report, owned({ relations: { datasetReferences: toMany(model(DatasetReference), 'report_id', 'createdAt') } })],
   // Whoever meets a reference has read its report already.
   [
     DatasetReference,
     {
-      text: [],
-      order: 'createdAt',
+      searchedFields: [],
+      defaultSort: 'createdAt',
       relations: { dataset: toOne(model(Dataset), 'dataset_id') },
       computed: { snapshotIds: SNAPSHOT_IDS },
     },

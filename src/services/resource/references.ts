@@ -3,7 +3,7 @@ import { conflict } from '../../core/errors.ts';
 import { LEVEL, type ResourceKind } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Column, Model, Relation } from '../../core/read/model.ts';
+import type { ModelColumn, Model, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
 import { ownershipLevel, readable, sharedLevels } from './access.ts';
 
@@ -54,7 +54,11 @@ const usersOf = (uses: readonly Use[], parts: boolean): string =>
     )
     .join(' union ');
 
-const column = (name: string, type: Column['type'], nullable = false): Column => ({ column: name, type, nullable });
+const column = (name: string, type: ModelColumn['type'], nullable = false): ModelColumn => ({
+  column: name,
+  type,
+  nullable,
+});
 
 const readableUsers: AccessFilter = (viewer) => {
   const rule = readable(viewer);
@@ -63,8 +67,8 @@ const readableUsers: AccessFilter = (viewer) => {
 
 const references = (rights?: AccessFilter): Model => ({
   name: 'Reference',
-  what: 'reference',
-  tenant: 'tenant_id',
+  label: 'reference',
+  tenantColumn: 'tenant_id',
   table: `(${usersOf(USES, false)})`,
   columns: {
     id: column('id', 'uuid'),
@@ -75,9 +79,9 @@ const references = (rights?: AccessFilter): Model => ({
   relations: {},
   required: {},
   filters: {},
-  text: ['name'],
+  searchedFields: ['name'],
   sortable: {},
-  order: 'kind,name',
+  defaultSort: 'kind,name',
   accessFilter: rights,
 });
 
