@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { badInput, type ApiError } from '../errors.ts';
 import { isUuid } from '../id.ts';
 import type { Viewer } from '../viewer.ts';
@@ -52,16 +53,24 @@ export function checkStart(start: number | null | undefined): number {
 export function sortCondition(model: Model, sort: string, viewer: Viewer): Condition {
   if (sort.length > MAX_SORT_CHARACTERS)
     throw invalidArgument('sort', `sort must have at most ${MAX_SORT_CHARACTERS} characters`);
-  return orderCondition(model, sort, viewer);
+  // The rows that a `sortAccess` allows depend on the viewer.
+  return model.sortAccess ? orderCondition(model, sort, viewer) : cachedOrder(clientOrders, model, sort, viewer);
 }
 
-const modelOrders = new WeakMap<Model, Map<string, Condition>>();
-
 /** Returns the `order by` list of a sort that a model declares. It may name any column. */
-export function modelOrder(model: Model, sort: string): Condition {
-  const orders = modelOrders.get(model) ?? new Map<string, Condition>();
-  const order = orders.get(sort) ?? orderCondition(model, sort, null);
-  modelOrders.set(model, orders.set(sort, order));
+export const modelOrder = (model: Model, sort: string): Condition => cachedOrder(modelOrders, model, sort, null);
+
+type OrderCache = WeakMap<Model, LRUCache<string, Condition>>;
+
+/** Clients may sort by sortable fields only, so an order for a model's own sort must not be found for a client's. */
+const [clientOrders, modelOrders]: [OrderCache, OrderCache] = [new WeakMap(), new WeakMap()];
+const MAX_ORDERS_PER_MODEL = 100;
+
+function cachedOrder(cache: OrderCache, model: Model, sort: string, viewer: Viewer | null): Condition {
+  let orders = cache.get(model);
+  if (!orders) cache.set(model, (orders = new LRUCache({ max: MAX_ORDERS_PER_MODEL })));
+  let order = orders.get(sort);
+  if (!order) orders.set(sort, (order = orderCondition(model, sort, viewer)));
   return order;
 }
 
@@ -70,7 +79,8 @@ function orderCondition(model: Model, sort: string, viewer: Viewer | null): Cond
   const parts: string[] = [];
   const params: unknown[] = [];
   let direction = '';
-  for (const term of sort.split(',').map((part) => part.trim())) {
+  for (const part of sort.split(',')) {
+    const term = part.trim();
     const isDescending = term.startsWith('-');
     const field = isDescending ? term.slice(1) : term;
     const sql = sortExpression(model, field, viewer);
@@ -78,7 +88,7 @@ function orderCondition(model: Model, sort: string, viewer: Viewer | null): Cond
     sorted.add(field);
     direction = isDescending ? ' desc' : '';
     const access = viewer && model.sortAccess?.[field]?.(viewer);
-    params.push(...(access?.params ?? []));
+    if (access) params.push(...access.params);
     parts.push(access ? `case when ${access.sql} then ${sql} end${direction} nulls last` : `${sql}${direction}`);
   }
   if (!sorted.has('id')) parts.push(`r.id${direction}`);
@@ -123,7 +133,11 @@ function searchCondition(model: Model, q: string): Condition {
 export const containsPattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** Returns the condition that a field has a value. A value that the column's type cannot represent matches no row. */
-export function equalsCondition(model: Model, field: string, value: FieldValues[string]): Condition {
+export function equalsCondition(
+  model: Pick<Model, 'name' | 'columns'>,
+  field: string,
+  value: FieldValues[string],
+): Condition {
   const column = model.columns[field];
   if (!column || column.sql) throw new Error(`${model.name} has no column "${field}"`);
   const name = `r.${quoteIdentifier(column.column)}`;

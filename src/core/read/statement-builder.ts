@@ -37,6 +37,7 @@ export class StatementBuilder extends SqlParameters {
 
   /** Binds the viewer's access filters for the models below the first level. */
   bindAccess(models: readonly Model[]): void {
+    if (models.length === 0) return;
     this.#access = models.map((model) => {
       const filter = model.accessFilter!(this.#viewer);
       if (!filter) this.#key += ' all';
