@@ -3,10 +3,10 @@ import type { Context } from '../../core/context.ts';
 import type { ExportFormat } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 import { isUuid } from '../../core/id.ts';
-import { nothing } from '../../core/read/condition.ts';
+import { NO_ROWS } from '../../core/read/condition.ts';
 import type { ListArguments } from '../../core/read/list-arguments.ts';
-import type { Filter } from '../../core/read/model.ts';
-import type { Row } from '../../core/read/reader.ts';
+import type { ListFilter } from '../../core/read/model.ts';
+import type { ReadRow } from '../../core/read/reader.ts';
 import { fileOf, type ExportChunk } from './export-file.ts';
 
 /** Which events are wanted; absent ones do not restrict. */
@@ -24,13 +24,13 @@ export interface AuditFilter {
 }
 
 const is =
-  (column: string): Filter =>
+  (column: string): ListFilter =>
   (value) =>
-    String(value).includes('\0') ? nothing() : { sql: `${column} = ?`, params: [value] };
+    String(value).includes('\0') ? NO_ROWS : { sql: `${column} = ?`, params: [value] };
 
 /** The conditions of the filter's words. */
-export const AUDIT_FILTERS: Record<keyof AuditFilter, Filter> = {
-  userId: (value) => (isUuid(String(value)) ? { sql: 'user_id = ?', params: [value] } : nothing()),
+export const AUDIT_FILTERS: Record<keyof AuditFilter, ListFilter> = {
+  userId: (value) => (isUuid(String(value)) ? { sql: 'user_id = ?', params: [value] } : NO_ROWS),
   action: is('action'),
   kind: is('kind'),
   resourceId: is('resource_id'),
@@ -81,7 +81,7 @@ async function* batches(
 ): AsyncGenerator<Record<string, unknown>[]> {
   for (let last: string | undefined, count = BATCH; count === BATCH && !signal.aborted;) {
     ctx.request.signal.throwIfAborted();
-    const events: Row<AuditEvent>[] = await ctx.read.list(
+    const events: ReadRow<AuditEvent>[] = await ctx.read.list(
       AuditEvent,
       COLUMNS,
       last === undefined ? undefined : before(last),

@@ -8,7 +8,7 @@ import { invalid } from '../../core/input-checks.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Filter } from '../../core/read/model.ts';
+import type { ListFilter } from '../../core/read/model.ts';
 import { checkVersion } from './access.ts';
 
 /** What users are told. */
@@ -28,7 +28,7 @@ export interface NotificationInput {
 export const ownNotifications: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
 /** Those that the viewer has read, or has not. */
-export const READ: Filter = (value) => ({ sql: value ? 'read_at is not null' : 'read_at is null', params: [] });
+export const READ: ListFilter = (value) => ({ sql: value ? 'read_at is not null' : 'read_at is null', params: [] });
 
 /**
  * Tells users something, in the transaction of what causes it: those named as `user:<id>`, and of a `team:<id>` its members who may write what it owns.

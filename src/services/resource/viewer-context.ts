@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader';
-import { createReader } from '../../adapters/database/read.ts';
+import { RowReader } from '../../adapters/database/row-reader.ts';
 import type { Context, PublicContext, RequestFacts } from '../../core/context.ts';
 import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { restrictions } from '../dataset/dataset-restriction.ts';
 import { sharedLevels } from './access.ts';
-import { modelFor } from './model-registry.ts';
+import { modelFor } from './define-model.ts';
 import { unitOfWork } from './unit-of-work.ts';
 
 /** The context of a request. Without a viewer its tenant-bound parts refuse with 401; the guard lets only public fields meet that. */
@@ -36,7 +36,7 @@ export function viewerContext(
     query,
     sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)),
     restriction: batched((ids) => restrictions(query, viewer, ids)),
-    read: createReader(query, viewer, modelFor),
+    read: new RowReader(query, viewer, modelFor),
     transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };
 }
