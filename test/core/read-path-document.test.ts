@@ -50,12 +50,7 @@ async function statementsOf(source: string): Promise<Statement[]> {
   return statements;
 }
 
-const normalize = (sql: string): string =>
-  sql
-    .replace(/\s+/g, ' ')
-    .replace(/\( /g, '(')
-    .replace(/ \)/g, ')')
-    .trim();
+const normalize = (sql: string): string => sql.replace(/\s+/g, ' ').replace(/\( /g, '(').replace(/ \)/g, ')').trim();
 
 beforeAll(async () => {
   registerModels(await MikroORM.init(ormOptions({ clientUrl: 'postgresql://localhost/unused' })));

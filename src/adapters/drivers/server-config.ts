@@ -43,7 +43,8 @@ const configSchema = ({ port, nameLength }: ServerKind) => ({
     ssl: {
       enum: ['disable', 'require', 'verify-full'],
       description:
-        '`require` encrypts, `verify-full` also checks the certificate and the name in it. Default: `disable` on loopback, elsewhere `require`.',
+        '`require` encrypts, `verify-full` also checks the certificate and its name. ' +
+        'Default: `disable` on loopback, otherwise `require`.',
     },
     ca: {
       type: 'string',

@@ -9,8 +9,8 @@ export interface DatabaseIdentity {
 }
 
 /** SQL that returns the `DatabaseIdentity` of any Postgres. It needs no special privilege. */
-export const DATABASE_IDENTITY_SQL =
-  'select system_identifier::text as "systemIdentifier", pg_catalog.current_database()::text as database from pg_catalog.pg_control_system()';
+export const DATABASE_IDENTITY_SQL = `select system_identifier::text as "systemIdentifier", pg_catalog.current_database()::text as database
+    from pg_catalog.pg_control_system()`;
 
 /**
  * Link-local addresses and those of cloud metadata services. Private addresses are permitted for datasources

@@ -31,7 +31,8 @@ export function openCluster(dataDir: string, durable: boolean): Cluster {
   if (!existsSync(record.cluster)) {
     if (known?.port)
       throw new Error(
-        `The database of ${dataDir} was kept in ${known.cluster}, which is gone. Put it back, or delete ${dataDir} to begin anew.`,
+        `The database of ${dataDir} was stored in ${known.cluster}, which is missing.` +
+          ` Restore it, or delete ${dataDir} to start with an empty one.`,
       );
     create(record, account, programs, durable);
   }

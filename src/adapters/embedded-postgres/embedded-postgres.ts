@@ -43,7 +43,8 @@ export async function startEmbeddedPostgres({
   if (!lockDataDir(folder)) {
     const holder = readRecord(folder)?.holder;
     throw new Error(
-      `The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}. Stop that one first, or choose another DATA_DIR.`,
+      `The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}.` +
+        ' Stop that process first, or choose another DATA_DIR.',
     );
   }
   try {

@@ -24,10 +24,7 @@ interface Scope {
 
 function criteria(input: unknown, scope: Scope, depth: number): CriteriaNode {
   scope.budget.enter(depth);
-  if (!isObject(input))
-    throw badInput(
-      `Criteria must be an object of field conditions, not ${input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`}`,
-    );
+  if (!isObject(input)) throw badInput(`Criteria must be an object of field conditions, not ${typeName(input)}`);
   return and(
     Object.entries(input).map(([key, value]) => {
       switch (key) {
@@ -49,3 +46,7 @@ function knownField(name: string, scope: Scope): Field {
   if (field) return field;
   throw badInput(name.startsWith('$') ? `Unknown operator ${show(name)}` : `Unknown field ${show(name)}`);
 }
+
+/** Names the type of a JSON value that is not an object. */
+const typeName = (input: unknown): string =>
+  input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`;

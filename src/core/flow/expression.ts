@@ -149,10 +149,10 @@ class Parser {
     }
     this.next();
     const { least, most } = FUNCTIONS[name];
-    if (args.length < least || args.length > most)
-      throw badInput(
-        `${name} takes ${least === most ? least : most === Infinity ? `at least ${least}` : `${least} to ${most}`} arguments, not ${args.length}`,
-      );
+    if (args.length < least || args.length > most) {
+      const expected = least === most ? least : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+      throw badInput(`${name} takes ${expected} arguments, not ${args.length}`);
+    }
     return { kind: 'call', name, args };
   }
 

@@ -36,10 +36,13 @@ export async function aggregateRows(
       ...groups.map(({ value }, i) => `${value} AS g${i}`),
       ...measures.map(({ value }, i) => `${value} AS m${i}`),
     ];
-    const grouped = `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}${groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : ''}`;
+    const groupBy = groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : '';
+    const grouped =
+      `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} ` + `WHERE ${scope.where(aliases, values)}${groupBy}`;
     const found = await ask(
       `WITH grouped AS MATERIALIZED (${grouped})
-      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped) FROM grouped ${order} LIMIT ${aggregation.limit}`,
+      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped)
+      FROM grouped ${order} LIMIT ${aggregation.limit}`,
       values,
     );
     const total = Number(found[0]?.[1] ?? 0);

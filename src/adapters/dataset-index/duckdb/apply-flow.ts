@@ -21,11 +21,9 @@ export async function applyFlow(
     plan.keepFields,
     (field) => field,
   );
+  const selectOf = (column: string) => flow.select[flow.columns.findIndex((one) => one.column === column)]!;
   const select = fields
-    .map(
-      ({ column, sqlType }) =>
-        `${sqlType === '' ? flow.select[flow.columns.findIndex((one) => one.column === column)]! : `CAST(NULL AS ${sqlType})`} AS ${column}`,
-    )
+    .map(({ column, sqlType }) => `${sqlType === '' ? selectOf(column) : `CAST(NULL AS ${sqlType})`} AS ${column}`)
     .join(', ');
   const order = flow.order.length === 1 ? '' : ` ORDER BY ${flow.order.join(', ')}`;
   // A scan returns rows in the order of the source, so only a flow that sorts needs a sort.
@@ -47,13 +45,15 @@ async function sortInPieces(
 ): Promise<void> {
   await statements.change(`CREATE TABLE staged.unsorted AS SELECT * FROM ${flow.from}`);
   await statements.change(
-    `CREATE TABLE staged.ranked AS SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`,
+    `CREATE TABLE staged.ranked AS
+      SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`,
   );
   await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM staged.unsorted LIMIT 0`);
   const [count] = await statements.rows('SELECT count(*) FROM staged.ranked');
   await statements.change('BEGIN');
   for (let from = 0; from < Number(count![0]); from += piece) {
-    await statements.change(`INSERT INTO made.data SELECT ${select} FROM staged.unsorted JOIN staged.ranked ON unsorted.rowid = ranked.number
+    await statements.change(`INSERT INTO made.data
+      SELECT ${select} FROM staged.unsorted JOIN staged.ranked ON unsorted.rowid = ranked.number
       WHERE rank > ${from} AND rank <= ${from + piece} ORDER BY rank`);
   }
   await statements.change('COMMIT');

@@ -24,7 +24,8 @@ export const orderBy = (keys: SortKey[]): string =>
  * not match `where`.
  */
 export const positionSql = (keys: SortKey[], table: string, row: number, where: string): string =>
-  `SELECT ${['1', ...keys.map(({ field }) => `CAST(${comparable(field, field.column)} AS VARCHAR)`)].join(', ')} FROM ${table} WHERE rowid = ${row} AND ${where}`;
+  `SELECT ${['1', ...keys.map(({ field }) => `CAST(${comparable(field, field.column)} AS VARCHAR)`)].join(', ')}
+    FROM ${table} WHERE rowid = ${row} AND ${where}`;
 
 /** Returns the condition for rows after the cursor's row in the order of `orderBy`. */
 export function afterPosition(keys: SortKey[], row: number, position: DuckDBValue[], values: DuckDBValue[]): string {

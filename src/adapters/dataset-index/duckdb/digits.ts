@@ -9,9 +9,15 @@ const MAX_PRECISION = 38;
  * them in divisions and averages, and wide decimals are several times as slow as narrow ones.
  */
 export async function settleDigits(statements: LoadStatements, table: string, column: string): Promise<string> {
-  const [answer] =
-    await statements.rows(`SELECT max(CASE WHEN point > 0 THEN point - 1 ELSE bytes END), max(CASE WHEN point > 0 THEN strlen(rtrim(digits, '0')) - point ELSE 0 END), bool_or(exponent)
-    FROM (SELECT digits, strlen(digits) bytes, instr(digits, '.') point, contains(digits, 'e') OR contains(digits, 'E') exponent FROM (SELECT ltrim(${column}, '-') digits FROM ${table}))`);
+  const [answer] = await statements.rows(`
+      SELECT
+        max(CASE WHEN point > 0 THEN point - 1 ELSE bytes END),
+        max(CASE WHEN point > 0 THEN strlen(rtrim(digits, '0')) - point ELSE 0 END),
+        bool_or(exponent)
+      FROM (
+        SELECT digits, strlen(digits) bytes, instr(digits, '.') point,
+          contains(digits, 'e') OR contains(digits, 'E') exponent
+        FROM (SELECT ltrim(${column}, '-') digits FROM ${table}))`);
   const [whole, scale, exponent] = answer!;
   const precision = Number(whole) + Number(scale);
   if (exponent || precision > MAX_PRECISION) return 'VARCHAR';

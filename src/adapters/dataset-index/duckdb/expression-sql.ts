@@ -37,7 +37,11 @@ export function compileExpression(node: Typed, columnOf: (field: string) => stri
     case 'or':
       return `(${boolean(node.left, columnOf)} ${node.kind === 'and' ? 'AND' : 'OR'} ${boolean(node.right, columnOf)})`;
     case 'comparison':
-      return `(${inCommon(node.left, node.right, columnOf)} ${node.op === '!=' ? '<>' : node.op} ${inCommon(node.right, node.left, columnOf)})`;
+      return [
+        `(${inCommon(node.left, node.right, columnOf)}`,
+        node.op === '!=' ? '<>' : node.op,
+        `${inCommon(node.right, node.left, columnOf)})`,
+      ].join(' ');
     case 'round':
       return node.type === 'number' ? finite(`round(${compile(node.operand)}, ${node.digits})`) : compile(node.operand);
     case 'dateDiff':

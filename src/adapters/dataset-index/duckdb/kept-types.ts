@@ -96,7 +96,8 @@ function conversion(field: LoadedField, type: FieldType): Conversion {
 /** Converts texts in the form of a datetime; without an offset they are UTC. */
 const fromIso = (column: string): Conversion => ({
   cast: `date_trunc('milliseconds', TRY_CAST(${column} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')`,
-  fits: String.raw`regexp_matches(${column}, '^\d{4}-\d\d-\d\d([T ]|$)') AND TRY_CAST(${column} AS TIMESTAMPTZ) BETWEEN '0001-01-01'::TIMESTAMPTZ AND '9999-12-31 23:59:59.999'::TIMESTAMPTZ`,
+  fits: String.raw`regexp_matches(${column}, '^\d{4}-\d\d-\d\d([T ]|$)') AND TRY_CAST(${column} AS TIMESTAMPTZ)
+    BETWEEN '0001-01-01'::TIMESTAMPTZ AND '9999-12-31 23:59:59.999'::TIMESTAMPTZ`,
 });
 
 const asText = (field: LoadedField) =>

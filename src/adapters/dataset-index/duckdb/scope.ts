@@ -52,7 +52,10 @@ export async function openScope(
       if (!hides) return `${condition} AND rowid IN (${wordRows(aliases, values)})`;
       // The second part of a CASE is evaluated only where the first is true.
       const [data, sidecarAlias] = aliases;
-      return `rowid IN (SELECT rowid FROM ${sidecarAlias}.words WHERE CASE WHEN rowid IN (SELECT rowid FROM ${data}.data WHERE ${condition}) THEN ${holdsWords(values)} ELSE false END)`;
+      return `rowid IN (
+        SELECT rowid FROM ${sidecarAlias}.words
+        WHERE CASE WHEN rowid IN (SELECT rowid FROM ${data}.data WHERE ${condition})
+          THEN ${holdsWords(values)} ELSE false END)`;
     },
   };
 }

@@ -117,8 +117,6 @@ export class WordsSidecar {
  * SQL of a column `q`: each word of the row after a space. In ASCII, words are runs of letters and digits, which
  * DuckDB finds faster.
  */
-const wordsOfRows = (
-  table: string,
-  columns: string[],
-) => `SELECT ' ' || CASE WHEN strlen(text) = length(text) THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
+const wordsOfRows = (table: string, columns: string[]) => `SELECT ' ' || CASE WHEN strlen(text) = length(text)
+    THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
   FROM (SELECT ${columns.length === 0 ? `''` : `concat_ws(' ', ${columns.join(', ')})`} AS text FROM ${table})`;

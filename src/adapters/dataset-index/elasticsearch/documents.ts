@@ -66,4 +66,5 @@ const quoted = (sql: string) => `'"' || ${sql} || '"'`;
 const wordsSql = (
   column: string,
 ) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
-  THEN '["' || nullif(trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",'), '') || '"]' WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END`;
+  THEN '["' || nullif(trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",'), '') || '"]'
+  WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END`;

@@ -31,7 +31,6 @@ export function mappingConflict(
       `search-index mapping conflict: row ${Number(row[ROW]) + 1} was refused (${type ?? 'no reason was given'})`,
     );
   const value = row[field.column];
-  return upstreamFailed(
-    `search-index mapping conflict: field "${field.name}" cannot hold "${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, SHOWN_CHARACTERS)}"`,
-  );
+  const shown = (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, SHOWN_CHARACTERS);
+  return upstreamFailed(`search-index mapping conflict: field "${field.name}" cannot hold "${shown}"`);
 }

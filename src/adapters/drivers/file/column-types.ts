@@ -31,10 +31,12 @@ const WRITTEN_DOUBLE_DIGITS = 17;
 const CHECKS: Record<Candidate, string> = {
   BOOLEAN: `lower(v) in ('true', 'false')`,
   BIGINT: `coalesce(cast(try_cast(v as BIGINT) as VARCHAR) = v, false)`,
-  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and translate(v, '0123456789.-+eE', '') = '' and v[1] <> '+' and not ends_with(v, '.')
-    and ltrim(v, '-')[1] between '0' and '9' and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
+  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and translate(v, '0123456789.-+eE', '') = ''
+    and v[1] <> '+' and not ends_with(v, '.') and ltrim(v, '-')[1] between '0' and '9'
+    and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
   DATE: `coalesce(strlen(v) = 10 and cast(try_cast(v as DATE) as VARCHAR) = v, false)`,
-  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) is not null and translate(v, '0123456789-:.+TZ ', '') = '' and v[5] = '-' and v[8] = '-' and v[11] in ('', ' ', 'T') and v[12:13] <> '24', false)`,
+  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) is not null and translate(v, '0123456789-:.+TZ ', '') = ''
+    and v[5] = '-' and v[8] = '-' and v[11] in ('', ' ', 'T') and v[12:13] <> '24', false)`,
 };
 
 /**
@@ -93,7 +95,8 @@ async function findCandidates(
  */
 function valuesOf(from: string, columns: UntypedColumn[]): string {
   const names = columns.map((_, i) => quoteName(String(i)));
-  return `(unpivot (select ${columns.map(({ text }, i) => `${text} as ${names[i]}`).join(', ')} from ${from}) on ${names.join(', ')} into name k value v)`;
+  const selected = columns.map(({ text }, i) => `${text} as ${names[i]}`).join(', ');
+  return `(unpivot (select ${selected} from ${from}) on ${names.join(', ')} into name k value v)`;
 }
 
 /** Returns the first candidate that fits, per column; undefined when none does, null when there was no value. */
@@ -107,7 +110,10 @@ async function firstThatHolds(
   const checks = CANDIDATES.map((candidate) => {
     const names = asked(candidate);
     if (names.length === 0) return 'false';
-    return `bool_and(${names.length === columns.length ? CHECKS[candidate] : `case when k in (${names.join(', ')}) then ${CHECKS[candidate]} else false end`})`;
+    const check = CHECKS[candidate];
+    return names.length === columns.length
+      ? `bool_and(${check})`
+      : `bool_and(case when k in (${names.join(', ')}) then ${check} else false end)`;
   });
   // Without any check the file is still read, because only reading shows whether it can be read.
   const answers = new Map(
@@ -138,8 +144,11 @@ const EXPONENT = `contains(lower(v), 'e')`;
 /**
  * Significant digits without and with an exponent, digits before and after the point, digits of the longest integer.
  */
-const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}), max(${DIGITS}) filter (${EXPONENT}), max(strlen(ltrim(split_part(v, '.', 1), '-'))) filter (not ${EXPONENT}),
-  max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}), max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
+const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}),
+  max(${DIGITS}) filter (${EXPONENT}),
+  max(strlen(ltrim(split_part(v, '.', 1), '-'))) filter (not ${EXPONENT}),
+  max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}),
+  max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
 
 function numberType(sizes: DuckDBValue[], doubles: boolean): string {
   const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [

@@ -1,7 +1,8 @@
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 
 /** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
-const COLUMN_TYPE = String.raw`^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\))$`;
+const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
+const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];

@@ -34,9 +34,10 @@ export async function createTable(
   const table =
     config.format === 'csv' ? csvTable(path, config, dialectOf(path, config)) : await jsonTable(session, path, config);
   const columns = config.columns ?? (await typedColumns(session, table));
-  await session.run(
-    `create view data as select ${table.columns.map((column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`).join(', ')} from ${table.from}`,
+  const selected = table.columns.map(
+    (column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`,
   );
+  await session.run(`create view data as select ${selected.join(', ')} from ${table.from}`);
   return columns;
 }
 
@@ -85,7 +86,8 @@ function csvTable(
     throw badInput(`The file has ${wanted.length} columns; at most ${MAX_COLUMNS} are possible`);
   const types = wanted.map((_, i) => `'c${i}': 'VARCHAR'`).join(', ');
   const from =
-    `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
+    `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, ` +
+    `delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
     `escape = ${quoteText(quote && escape)}, nullstr = '', allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
   return { from, columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: `nullif(c${i}, '')`, json: false })) };
 }
@@ -96,7 +98,8 @@ const objects = (path: string, format: FileConfig['format']) =>
 async function jsonTable(session: DuckdbSession, path: string, { format, columns }: FileConfig): Promise<TextTable> {
   const keys = columns ? columns.map(({ name }) => name) : await jsonKeys(session, objects(path, format));
   const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
-  const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${format === 'json' ? 'array' : 'newline_delimited'}', compression = 'uncompressed')`;
+  const layout = format === 'json' ? 'array' : 'newline_delimited';
+  const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`;
   return {
     from,
     columns: keys.map((name) => ({ name, raw: quoteName(name), text: `(${quoteName(name)} ->> '$')`, json: true })),
@@ -109,8 +112,10 @@ async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]>
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
   );
   if (odd) throw badInput(`Record ${String(odd[0])} of the file is no JSON object`);
-  const rows =
-    await session.rows(`select key from (select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i from ${from})
+  const rows = await session.rows(`select key
+      from (
+        select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i
+        from ${from})
     group by key order by min(n * 1000000 + i) limit ${MAX_COLUMNS + 1}`);
   const keys = rows.map(([key]) => String(key));
   if (keys.length === 0) throw badInput('The file has no values');

@@ -86,8 +86,10 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
   const item = `x${depth}`;
   switch (type.typeId) {
     case T.LIST:
-    case T.ARRAY:
-      return `list_transform(${value}, lambda ${item}: ${jsonReady((type as DuckDBListType | DuckDBArrayType).valueType, item, depth + 1)})`;
+    case T.ARRAY: {
+      const { valueType } = type as DuckDBListType | DuckDBArrayType;
+      return `list_transform(${value}, lambda ${item}: ${jsonReady(valueType, item, depth + 1)})`;
+    }
     case T.STRUCT: {
       const { entryNames, entryTypes } = type as DuckDBStructType;
       const entries = entryNames.map(
@@ -99,7 +101,10 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
     case T.MAP: {
       const { keyType, valueType } = type as DuckDBMapType;
       const entry = (part: string) => `struct_extract(${item}, '${part}')`;
-      return `map_from_entries(list_transform(map_entries(${value}), lambda ${item}: struct_pack(k := ${jsonReady(keyType, entry('key'), depth + 1)}, v := ${jsonReady(valueType, entry('value'), depth + 1)})))`;
+      const key = jsonReady(keyType, entry('key'), depth + 1);
+      const mapped = jsonReady(valueType, entry('value'), depth + 1);
+      const pack = `struct_pack(k := ${key}, v := ${mapped})`;
+      return `map_from_entries(list_transform(map_entries(${value}), lambda ${item}: ${pack}))`;
     }
     case T.FLOAT:
     case T.DOUBLE:

@@ -157,7 +157,8 @@ async function setUp(connection: Connection, session: Session, timeout: number):
       : `max_execution_time = ${Math.min(MAX_MILLISECONDS, Math.ceil(timeout))}`;
   // A server disconnects a client that reads nothing for net_write_timeout; ours waits for the loader.
   await session.query(
-    `set names utf8mb4, time_zone = '+00:00', sql_mode = '', sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`,
+    `set names utf8mb4, time_zone = '+00:00', sql_mode = '',
+      sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`,
   );
   await session.query('set session transaction read only');
   return id;

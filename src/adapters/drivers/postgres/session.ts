@@ -14,7 +14,9 @@ const UNDEFINED_FUNCTION = '42883';
 /** Settings of every session: one format of values, read-only, independent of the role's settings. */
 const sessionSettings = (timeout: number) => `
   set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
-  set standard_conforming_strings = on; set default_transaction_read_only = on; set statement_timeout = ${Math.max(1, Math.round(timeout))};
+  set standard_conforming_strings = on;
+  set default_transaction_read_only = on;
+  set statement_timeout = ${Math.max(1, Math.round(timeout))};
   select pg_catalog.pg_backend_pid() as pid`;
 
 /** Makes pg return values as the text that Postgres wrote. */

@@ -4,7 +4,11 @@ import type { SourceTable } from '../../../core/row-source.ts';
 
 const MAX_TABLES = 5000;
 
-const TABLES_SQL = `select name, type from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name limit ${MAX_TABLES}`;
+const TABLES_SQL = `select name, type
+  from sqlite_schema
+  where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'
+  order by name
+  limit ${MAX_TABLES}`;
 const COLUMNS_SQL = 'select name, type, "notnull", pk from pragma_table_xinfo(?) where hidden <> 1 order by cid';
 
 /** Returns the tables and views of the file. A view of a missing table has no columns. */
