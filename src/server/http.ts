@@ -60,7 +60,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
       return context;
     },
   });
-  await app.register(pageRoutes, { schema, endpoints, platform, makeContext });
+  await app.register(pageRoutes, { schema, endpoints, platform, createContext: makeContext });
   app.setNotFoundHandler(handleNotFound(app));
   return app;
 }

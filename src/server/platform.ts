@@ -8,7 +8,7 @@ import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
-import { secretBox } from '../adapters/secrets/secret-box.ts';
+import { createSecretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
@@ -36,7 +36,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
   try {
     const system = new SystemPool(url);
     closers.push(() => system.close());
-    const secrets = secretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
+    const secrets = createSecretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
     await checkKeyRing(system, secrets);
 
     const notifications = new Listener(url, Object.values(CHANNELS));

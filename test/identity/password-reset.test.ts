@@ -12,7 +12,7 @@ const GONE = {
   body: {
     statusCode: 410,
     error: 'Gone',
-    message: 'This link was used already, has expired or never existed',
+    message: 'This link was already used, has expired or never existed',
     code: 'GONE',
   },
 };

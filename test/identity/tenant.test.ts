@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { checkRoles } from '../../src/server/roles.ts';
-import { sweepCredentials } from '../../src/services/identity/credential-cleanup.ts';
+import { deleteExpiredCredentials } from '../../src/services/identity/credential-cleanup.ts';
 import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import type { Service } from '../support/service.ts';
@@ -216,7 +216,7 @@ test('what no longer counts for anybody is swept away, and nothing else', async 
   await system.query({
     text: `insert into dws.rate_count (caller, at, count) values ('old', now() - interval '3 minutes', 1), ('new', now(), 1)`,
   });
-  await sweepCredentials(system);
+  await deleteExpiredCredentials(system);
   expect(
     await Promise.all(['session', 'api_token', 'known_address', 'login_attempt', 'rate_count'].map(count)),
   ).toEqual([1, tokens, addresses, 1, 1]);

@@ -363,7 +363,7 @@ describe('global permissions', () => {
     expect((await bob.get('/session')).body.permissions).toEqual(['users:view', 'datasets:create']);
     expect(await admin.put('/users/bob/global-permissions', { permissions: ['root'] })).toMatchObject({
       status: 400,
-      body: { message: 'permissions names "root", which is no global permission' },
+      body: { message: 'permissions contains "root", which is not a global permission' },
     });
     expect(await admin.put('/users/bob/global-permissions', {})).toMatchObject(REFUSED);
     expect(await ann.put('/users/bob/global-permissions', { permissions: [] })).toMatchObject({

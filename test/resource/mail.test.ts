@@ -3,7 +3,7 @@ import { smtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
-import { post } from '../../src/services/resource/mail.ts';
+import { queueMail } from '../../src/services/resource/mail.ts';
 import { QUICK } from '../operation/platform.ts';
 import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
@@ -49,7 +49,7 @@ const write = (
 ): Promise<string> =>
   tenantOf(service, user).then((tenantId) =>
     service.platform.database.transaction(tenantId, async (tx) =>
-      post(service.platform, tx, {
+      queueMail(service.platform, tx, {
         tenantId,
         user: { id: user.id, username: user.username, email: `${user.username}@example.com` },
         subject: 'News',
@@ -113,7 +113,7 @@ describe('a mail', () => {
     deliver(service, server.url);
     const tenantId = await tenantOf(service, ann);
     const undone = service.platform.database.transaction(tenantId, async (tx) => {
-      post(service.platform, tx, {
+      queueMail(service.platform, tx, {
         tenantId,
         user: { id: ann.id, username: 'ann', email: 'ann@example.com' },
         subject: 'Undone',

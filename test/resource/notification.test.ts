@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Transaction } from '../../src/core/platform.ts';
 import { sweepRecords } from '../../src/operations/janitor.ts';
-import { notify, type News } from '../../src/services/resource/notification.ts';
+import { notify, type NewNotification } from '../../src/services/resource/notification.ts';
 import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import { openSocket } from '../support/follow-operation.ts';
@@ -21,7 +21,7 @@ async function within<T>({ platform }: Service, work: (tx: Transaction, tenantId
   return platform.database.transaction(tenant!.id, (tx) => work(tx, tenant!.id));
 }
 
-const tell = (service: Service, principals: readonly string[], news: Partial<News> = {}): Promise<void> =>
+const tell = (service: Service, principals: readonly string[], news: Partial<NewNotification> = {}): Promise<void> =>
   within(service, (tx, tenantId) => notify(tx, tenantId, principals, { ...BROKEN, ...news }));
 const say = (service: Service, client: Client, message: string): Promise<void> =>
   tell(service, [`user:${client.id}`], { message });

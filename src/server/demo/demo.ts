@@ -11,7 +11,7 @@ import { firstSuperuser } from '../../services/identity/operator.ts';
 import * as datasetReferences from '../../services/report/dataset-reference.ts';
 import * as reports from '../../services/report/report.ts';
 import * as folders from '../../services/resource/folder.ts';
-import { viewerContext } from '../../services/resource/viewer-context.ts';
+import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 
@@ -42,7 +42,7 @@ export async function seedDemo(
       signal,
       setSession: () => undefined,
     } as const;
-    const ctx = viewerContext(platform, request, viewer);
+    const ctx = createViewerContext(platform, request, viewer);
     const [done] = await platform.system.query({
       text: `select value from dws.setting where name = $1`,
       values: [DONE],

@@ -40,7 +40,7 @@ import { SNAPSHOT_IDS } from '../report/dataset-reference-view.ts';
 import { readable, readableDatasets, readableThrough, fullyVisible } from './access.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
 import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
-import { ownNotifications, READ } from './notification.ts';
+import { ownNotifications, readFilter } from './notification.ts';
 import { REFERENCES } from './references.ts';
 import { tag, TAGS } from './tag-model.ts';
 
@@ -128,7 +128,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
       text: [],
       sortable: ['type', 'readAt', 'createdAt', 'updatedAt'],
       order: '-createdAt',
-      filters: { read: READ },
+      filters: { read: readFilter },
     },
   ],
   [Share, { relations: { user: principal(User, 'user', 'principal'), team: principal(Team, 'team', 'principal') } }],
