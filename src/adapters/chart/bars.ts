@@ -7,7 +7,7 @@ import { brief, label } from './text.ts';
 
 const HEIGHT_OF_LABEL = 22;
 
-/** Bars for the values of a field, side by side or on each other. */
+/** Draws bars for the values of a field, grouped or stacked. */
 export function bars(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const { places, series, total } = pivoted(data);
@@ -38,7 +38,7 @@ export function bars(picture: Picture): EChartsOption {
     ...framed(picture, note),
     ...(legend.legend && { legend: legend.legend }),
     grid: gridIn(room, lying ? 28 : undefined),
-    // The first lies at the top.
+    // The first category is at the top.
     ...(lying ? { xAxis: numbers, yAxis: { ...names, inverse: true } } : { xAxis: names, yAxis: numbers }),
     series: series.map(({ name, values }): BarSeriesOption => ({
       type: 'bar',
@@ -61,7 +61,7 @@ export function bars(picture: Picture): EChartsOption {
   };
 }
 
-/** What the highest stack comes to. */
+/** Returns the sum of the highest stack. */
 const tallest = (places: number, series: Pivot['series']): number =>
   Array.from({ length: places }, (_, i) =>
     series.reduce((sum, { values }) => sum + Math.abs(values[i] ?? 0), 0),

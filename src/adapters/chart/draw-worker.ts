@@ -1,4 +1,4 @@
-/** The thread that draws: the chart library is loaded here and nowhere else. */
+/** Worker thread that draws. The chart library is loaded only here. */
 import { parentPort } from 'node:worker_threads';
 import type { DrawAnswer, DrawJob } from './draw.ts';
 import { render } from './render.ts';

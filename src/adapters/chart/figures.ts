@@ -3,7 +3,7 @@ import type { Picture } from '../../core/visual/picture.ts';
 import { FAINT, font, framed, headHeight, INK, LINE, said } from './frame.ts';
 import { brief, clean, formatted, label, numeric, shortened, widthOf } from './text.ts';
 
-/** One number on a scale. */
+/** Draws one number on a scale. */
 export function gauge(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const value = numeric(data.rows[0]?.[0]);
@@ -13,7 +13,7 @@ export function gauge(picture: Picture): EChartsOption {
   const top = headHeight('');
   const radius = Math.max(30, Math.min(width / 2 - 40, (height - top - 20) * 0.56));
   const shares = (config.thresholds ?? []).toSorted((a, b) => a.value - b.value);
-  // The scale's colours go up to a place each; a threshold begins at its own.
+  // Each colour of the scale ends at its position; a threshold begins at its own.
   const ends = [...shares.map((threshold) => threshold.value), max].map((end) =>
     Math.min(1, Math.max(0, (end - min) / (max - min))),
   );
@@ -51,14 +51,14 @@ export function gauge(picture: Picture): EChartsOption {
   };
 }
 
-/** The next of 1, 2, 2.5, 5, 10, … that is not below a number. */
+/** Returns the smallest of 1, 2, 2.5, 5, 10, … that is not below a number. */
 function roundAbove(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= value)!;
 }
 
-/** One number, as large as there is room. */
+/** Draws one number as large as it fits. */
 export function card(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const [column] = data.columns;

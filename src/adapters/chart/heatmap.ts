@@ -5,7 +5,7 @@ import { isLight, scale } from './colors.ts';
 import { framed, INK, leftOut, MARGIN } from './frame.ts';
 import { brief, label, numeric } from './text.ts';
 
-/** A cell for each pair of values of two fields. */
+/** Draws a cell for each pair of values of two fields. */
 export function heatmap(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
   const [x, y] = [data.columns[0]!, data.columns[1]!];

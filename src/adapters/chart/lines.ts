@@ -5,10 +5,10 @@ import { framed, leftOut, legendBelow } from './frame.ts';
 import { pivoted } from './series.ts';
 import { label, measured } from './text.ts';
 
-/** Marks for more points than this would hide the line. */
+/** Markers for more points than this would hide the line. */
 const FEW_POINTS = 40;
 
-/** Lines over time, a number, or the values of a field. */
+/** Draws lines over time, a number, or the values of a field. */
 export function lines(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
   const { places, series, total } = pivoted(data);
@@ -24,7 +24,7 @@ export function lines(picture: Picture): EChartsOption {
   const named = (column: typeof x) => (isLow(picture) ? { ...column, label: '' } : column);
   const names = places.map((value) => label(value, x.type));
   const placed = isTime(x.type) || isNumber(x.type);
-  // A missing value has no place on an axis of numbers.
+  // A missing value has no position on an axis of numbers.
   const pointsOf = (values: readonly (number | null)[]): LineSeriesOption['data'] =>
     (placed
       ? values.flatMap((value, i) => {

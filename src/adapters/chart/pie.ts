@@ -9,11 +9,11 @@ interface Slice {
   itemStyle?: { color: string };
 }
 
-/** More slices than this nobody tells apart. */
+/** Maximum number of slices that are still distinguishable. */
 const MAX_SLICES = 20;
 const ROW = 24;
 
-/** Slices of a whole. */
+/** Draws slices of a whole. */
 export function pie(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const top = headHeight('note');
@@ -64,7 +64,7 @@ export function pie(picture: Picture): EChartsOption {
   };
 }
 
-/** The largest slices; where numbers can be added up, the rest is one more. */
+/** Returns the largest slices. Where values can be added up, the rest is one more slice. */
 function slicesOf({ data, config }: Picture, most: number): { slices: Slice[]; drawn: number } {
   const type = data.columns[0]!.type;
   const all = data.rows.map(([name, value]): Slice => ({

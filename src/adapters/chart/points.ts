@@ -9,7 +9,7 @@ type Point = [x: number | string, y: number | string, size: number | null];
 const MAX_SERIES = 20;
 const TREND = 'Trend';
 
-/** A point for each row. */
+/** Draws a point for each row. */
 export function points(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const at = (name: string | null | undefined) => data.columns.findIndex((column) => column.name === name);
@@ -69,14 +69,14 @@ export function points(picture: Picture): EChartsOption {
   };
 }
 
-/** Areas grow with the number. */
+/** Returns a function from a number to the diameter of its point. The area is proportional to the number. */
 function sizes(all: readonly Point[]): (value: number | null) => number {
   const usual = all.length > 500 ? 5 : 8;
   const most = all.reduce((max, [, , value]) => Math.max(max, value ?? 0), 0);
   return (value) => (most === 0 ? usual : 4 + 24 * Math.sqrt(Math.max(0, value ?? 0) / most));
 }
 
-/** The ends of the line with the least squares; null where there is no such line. */
+/** Returns the two ends of the least-squares line; null if there is none. */
 function trendOf(all: readonly Point[]): [number, number][] | null {
   const pairs = all.filter(
     (point): point is [number, number, number | null] => typeof point[0] === 'number' && typeof point[1] === 'number',

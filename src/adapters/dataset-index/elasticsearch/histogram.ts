@@ -10,12 +10,12 @@ interface Spread {
   query: Query;
   field: IndexedField;
   count: number;
-  /** The least and greatest value as the engine compares them: doubles, milliseconds. */
+  /** Minimum and maximum as the engine compares them: doubles, milliseconds. */
   min: number;
   max: number;
 }
 
-/** Values counted in bins. Numbers are numbers here even where a field is flagged. */
+/** Counts values in bins. Numbers are doubles here, also for flagged fields. */
 export async function histogram(
   engine: Engine,
   { generation, query, field, count, min, max }: Spread,

@@ -10,7 +10,10 @@ interface Stats {
   max: number | null;
 }
 
-/** Which of some fields of whole numbers the engine may add up wrongly: sums that pass the safe integers on the way lose digits, which show when they come back. */
+/**
+ * Returns the integer fields whose sums may be inexact in the engine: sums that exceed the safe integers on the way
+ * lose digits.
+ */
 export async function inexactSums(
   engine: Engine,
   generation: Generation,
