@@ -13,7 +13,7 @@ import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderPlace } from '../operations/load-job.ts';
-import { checkKeyRing, installationId } from '../services/identity/bootstrap.ts';
+import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
 import { useMetadata } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
 
@@ -47,7 +47,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     useMetadata(database.orm);
     const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
-    const place = indexPlace(config, await installationId(system));
+    const place = indexPlace(config, await loadInstallationId(system));
     const index = await openIndex(place);
     closers.push(() => index.close());
 

@@ -7,7 +7,7 @@ import { refresh } from '../../services/dataset/dataset-refresh.ts';
 import * as datasets from '../../services/dataset/dataset.ts';
 import * as datasources from '../../services/datasource/datasource.ts';
 import * as savedQueries from '../../services/datasource/saved-query.ts';
-import { firstSuperuser } from '../../services/identity/operator.ts';
+import { findFirstSuperuser } from '../../services/identity/operator.ts';
 import * as datasetReferences from '../../services/report/dataset-reference.ts';
 import * as reports from '../../services/report/report.ts';
 import * as folders from '../../services/resource/folder.ts';
@@ -32,7 +32,7 @@ export async function seedDemo(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const viewer = await firstSuperuser(platform.system, 'default');
+    const viewer = await findFirstSuperuser(platform.system, 'default');
     if (!viewer) return;
     const request = {
       id: 'demo',

@@ -1,5 +1,5 @@
-/** Returns the page at `/`: a login form, so that the other pages work with a session, and links to these pages. */
-export const homePage = (): string => `<!doctype html>
+/** The page at `/`: a login form, so that the other pages work with a session, and links to these pages. */
+export const HOME_PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

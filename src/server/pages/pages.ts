@@ -9,7 +9,7 @@ import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
 import type { ContextFactory } from '../request-context.ts';
-import { HOME_SCRIPT, HOME_STYLE, homePage } from './home-page.ts';
+import { HOME_PAGE, HOME_SCRIPT, HOME_STYLE } from './home-page.ts';
 import { PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 
 interface PageOptions {
@@ -62,7 +62,7 @@ const inlineScriptHashes = (page: string): string =>
  * Registers `/`, `/password-reset/{token}`, `/graphiql`, the SDL, the subgraph, `/api/openapi.json` and `/api/docs`.
  * The pages load nothing from other origins. See docs/contract.md#running-it.
  */
-export async function pageRoutes(app: FastifyInstance, options: PageOptions): Promise<void> {
+export async function registerPages(app: FastifyInstance, options: PageOptions): Promise<void> {
   registerHome(app);
   app.get('/password-reset/:token', async (_request, reply) => sendHtml(reply, PASSWORD_RESET_PAGE));
   app.get('/password-reset.js', async (_request, reply) => sendScript(reply, PASSWORD_RESET_SCRIPT));
@@ -73,8 +73,7 @@ export async function pageRoutes(app: FastifyInstance, options: PageOptions): Pr
 }
 
 function registerHome(app: FastifyInstance): void {
-  const home = homePage();
-  app.get('/', async (_request, reply) => sendHtml(reply, home));
+  app.get('/', async (_request, reply) => sendHtml(reply, HOME_PAGE));
   app.get('/home.js', async (_request, reply) => sendScript(reply, HOME_SCRIPT));
   app.get('/home.css', async (_request, reply) =>
     reply.header('content-type', 'text/css; charset=utf-8').send(HOME_STYLE),

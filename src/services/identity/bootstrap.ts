@@ -83,7 +83,7 @@ export async function bootstrap(
 /**
  * Returns the identifier of this installation in shared systems such as a search engine. Generates and stores it once.
  */
-export async function installationId(system: SystemDatabase): Promise<string> {
+export async function loadInstallationId(system: SystemDatabase): Promise<string> {
   const [stored] = await system.query<{ value: string }>({
     text: `
       insert into dws.setting (name, value) values ('installation', $1)

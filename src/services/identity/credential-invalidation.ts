@@ -6,7 +6,7 @@ import type { TeamRole } from '../../core/permissions.ts';
  * Drops the cached credentials of users in this process, so that the next request sees their changed permissions. Call
  * it after the commit. Database triggers notify the other processes.
  */
-export function invalidateCredentials({ platform }: PublicContext, userIds: readonly string[]): void {
+export function invalidateCredentials({ platform }: Pick<PublicContext, 'platform'>, userIds: readonly string[]): void {
   for (const userId of userIds) platform.notifications.tell(CHANNELS.credential, userId);
 }
 

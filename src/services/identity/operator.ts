@@ -104,7 +104,7 @@ interface SuperuserRow extends Record<string, unknown> {
  * Returns the first superuser of a tenant as a viewer, for content that the first start creates; undefined if none
  * exists.
  */
-export async function firstSuperuser(system: SystemDatabase, tenant: string): Promise<Viewer | undefined> {
+export async function findFirstSuperuser(system: SystemDatabase, tenant: string): Promise<Viewer | undefined> {
   const [user] = await system.query<SuperuserRow>({
     text: `
       select u.id, u.username, u.tenant_id as "tenantId", u.permissions,

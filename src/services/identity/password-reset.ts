@@ -22,7 +22,7 @@ const MAX_LINKS_PER_HOUR = 10;
 /** Shortest duration of a request. It exceeds the work, so that the response time does not reveal which users exist. */
 const MIN_RESPONSE_MS = 200;
 
-const resetLinkGone = () => gone('This link was already used, has expired or never existed');
+const linkGone = () => gone('This link was already used, has expired or never existed');
 
 type LinkRecipient = Pick<User, 'id' | 'tenantId' | 'username' | 'email'>;
 
@@ -102,7 +102,7 @@ export async function reset(ctx: PublicContext, secret: string, password: string
   const { platform } = ctx;
   const tokenHash = digest(secret);
   const user = await findLinkUser(platform, tokenHash);
-  if (!user) throw resetLinkGone();
+  if (!user) throw linkGone();
   const { userId, tenantId, username } = user;
   checkPassword(password, username);
   const passwordHash = await hashPassword(password);
@@ -125,7 +125,7 @@ export async function reset(ctx: PublicContext, secret: string, password: string
         returning id`,
       values: [tenantId, tokenHash],
     });
-    if (!updated || !link) throw resetLinkGone();
+    if (!updated || !link) throw linkGone();
     await endResetLinks(tx.query, tenantId, userId);
     await tx.query({
       text: `delete from dws.session where tenant_id = $1 and user_id = $2`,

@@ -67,11 +67,11 @@ function checkTimezone(timezone: string): void {
 export function changedAdminField(user: User, input: UpdateUserInput): string | undefined {
   const current: Record<string, unknown> = { ...user, locked: isLocked(user.lockedAt) };
   return ADMIN_FIELDS.find(
-    (field) => input[field] !== undefined && comparable(input[field]) !== comparable(current[field]),
+    (field) => input[field] !== undefined && toComparable(input[field]) !== toComparable(current[field]),
   );
 }
 
-const comparable = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
+const toComparable = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
 
 /** Returns whether a lock set at this time is still in force. */
 export const isLocked = (lockedAt: Date | string | null | undefined): boolean =>

@@ -20,7 +20,7 @@ const MAX_TEXT_CHARACTERS = 255;
 /**
  * Returns the statement that inserts the audit event of a mutation. It inserts nothing if the tenant does not exist.
  */
-export function auditStatement(
+export function buildAuditStatement(
   { id, address, channel }: Omit<AuditedRequest, 'mutation'>,
   mutation: AuditedMutation,
   actor: AuditActor,
@@ -55,7 +55,7 @@ export function auditStatement(
 }
 
 /** Number of parameters of the audit statement. A statement that contains it numbers its own parameters after these. */
-export const AUDIT_PARAMETERS = 13;
+export const AUDIT_PARAMETER_COUNT = 13;
 
 /** Inserts the audit event of a mutation in the transaction of a change that does not use the unit of work. */
 export async function recordAuditInTransaction(
@@ -67,7 +67,7 @@ export async function recordAuditInTransaction(
   if (!mutation || mutation.recorded) return;
   mutation.actor = actor;
   mutation.recorded = true;
-  await query(auditStatement(request, mutation, actor, 'succeeded'));
+  await query(buildAuditStatement(request, mutation, actor, 'succeeded'));
 }
 
 /**
@@ -82,12 +82,12 @@ export async function recordAuditAfterwards(
   const actor = mutation?.actor ?? (viewer && actorOf(viewer));
   if (!mutation || mutation.recorded || !actor) return;
   mutation.recorded = true;
-  const statement = auditStatement(request, mutation, actor, outcome);
+  const statement = buildAuditStatement(request, mutation, actor, outcome);
   await ('id' in actor.tenant ? platform.database.query(actor.tenant.id, statement) : platform.system.query(statement));
 }
 
 /** Returns the id of the resource that a mutation without a key created: the first new row of its kind. */
-export function createdResourceId({ kind, key }: AuditedMutation, changes: readonly RowChange[]): string | null {
+export function findCreatedId({ kind, key }: AuditedMutation, changes: readonly RowChange[]): string | null {
   if (kind === null || key !== null) return null;
   const created = changes.find(({ type, row }) => type === 'create' && kindOf(row) === kind);
   return created ? (created.row as { id: string }).id : null;
