@@ -59,7 +59,7 @@ async function* segments(dir: string): AsyncGenerator<Segment> {
       new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
       n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
     ]);
-    if (writer.full) yield await writer.flush();
+    if (writer.isFull) yield await writer.flush();
   }
   if (writer.rows > 0) yield await writer.flush();
 }

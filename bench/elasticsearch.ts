@@ -73,7 +73,7 @@ async function writeSegments(dir: string): Promise<Segment[]> {
       new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
       n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
     ]);
-    if (writer.full) segments.push(await writer.flush());
+    if (writer.isFull) segments.push(await writer.flush());
   }
   if (writer.rows > 0) segments.push(await writer.flush());
   return segments.map((segment) => ({ ...segment, temporary: false }));

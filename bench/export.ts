@@ -59,7 +59,7 @@ async function* segments(dir: string): AsyncGenerator<Segment> {
   const writer = new CsvSegmentWriter(dir);
   for (let n = 1; n <= ROWS; n++) {
     writer.row(columns.map((_, i) => kindOf(i).text(n + i)));
-    if (writer.full) yield await writer.flush();
+    if (writer.isFull) yield await writer.flush();
   }
   if (writer.rows > 0) yield await writer.flush();
 }

@@ -14,7 +14,7 @@ import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderPlace } from '../operations/load-job.ts';
 import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
-import { useMetadata } from '../services/resource/model-registry.ts';
+import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
 
 /** The platform of one process, and how to let go of it. */
@@ -44,7 +44,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     await notifications.start();
     const database = await openTenantDatabase(url, 12);
     closers.push(() => database.close());
-    useMetadata(database.orm);
+    registerModels(database.orm);
     const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
     const place = indexPlace(config, await loadInstallationId(system));

@@ -2,7 +2,7 @@ import type { EChartsOption, GridComponentOption } from 'echarts';
 import type { FieldType } from '../../core/fields.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { FAINT, headHeight, INK, LINE, MARGIN, type Room } from './frame.ts';
-import { brief, clean, datePattern, shortened, widthOf } from './text.ts';
+import { formatShort, clean, datePattern, shorten, widthOf } from './text.ts';
 
 type Single<T> = Exclude<NonNullable<T>, unknown[]>;
 
@@ -24,7 +24,7 @@ export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
   ...(type === 'integer' && { minInterval: 1 }),
   axisLine: { show: false },
   axisTick: { show: false },
-  axisLabel: { ...TEXT, formatter: (value: number) => brief(value) },
+  axisLabel: { ...TEXT, formatter: (value: number) => formatShort(value) },
   ...SPLIT,
 });
 
@@ -40,7 +40,7 @@ export const timeAxis = (name: string, pattern: string | null | undefined): Axis
 
 /** Creates an axis of names. Labels are rotated when they do not fit side by side, and cut after `most` letters. */
 export function nameAxis(name: string, names: readonly string[], room: number, most = 24): Axis {
-  const widest = names.reduce((wide, one) => Math.max(wide, widthOf(shortened(one, most), 11)), 0);
+  const widest = names.reduce((wide, one) => Math.max(wide, widthOf(shorten(one, most), 11)), 0);
   // ECharts omits labels that are not a third narrower than their slot.
   const turned = widest * 1.3 > room / Math.max(1, names.length);
   return {
@@ -50,7 +50,7 @@ export function nameAxis(name: string, names: readonly string[], room: number, m
     data: [...names],
     axisLine: { lineStyle: { color: FAINT } },
     axisTick: { show: false },
-    axisLabel: { ...TEXT, rotate: turned ? 40 : 0, formatter: (one: string) => shortened(one, most) },
+    axisLabel: { ...TEXT, rotate: turned ? 40 : 0, formatter: (one: string) => shorten(one, most) },
     splitLine: { show: false },
   };
 }

@@ -7,7 +7,7 @@ export interface DrawJob {
   id: number;
   picture: Picture;
 }
-export interface DrawAnswer {
+export interface DrawResult {
   id: number;
   svg?: string;
   error?: string;
@@ -63,7 +63,7 @@ function start(): Thread {
     if (thread === made) thread = undefined;
     void worker.terminate();
   };
-  worker.on('message', ({ id, svg, error }: DrawAnswer) => {
+  worker.on('message', ({ id, svg, error }: DrawResult) => {
     const drawn = made.waiting.get(id);
     made.waiting.delete(id);
     if (svg === undefined) drawn?.reject(new Error(`The picture could not be drawn: ${error}`));

@@ -1,13 +1,13 @@
 import type { EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
-import { FAINT, font, framed, headHeight, INK, LINE, said } from './frame.ts';
-import { brief, clean, formatted, label, numeric, shortened, widthOf } from './text.ts';
+import { FAINT, font, frameOptions, headHeight, INK, LINE, centredText } from './frame.ts';
+import { formatShort, clean, formatValue, label, toNumber, shorten, widthOf } from './text.ts';
 
 /** Draws one number on a scale. */
 export function gauge(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
-  const value = numeric(data.rows[0]?.[0]);
-  if (value === null) return { ...framed(picture, ''), graphic: said(picture, 'No data') };
+  const value = toNumber(data.rows[0]?.[0]);
+  if (value === null) return { ...frameOptions(picture, ''), graphic: centredText(picture, 'No data') };
   const min = config.min ?? Math.min(0, value);
   const max = config.max ?? Math.max(roundAbove(value), min + 1);
   const top = headHeight('');
@@ -19,7 +19,7 @@ export function gauge(picture: Picture): EChartsOption {
   );
   const arcs = ends.map((end, i): [number, string] => [end, i === 0 ? LINE : shares[i - 1]!.color]);
   return {
-    ...framed(picture, ''),
+    ...frameOptions(picture, ''),
     series: [
       {
         type: 'gauge',
@@ -30,12 +30,12 @@ export function gauge(picture: Picture): EChartsOption {
         min,
         max,
         splitNumber: 5,
-        data: [{ value, name: shortened(clean(data.columns[0]!.label), 40) }],
+        data: [{ value, name: shorten(clean(data.columns[0]!.label), 40) }],
         axisLine: { lineStyle: { width: 18, color: arcs } },
         progress: { show: shares.length === 0, width: 18 },
         axisTick: { show: false },
         splitLine: { length: 18, distance: -18, lineStyle: { color: '#ffffff', width: 2 } },
-        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => brief(at) },
+        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => formatShort(at) },
         pointer: { length: '62%', width: 4, itemStyle: { color: INK } },
         anchor: { show: true, size: 10, itemStyle: { color: INK } },
         title: { offsetCenter: [0, '54%'], color: FAINT, fontSize: 12 },
@@ -44,7 +44,7 @@ export function gauge(picture: Picture): EChartsOption {
           offsetCenter: [0, '34%'],
           color: INK,
           fontSize: Math.min(28, radius / 4),
-          formatter: (at: number) => formatted(at, null),
+          formatter: (at: number) => formatValue(at, null),
         },
       },
     ],
@@ -64,16 +64,16 @@ export function card(picture: Picture): EChartsOption {
   const [column] = data.columns;
   const given = data.rows[0]?.[0];
   if (!column || given === null || given === undefined)
-    return { ...framed(picture, ''), graphic: said(picture, 'No data') };
-  const number = column.type === 'date' || column.type === 'datetime' ? null : numeric(given);
-  const text = shortened(
-    number === null ? label(given, column.type) : formatted(given as number | `${number}`, config.format),
+    return { ...frameOptions(picture, ''), graphic: centredText(picture, 'No data') };
+  const number = column.type === 'date' || column.type === 'datetime' ? null : toNumber(given);
+  const text = shorten(
+    number === null ? label(given, column.type) : formatValue(given as number | `${number}`, config.format),
     40,
   );
   const size = Math.max(12, Math.min(96, height * 0.32, (10 * (width - 48)) / widthOf(text)));
   const middle = headHeight('') + (height - headHeight('')) / 2;
   return {
-    ...framed(picture, ''),
+    ...frameOptions(picture, ''),
     graphic: [
       {
         type: 'text',
@@ -86,7 +86,7 @@ export function card(picture: Picture): EChartsOption {
         x: width / 2,
         y: middle + size * 0.62,
         style: {
-          text: shortened(clean(column.label), 60),
+          text: shorten(clean(column.label), 60),
           align: 'center',
           verticalAlign: 'middle',
           font: font(13),

@@ -1,7 +1,7 @@
 import type { EChartsOption, LegendComponentOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { palette } from './colors.ts';
-import { clean, shortened, widthOf } from './text.ts';
+import { clean, shorten, widthOf } from './text.ts';
 
 export const INK = '#1f2933';
 export const FAINT = '#667085';
@@ -19,7 +19,7 @@ export interface Room {
 /**
  * Returns the options that all pictures share: background, font, colours, title, and a note below it in small print.
  */
-export function framed({ title, config, width }: Picture, note: string): EChartsOption {
+export function frameOptions({ title, config, width }: Picture, note: string): EChartsOption {
   return {
     animation: false,
     backgroundColor: '#ffffff',
@@ -57,7 +57,7 @@ export function legendBelow(
   if (!wanted || names.length === 0) return { height: 0 };
   let [rows, used] = [1, 0];
   for (const name of names) {
-    const entry = widthOf(shortened(name, MAX_ENTRY_CHARACTERS)) + 42;
+    const entry = widthOf(shorten(name, MAX_ENTRY_CHARACTERS)) + 42;
     if (used > 0 && used + entry > width - 2 * MARGIN) [rows, used] = [rows + 1, 0];
     used += entry;
   }
@@ -74,13 +74,13 @@ export function legendBelow(
       itemGap: 12,
       data: [...names],
       textStyle: { color: INK, fontSize: 12 },
-      formatter: (name) => shortened(name, MAX_ENTRY_CHARACTERS),
+      formatter: (name) => shorten(name, MAX_ENTRY_CHARACTERS),
     },
   };
 }
 
 /** Creates a text in the middle of the picture, instead of a chart. */
-export const said = ({ width, height }: Picture, text: string): EChartsOption['graphic'] => [
+export const centredText = ({ width, height }: Picture, text: string): EChartsOption['graphic'] => [
   {
     type: 'text',
     x: width / 2,
@@ -92,5 +92,5 @@ export const said = ({ width, height }: Picture, text: string): EChartsOption['g
 export const font = (size: number, weight: 400 | 600 = 400): string => `${weight} ${size}px ${FONT}`;
 
 /** Returns the note on groups or rows that are not drawn. */
-export const leftOut = (drawn: number, total: number, what: string): string =>
+export const omissionNote = (drawn: number, total: number, what: string): string =>
   total > drawn ? `${drawn.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}` : '';

@@ -1,9 +1,9 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { axisOf, gridIn, isLow, isNumber, isTime, numberAxis, roomBetween } from './axes.ts';
-import { framed, leftOut, legendBelow } from './frame.ts';
-import { pivoted } from './series.ts';
-import { label, measured } from './text.ts';
+import { frameOptions, omissionNote, legendBelow } from './frame.ts';
+import { pivotGroups } from './series.ts';
+import { label, axisPosition } from './text.ts';
 
 /** Markers for more points than this would hide the line. */
 const FEW_POINTS = 40;
@@ -11,8 +11,8 @@ const FEW_POINTS = 40;
 /** Draws lines over time, a number, or the values of a field. */
 export function lines(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
-  const { places, series, total } = pivoted(data);
-  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')]
+  const { places, series, total } = pivotGroups(data);
+  const note = [omissionNote(data.rows.length, data.total, 'groups'), omissionNote(series.length, total, 'series')]
     .filter(Boolean)
     .join(', ');
   const legend = legendBelow(
@@ -28,12 +28,12 @@ export function lines(picture: Picture): EChartsOption {
   const pointsOf = (values: readonly (number | null)[]): LineSeriesOption['data'] =>
     (placed
       ? values.flatMap((value, i) => {
-          const at = measured(places[i], x.type);
+          const at = axisPosition(places[i], x.type);
           return at === null ? [] : [[at, value]];
         })
       : [...values]) as LineSeriesOption['data'];
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     ...(legend.legend && { legend: legend.legend }),
     grid: gridIn(roomBetween(note, legend.height), 28),
     xAxis: axisOf(named(x), names, width - 100, config.dateFormat),

@@ -14,7 +14,7 @@ import type { VisualComponent } from '../../core/visual/component.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { bars } from './bars.ts';
 import { card, gauge } from './figures.ts';
-import { framed, said } from './frame.ts';
+import { frameOptions, centredText } from './frame.ts';
 import { heatmap } from './heatmap.ts';
 import { lines } from './lines.ts';
 import { pie } from './pie.ts';
@@ -68,7 +68,7 @@ export function render(picture: Picture): string {
   const { component, data, width, height } = picture;
   const option =
     data.rows.length === 0
-      ? { ...framed(picture, ''), graphic: said(picture, 'No data') }
+      ? { ...frameOptions(picture, ''), graphic: centredText(picture, 'No data') }
       : OPTIONS[component](picture);
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {

@@ -1,5 +1,5 @@
 import type { Picture } from '../../core/visual/picture.ts';
-import { label, numeric } from './text.ts';
+import { label, toNumber } from './text.ts';
 
 /** Maximum number of series whose colours are still distinguishable. */
 const MAX_SERIES = 20;
@@ -14,14 +14,14 @@ export interface Pivot {
 }
 
 /** Turns groups (`x`, `series`?, number) into series. Of many series those with the largest numbers are used. */
-export function pivoted({ columns, rows }: Picture['data']): Pivot {
+export function pivotGroups({ columns, rows }: Picture['data']): Pivot {
   const grouped = columns.length > 2;
   const at = new Map<unknown, number>();
   for (const [x] of rows) if (!at.has(x)) at.set(x, at.size);
   const found = new Map<unknown, { name: string; values: (number | null)[]; weight: number }>();
   for (const row of rows) {
     const key = grouped ? row[1] : '';
-    const value = numeric(row.at(-1));
+    const value = toNumber(row.at(-1));
     let series = found.get(key);
     if (!series)
       found.set(

@@ -2,8 +2,8 @@ import type { EChartsOption, GraphicComponentOption } from 'echarts';
 import type { FieldType } from '../../core/fields.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { isNumber } from './axes.ts';
-import { font, framed, headHeight, INK, LINE, MARGIN } from './frame.ts';
-import { label, minutes, shortened, widthOf } from './text.ts';
+import { font, frameOptions, headHeight, INK, LINE, MARGIN } from './frame.ts';
+import { label, minutes, shorten, widthOf } from './text.ts';
 
 const ROW = 24;
 const PADDING = 10;
@@ -55,7 +55,7 @@ export function table(picture: Picture): EChartsOption {
     style: { fill },
   });
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     graphic: [
       stripe(0, LINE),
       ...line(
@@ -93,4 +93,4 @@ function widthsOf(columns: readonly string[][], room: number): number[] {
 
 /** Shortens a text to the width of its column. */
 const fitted = (text: string, room: number): string =>
-  widthOf(text) <= room ? text : shortened(text, Math.max(2, Math.floor((text.length * room) / widthOf(text))));
+  widthOf(text) <= room ? text : shorten(text, Math.max(2, Math.floor((text.length * room) / widthOf(text))));

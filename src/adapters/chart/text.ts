@@ -16,14 +16,14 @@ export function clean(text: string): string {
 }
 
 /** Shortens a text to at most `most` characters. */
-export const shortened = (text: string, most: number): string =>
+export const shorten = (text: string, most: number): string =>
   [...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text;
 
 /** Formats a value as a label. */
 export function label(value: unknown, type: FieldType): string {
   if (value === null || value === undefined) return MISSING;
   if (type === 'datetime' && typeof value === 'string') return minutes(value).replace(/ 00:00$/, '');
-  if (typeof value === 'number') return written(value);
+  if (typeof value === 'number') return formatNumber(value);
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value as string | boolean)) || EMPTY;
 }
 
@@ -31,15 +31,15 @@ export function label(value: unknown, type: FieldType): string {
 export const minutes = (moment: string): string => moment.replace(/^(.*)T(.{5}).*$/, '$1 $2');
 
 /** Converts a value to a number, also an exact number in text form. Null for anything else. */
-export function numeric(value: unknown): number | null {
+export function toNumber(value: unknown): number | null {
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
 }
 
 /** Converts a value to a position on an axis: dates to milliseconds since 1970. */
-export function measured(value: unknown, type: FieldType): number | null {
-  if (type !== 'date' && type !== 'datetime') return numeric(value);
+export function axisPosition(value: unknown, type: FieldType): number | null {
+  if (type !== 'date' && type !== 'datetime') return toNumber(value);
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }
@@ -51,24 +51,25 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
 /** Formats a number in full, with its significant digits. */
-export const written = (value: number): string =>
+export const formatNumber = (value: number): string =>
   (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
 
 /** Formats a number where space is limited, e.g. `1.2M`. */
-export const brief = (value: number): string => (Math.abs(value) >= 10_000 ? compact.format(value) : written(value));
+export const formatShort = (value: number): string =>
+  Math.abs(value) >= 10_000 ? compact.format(value) : formatNumber(value);
 
 /**
  * Formats a number, or the text of an exact one, as a card's `format` requires: `integer`, `compact`, `percent`, a
  * currency, otherwise in full.
  */
-export function formatted(value: number | `${number}`, format: string | null | undefined): string {
+export function formatValue(value: number | `${number}`, format: string | null | undefined): string {
   if (format === 'integer') return whole.format(value);
   if (format === 'compact') return compact.format(value);
   if (format === 'percent') return percent.format(value);
   return format && /^[A-Z]{3}$/.test(format)
     ? new Intl.NumberFormat('en', { style: 'currency', currency: format }).format(value)
     : typeof value === 'number'
-      ? written(value)
+      ? formatNumber(value)
       : plain.format(value);
 }
 

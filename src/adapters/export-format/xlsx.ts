@@ -4,7 +4,7 @@ import type { ExportEncoder } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 import { cellOf, textCell } from './xlsx-cells.ts';
 import { closingParts, ROOT_RELATIONS, SHEET, sheetPath, STYLES } from './xlsx-parts.ts';
-import { zipped, type ZipEntry } from './zip.ts';
+import { zipArchive, type ZipEntry } from './zip.ts';
 
 const MAX_COLUMNS = 16_384;
 /** Number of characters that are compressed at a time. */
@@ -30,7 +30,7 @@ export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
         `A sheet holds at most ${MAX_COLUMNS} columns, and these are ${length}; choose some with \`fields\``,
       );
   },
-  encode: (fields, batches) => zipped(partsOf(fields, batches, limits)),
+  encode: (fields, batches) => zipArchive(partsOf(fields, batches, limits)),
 });
 
 export const xlsx = xlsxEncoder(EXCELS_LIMITS);

@@ -14,7 +14,7 @@ export interface ZipEntry {
  * Yields a ZIP archive piece by piece. An entry is requested after the previous one was written, so that it can depend
  * on how that one ended.
  */
-export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
+export async function* zipArchive(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
   const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;

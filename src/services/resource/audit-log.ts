@@ -4,20 +4,20 @@ import type { Context } from '../../core/context.ts';
 import type { ExportFormat } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 import { isUuid } from '../../core/id.ts';
-import { nothing } from '../../core/read/condition.ts';
+import { NO_ROWS } from '../../core/read/condition.ts';
 import type { ListArguments } from '../../core/read/list-arguments.ts';
-import type { Filter } from '../../core/read/model.ts';
-import type { Row } from '../../core/read/reader.ts';
+import type { ListFilter } from '../../core/read/model.ts';
+import type { ReadRow } from '../../core/read/reader.ts';
 import { exportFile, type ExportChunk } from './export-file.ts';
 
 const equals =
-  (column: string): Filter =>
+  (column: string): ListFilter =>
   (value) =>
-    String(value).includes('\0') ? nothing() : { sql: `${column} = ?`, params: [value] };
+    String(value).includes('\0') ? NO_ROWS : { sql: `${column} = ?`, params: [value] };
 
 /** SQL conditions of the filters. */
-export const AUDIT_FILTERS: Record<keyof AuditFilter, Filter> = {
-  userId: (value) => (isUuid(String(value)) ? { sql: 'user_id = ?', params: [value] } : nothing()),
+export const AUDIT_FILTERS: Record<keyof AuditFilter, ListFilter> = {
+  userId: (value) => (isUuid(String(value)) ? { sql: 'user_id = ?', params: [value] } : NO_ROWS),
   action: equals('action'),
   kind: equals('kind'),
   resourceId: equals('resource_id'),
@@ -71,7 +71,7 @@ async function* readBatches(
 ): AsyncGenerator<Record<string, unknown>[]> {
   for (let last: string | undefined, count = EXPORT_BATCH_EVENTS; count === EXPORT_BATCH_EVENTS && !signal.aborted;) {
     ctx.request.signal.throwIfAborted();
-    const events: Row<AuditEvent>[] = await ctx.read.list(
+    const events: ReadRow<AuditEvent>[] = await ctx.read.list(
       AuditEvent,
       EXPORT_COLUMNS,
       last === undefined ? undefined : olderThan(last),

@@ -9,7 +9,7 @@ import { invalid } from '../../core/input-checks.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Filter } from '../../core/read/model.ts';
+import type { ListFilter } from '../../core/read/model.ts';
 import { checkVersion } from './access.ts';
 
 export interface NewNotification {
@@ -24,7 +24,10 @@ export interface NewNotification {
 export const ownNotifications: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
 /** Filters by whether the viewer has read a notification. */
-export const readFilter: Filter = (value) => ({ sql: value ? 'read_at is not null' : 'read_at is null', params: [] });
+export const readFilter: ListFilter = (value) => ({
+  sql: value ? 'read_at is not null' : 'read_at is null',
+  params: [],
+});
 
 /**
  * Notifies users in the transaction of the change that causes it. `user:<id>` stands for the user, `team:<id>` for the

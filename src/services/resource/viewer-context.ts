@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
-import { createReader } from '../../adapters/database/read.ts';
+import { RowReader } from '../../adapters/database/row-reader.ts';
 import type { Context, PublicContext, RequestInfo } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { restrictions } from '../dataset/dataset-restriction.ts';
 import { sharedLevels } from './access.ts';
-import { modelFor } from './model-registry.ts';
+import { modelFor } from './define-model.ts';
 import { unitOfWork } from './unit-of-work.ts';
 
 /** Creates the context of a request. Without a viewer it lacks the members that access a tenant. */
@@ -35,7 +35,7 @@ export function createViewerContext(
     query,
     sharedLevel: createBatchLoader((ids) => sharedLevels(query, viewer, ids)),
     restriction: createBatchLoader((ids) => restrictions(query, viewer, ids)),
-    read: createReader(query, viewer, modelFor),
+    read: new RowReader(query, viewer, modelFor),
     transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };
 }

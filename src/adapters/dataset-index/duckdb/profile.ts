@@ -5,7 +5,7 @@ import { extreme } from './aggregate.ts';
 import { comparable } from './criteria-sql.ts';
 import { histogram } from './histogram.ts';
 import type { Scope } from './scope.ts';
-import type { Ask, Serving } from './serving.ts';
+import type { RunStatement, Serving } from './serving.ts';
 import { jsonForm } from './value-forms.ts';
 
 /** Returns statistics of fields over the matching rows, one field after the other, so that only its column is read. */
@@ -28,7 +28,7 @@ export async function profileRows(
 }
 
 /** Runs a select over the matching rows; `rest` follows the condition. */
-export type Rows = (select: string, rest?: string) => ReturnType<Ask>;
+export type Rows = (select: string, rest?: string) => ReturnType<RunStatement>;
 
 async function profile(field: IndexedField, total: number, rows: Rows): Promise<FieldProfile> {
   const { name, type, column } = field;

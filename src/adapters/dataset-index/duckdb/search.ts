@@ -4,7 +4,7 @@ import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
 import { afterPosition, orderBy, positionSql } from './cursor.ts';
 import type { SortKey } from './cursor.ts';
 import type { Scope } from './scope.ts';
-import type { Ask, Serving } from './serving.ts';
+import type { RunStatement, Serving } from './serving.ts';
 import { quoteText } from './sql-values.ts';
 import { jsonForm } from './value-forms.ts';
 
@@ -83,7 +83,7 @@ export const sortKeys = (scope: Scope, sort: RowSearch['sort']): SortKey[] =>
   sort.map(({ field, descending }) => ({ field: scope.field(field), descending }));
 
 interface PageQuestion {
-  ask: Ask;
+  ask: RunStatement;
   aliases: string[];
   scope: Scope;
   search: RowSearch;
@@ -126,7 +126,7 @@ async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, valu
 }
 
 async function total(
-  ask: Ask,
+  ask: RunStatement,
   aliases: string[],
   scope: Scope,
   search: RowSearch,
@@ -140,7 +140,7 @@ async function total(
 
 /** Returns the number of matching rows. */
 export async function countRows(
-  ask: Ask,
+  ask: RunStatement,
   aliases: string[],
   scope: Scope,
   search: Pick<RowSearch, 'where' | 'words' | 'generation'>,

@@ -59,7 +59,7 @@ export async function appendSegment(
   } catch (error) {
     statements.throwIfAborted();
     await statements.rollback();
-    throw await complaint(statements, columns, segment, before, error);
+    throw await segmentError(statements, columns, segment, before, error);
   }
   // The CSV reader skips blank lines: a source that wrote an empty text as nothing would lose rows silently.
   if (inserted !== segment.rows) throw upstreamFailed(`The source sent ${segment.rows} rows, but ${inserted} arrived`);
@@ -79,7 +79,7 @@ function memoryOf({ bytes, rows, longestRow }: Segment): number {
 }
 
 /** Returns the first value that does not have its column's type, by reading the segment again as texts. */
-async function complaint(
+async function segmentError(
   statements: LoadStatements,
   columns: SourceColumn[],
   segment: Segment,

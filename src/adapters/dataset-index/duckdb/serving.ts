@@ -13,7 +13,7 @@ const WAITING = 64;
 const FULL = 'Too many queries are waiting for the index';
 
 /** Runs a statement with bound values and returns its rows. */
-export type Ask = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
+export type RunStatement = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
 
 /** Names of attached files in statements. */
 export type Aliases = string[];
@@ -55,7 +55,11 @@ export class Serving {
   }
 
   /** Runs statements on read-only files, after waiting for a place in the queue. */
-  async query<T>(files: string[], signal: AbortSignal, work: (ask: Ask, aliases: Aliases) => Promise<T>): Promise<T> {
+  async query<T>(
+    files: string[],
+    signal: AbortSignal,
+    work: (ask: RunStatement, aliases: Aliases) => Promise<T>,
+  ): Promise<T> {
     await this.#queries.enter(signal);
     try {
       return await this.#on(files, (connection, aliases) =>

@@ -10,7 +10,7 @@ import type { Order, Result } from './order.ts';
 import { foldPairs } from './pairs.ts';
 import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { inexactSums } from './sums.ts';
 
@@ -98,7 +98,7 @@ async function* ungrouped(
   { engine, generation, matching: { query }, measures }: Question,
   signal: AbortSignal,
 ): AsyncGenerator<Result> {
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     {

@@ -4,7 +4,7 @@ import { badInput } from '../../../core/errors.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 
 /** Maximum number of buckets. More would take minutes. */
 const MAX_BUCKETS = 1_000_000;
@@ -47,7 +47,7 @@ export async function* bucketsOf(
   let after: estypes.AggregationsCompositeAggregateKey | undefined;
   for (let seen = 0; seen <= MAX_BUCKETS; seen += size) {
     const composite = { size, sources, ...(after && { after }) };
-    const answer = await askRows(
+    const answer = await searchDocuments(
       engine,
       generation,
       {

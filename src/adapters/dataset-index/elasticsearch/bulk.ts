@@ -23,7 +23,7 @@ export interface BulkTarget {
   fields: readonly IndexedField[];
 }
 
-interface BulkAnswer {
+interface BulkResponse {
   errors: boolean;
   items: { index: { status: number; error?: Refusal } }[];
 }
@@ -70,17 +70,17 @@ async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortS
     const answer = await request(target, left, signal).catch((error: unknown) => patience.afterFailure(error));
     if (!answer) continue;
     if (!answer.errors) return;
-    const rest = whatIsLeft(left, answer, target.fields);
+    const rest = unsentLines(left, answer, target.fields);
     if (rest.length < left.length) patience.renew();
     left = rest;
     await patience.wait();
   }
 }
 
-async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: AbortSignal): Promise<BulkAnswer> {
+async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: AbortSignal): Promise<BulkResponse> {
   const querystring = { require_alias: true, filter_path: 'errors,items.*.status,items.*.error' };
   try {
-    return await client.transport.request<BulkAnswer>(
+    return await client.transport.request<BulkResponse>(
       { method: 'POST', path: `/${alias}/_bulk`, bulkBody, querystring },
       { signal, maxRetries: 0 },
     );
@@ -92,7 +92,7 @@ async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: 
 }
 
 /** Returns the lines of a request that must be sent again. */
-function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly IndexedField[]): Batch['body'] {
+function unsentLines(body: Buffer, { items }: BulkResponse, fields: readonly IndexedField[]): Batch['body'] {
   const rest: Uint8Array[] = [];
   let end = 0;
   for (const {
@@ -105,7 +105,7 @@ function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly Indexe
     else if (status === 400)
       rest.push(
         body.subarray(start, middle),
-        Buffer.from(reformed(body.toString('utf8', middle, end - 1), error, fields)),
+        Buffer.from(withoutDuplicateKeys(body.toString('utf8', middle, end - 1), error, fields)),
       );
     else if (status === 404) throw gone('These rows are no longer kept');
     else throw upstreamFailed(`The search engine refused a row (${status}, ${error.type ?? 'no reason was given'})`);
@@ -117,7 +117,7 @@ function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly Indexe
  * Removes duplicate keys of an object, which the engine rejects. `JSON.parse` keeps the last of them, which is what
  * readers see. If the result is rejected too, the row does not fit.
  */
-function reformed(document: string, refusal: Refusal, fields: readonly IndexedField[]): string {
+function withoutDuplicateKeys(document: string, refusal: Refusal, fields: readonly IndexedField[]): string {
   const again = JSON.stringify(JSON.parse(document));
   if (again === document) throw mappingConflict(document, refusal, fields);
   return `${again}\n`;

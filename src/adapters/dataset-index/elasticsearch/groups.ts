@@ -7,7 +7,7 @@ import type { Bucket, Source } from './buckets.ts';
 import type { Engine } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 import { formOf, isCut } from './value-forms.ts';
 
 /** Number of bytes of texts that are read at once, if texts are as long as rows. */
@@ -94,7 +94,7 @@ export async function textsOf(
   const texts = new Map<string, string>();
   const size = Math.max(1, Math.min(MAX_TEXTS, Math.floor(TEXT_BYTES / meanRowBytes(generation))));
   for (let at = 0; at < digests.length; at += size) {
-    const answer = await askRows(
+    const answer = await searchDocuments(
       engine,
       generation,
       {

@@ -3,7 +3,7 @@ import { binsOf, DAY_MS } from '../bins.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 
 interface Spread {
   generation: Generation;
@@ -27,7 +27,7 @@ export async function histogram(
   if (bins.count === 1) return bins.filled(new Map([[0, count]]));
   const [interval, offset] = [bins.width * unit, bins.low * unit];
   const aggs = { bins: { histogram: { field: layoutOf(field).compared, interval, offset, min_doc_count: 1 } } };
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations.bins.buckets'] },

@@ -12,7 +12,7 @@ const RESULT_WINDOW = 10_001;
 const REGEX_CHARACTERS = 100_000;
 const LEAST_FIELD_LIMIT = 1000;
 /** How often a drop checks for open searches, and how many milliseconds apart. */
-const LOOKS = 5;
+const CHECKS = 5;
 const LOOK_MS = 100;
 /** Maximum time for the creation of an index. */
 const CREATING_MS = 30_000;
@@ -146,7 +146,7 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
         },
         options,
       );
-    for (let look = 1; left.length > 0 && look <= LOOKS; look++) {
+    for (let look = 1; left.length > 0 && look <= CHECKS; look++) {
       if (look > 1) await delay(LOOK_MS, undefined, options);
       const { indices = {} } = await client.indices.stats(
         { index: left.map(({ name }) => name), metric: 'search' },

@@ -8,7 +8,7 @@ import { layoutOf } from './field-layout.ts';
 import { histogram } from './histogram.ts';
 import { extreme } from './measures.ts';
 import { matchingRows } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { formOf } from './value-forms.ts';
 
@@ -26,7 +26,12 @@ export async function profileRows(
   const fields = names.map(field);
   const { generation } = search;
   const total = totalOf(
-    await askRows(engine, generation, { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] }, signal),
+    await searchDocuments(
+      engine,
+      generation,
+      { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] },
+      signal,
+    ),
   );
   const profiles: FieldProfile[] = [];
   for (const one of fields) profiles.push(await profile(engine, { generation, query, field: one, total }, signal));
@@ -78,7 +83,7 @@ async function profile(
     'greatest',
     'top.buckets',
   ].map((path) => `aggregations.${path}`);
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     { query, size: 0, track_total_hits: false, aggs, filter_path },

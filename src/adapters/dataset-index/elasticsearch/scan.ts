@@ -2,8 +2,8 @@ import type { Row, RowSearch } from '../../../core/dataset-index.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import { matchingRows } from './search-query.ts';
-import { askRows } from './search-requests.ts';
-import type { Answer } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
+import type { SearchResponse } from './search-requests.ts';
 import { rowsAsked } from './search.ts';
 
 /** Bytes of rows, as stored in the index, per batch. */
@@ -23,7 +23,7 @@ export async function* scanRows(engine: Engine, search: Scan, signal: AbortSigna
   const { asked, row } = rowsAsked(matchingRows(search), search);
   const shown = ['_scroll_id', ...asked.filter_path];
   const size = batchRows(search);
-  let answer = await askRows(
+  let answer = await searchDocuments(
     engine,
     search.generation,
     { ...asked, size, scroll: SCROLL_TIMEOUT, filter_path: shown },
@@ -49,7 +49,7 @@ export async function* scanRows(engine: Engine, search: Scan, signal: AbortSigna
   }
 }
 
-const hitsOf = (answer: Answer) => answer.hits?.hits ?? [];
+const hitsOf = (answer: SearchResponse) => answer.hits?.hits ?? [];
 
 /** Otherwise the engine releases it after its timeout. */
 async function release({ run }: Engine, scroll: string | undefined): Promise<void> {

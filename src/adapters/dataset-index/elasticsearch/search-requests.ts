@@ -5,14 +5,19 @@ import { badInput } from '../../../core/errors.ts';
 import type { Engine } from './client.ts';
 
 type Asked = Omit<estypes.SearchRequest, 'index' | 'allow_partial_search_results'>;
-export type Answer = estypes.SearchResponse<Record<string, unknown>, Record<string, unknown>>;
+export type SearchResponse = estypes.SearchResponse<Record<string, unknown>, Record<string, unknown>>;
 
 /**
  * Searches documents of a generation. A partial response is an error.
  *
  * Throws BAD_USER_INPUT for a query that exceeds the engine's memory.
  */
-export const askRows = (engine: Engine, { id }: Generation, asked: Asked, signal: AbortSignal): Promise<Answer> =>
+export const searchDocuments = (
+  engine: Engine,
+  { id }: Generation,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<SearchResponse> =>
   engine.ask(async (client, options) => {
     try {
       return await client.search<Record<string, unknown>, Record<string, unknown>>(

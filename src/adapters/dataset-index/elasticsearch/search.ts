@@ -5,8 +5,8 @@ import type { Engine } from './client.ts';
 import { layoutOf, ROW } from './field-layout.ts';
 import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
-import type { Answer } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
+import type { SearchResponse } from './search-requests.ts';
 
 /** Before and after every date. The engine's own substitute for missing ones is not a safe JSON number. */
 const DATES = { before: -1e15, beyond: 1e15 };
@@ -21,7 +21,7 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
   const row = positionRow(search);
   const after = row === undefined ? undefined : await sortValues(engine, matching, search, row, signal);
   const countable = search.total && !matching.everything;
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     {
@@ -46,9 +46,9 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
 }
 
 /** Returns the number of matching documents. */
-export const totalOf = (answer: Answer): number => (answer.hits.total as estypes.SearchTotalHits).value;
+export const totalOf = (answer: SearchResponse): number => (answer.hits.total as estypes.SearchTotalHits).value;
 
-type Hit = Answer['hits']['hits'][number];
+type Hit = SearchResponse['hits']['hits'][number];
 
 /** Returns the part of a request that selects rows, order and fields, and the function that turns a hit into a row. */
 export function rowsAsked(
@@ -102,7 +102,7 @@ async function sortValues(
   signal: AbortSignal,
 ): Promise<estypes.SortResults> {
   const query = { bool: { filter: [matching.query, { term: { [ROW]: row } }] } };
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     {

@@ -2,7 +2,7 @@ import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import type { Engine } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 
 interface Stats {
   count: number;
@@ -23,7 +23,7 @@ export async function inexactSums(
 ): Promise<Set<IndexedField>> {
   if (fields.length === 0) return new Set();
   const aggs = Object.fromEntries(fields.map((field, i) => [`f${i}`, { stats: { field: layoutOf(field).compared } }]));
-  const { aggregations } = await askRows(
+  const { aggregations } = await searchDocuments(
     engine,
     generation,
     { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations'] },
