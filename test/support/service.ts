@@ -13,7 +13,7 @@ import { createLogger } from '../../src/server/logger.ts';
 import { openPlatform } from '../../src/server/platform.ts';
 import { startWorker } from '../../src/server/worker.ts';
 import { createTenant, createUser } from '../../src/services/identity/bootstrap.ts';
-import { digest, randomSecret } from '../../src/services/identity/credential.ts';
+import { digest, generateSecret } from '../../src/services/identity/credential.ts';
 import { Client } from './client.ts';
 import { createDatabase } from './postgres.ts';
 
@@ -87,7 +87,7 @@ export async function startService(
           text: `update dws.app_user set permissions = $2 where id = $1`,
           values: [id, JSON.stringify(permissions)],
         });
-      const token = `dws_${randomSecret()}`;
+      const token = `dws_${generateSecret()}`;
       await system.query({
         text: `insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes)
           select $1, tenant_id, id, 'test', $3, 'dws_test', $4 from dws.app_user where id = $2`,
