@@ -16,10 +16,10 @@ export async function startWorker({
   loaders,
 }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
   const known = handlers(loaders);
-  const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, patience: 20 * SECOND });
+  const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, shutdownTimeout: 20 * SECOND });
   const reconciler = startReconciler(platform, known, {
     interval: 10 * SECOND,
-    silence: 20 * SECOND,
+    heartbeatTimeout: 20 * SECOND,
     retention: 7 * 24 * 60 * MINUTE,
     replacedAge: 10 * MINUTE,
     orphanAge: 10 * MINUTE,
@@ -42,9 +42,9 @@ function deliver(platform: Platform): { stop(): Promise<void> } | undefined {
   const mailer = smtpMailer({ url, from: from ?? `no-reply@${host}`, host });
   return startMailDelivery(platform, mailer, {
     interval: 5 * SECOND,
-    longest: 50 * SECOND,
-    silence: MINUTE,
-    patience: 15 * SECOND,
-    pauses: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
+    attemptTimeout: 50 * SECOND,
+    claimTimeout: MINUTE,
+    shutdownTimeout: 15 * SECOND,
+    retryDelays: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
   });
 }

@@ -10,7 +10,7 @@ import type { Handlers } from '../../src/operations/handler.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { createDatabase } from '../support/postgres.ts';
-import type { Counting } from './counting.ts';
+import type { CountingInput } from './counting.ts';
 import { openTestPlatform, startQuickWorker, type TestPlatform } from './platform.ts';
 import { startWorkerProcess, type WorkerProcess } from './processes.ts';
 import type { WorkerOrders } from './worker-process.ts';
@@ -90,14 +90,14 @@ export const test = base.extend<{ world: World }>({
 /** Starts a counting operation and commits. */
 export const count = (
   ctx: Context,
-  input: Counting = {},
-  more: Partial<operations.OperationRequest> = {},
+  input: CountingInput = {},
+  more: Partial<operations.OperationRequest<'test.count'>> = {},
 ): Promise<string> =>
   ctx.transaction((tx) =>
     operations.start(ctx, tx, {
-      operation: 'dataset.refresh',
+      operation: 'test.count',
       resource: { kind: 'dataset', id: newId() },
-      input: { ...input },
+      input,
       ...more,
     }),
   );

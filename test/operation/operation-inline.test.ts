@@ -59,7 +59,7 @@ describe('work in the called process', () => {
     void runInline(ann, running, () => new Promise(() => {}));
     await eventually(() => operations.get(ann, 'preview').catch(() => null));
     await rows(world, `update dws.operation set heartbeat_at = now() - interval '31 seconds'`);
-    await reconcile(world.platform, {}, { ...QUICK, silence: 30_000 });
+    await reconcile(world.platform, {}, { ...QUICK, heartbeatTimeout: 30_000 });
     expect(await operations.get(ann, 'preview')).toMatchObject({ status: 'failed', error: { statusCode: 500 } });
   });
 

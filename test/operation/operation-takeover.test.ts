@@ -4,7 +4,7 @@ import { events } from '../../src/services/operation/operation-events.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { runSql } from '../support/run-sql.ts';
-import { counting } from './counting.ts';
+import { countingHandlers } from './counting.ts';
 import { count, eventually, published, rows, test, until } from './fixture.ts';
 
 describe('workers that die', () => {
@@ -25,7 +25,7 @@ describe('workers that die', () => {
     const id = await count(ann, { until: 1_000_000, every: 10 });
     await until(ann, id, 'running');
     await doomed.kill('SIGKILL');
-    await world.here({ 'dataset.refresh': counting(false) });
+    await world.here(countingHandlers({ takeover: false }));
     await expect(wait(ann, id)).rejects.toMatchObject({
       status: 500,
       message: 'The process that did the work ended before it was done',
@@ -61,7 +61,7 @@ describe('workers that die', () => {
     await leaving.kill('SIGTERM');
     expect(leaving.child.exitCode).toBe(0);
     expect(await operations.get(ann, id)).toMatchObject({ status: 'queued' });
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded', result: { attempt: 2 } });
   });
 
@@ -69,7 +69,7 @@ describe('workers that die', () => {
     const ann = await world.caller();
     const attempts: number[] = [];
     await world.here({
-      'dataset.refresh': {
+      'test.count': {
         takeover: true,
         run: async ({ attempt }) => {
           attempts.push(attempt);
@@ -86,7 +86,7 @@ describe('workers that die', () => {
     const id = await count(ann);
     await rows(world, `update dws.operation set updated_at = now() - interval '1 minute'`);
     await runSql(world.url, 'delete from dws_jobs.job_common');
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded' });
   });
 });

@@ -6,7 +6,7 @@ import { events } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
-import { counting } from './counting.ts';
+import { countingHandlers } from './counting.ts';
 import { count, eventually, published, rows, test, until } from './fixture.ts';
 import { QUICK } from './platform.ts';
 
@@ -16,7 +16,7 @@ describe('starting', () => {
     await expect(
       ann.transaction(async (tx) => {
         await operations.start(ann, tx, {
-          operation: 'dataset.refresh',
+          operation: 'test.count',
           resource: { kind: 'dataset', id: newId() },
           input: {},
         });
@@ -83,8 +83,8 @@ describe('waiting', () => {
 
   test('a failure reaches the caller as it happened; ours says no more than that', async ({ world }) => {
     const ann = await world.caller();
-    await world.here({ 'dataset.refresh': counting() });
-    await expect(wait(ann, await count(ann, { fail: 'fault' }))).rejects.toMatchObject({
+    await world.here(countingHandlers());
+    await expect(wait(ann, await count(ann, { fail: 'callerError' }))).rejects.toMatchObject({
       status: 400,
       code: 'BAD_USER_INPUT',
       message: 'The number is odd',
@@ -104,7 +104,7 @@ describe('waiting', () => {
     const waiting = wait({ ...ann, request: { ...ann.request, signal: hungUp.signal } }, id);
     hungUp.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded' });
   });
 });
@@ -145,7 +145,7 @@ describe('following', () => {
 
   test('percentages are written at most ten times a second', async ({ world }) => {
     const ann = await world.caller();
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     const record = await wait(ann, await count(ann, { until: 300, every: 1 }));
     const writes = (record.finishedAt!.getTime() - record.startedAt!.getTime()) / 100;
     // The claim, the end, and what is still untold at the end come beside the rhythm.
@@ -176,15 +176,15 @@ describe('cancelling', () => {
     const ann = await world.caller();
     const id = await count(ann);
     expect(await operations.cancel(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     await wait(ann, await count(ann));
     expect(await operations.get(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });
   });
 
   test('what does not listen is not published all the same', async ({ world }) => {
     const ann = await world.caller();
-    await world.here({ 'dataset.refresh': counting() });
-    const id = await count(ann, { until: 30, every: 30, deaf: true });
+    await world.here(countingHandlers());
+    const id = await count(ann, { until: 30, every: 30, ignoreSignal: true });
     await until(ann, id, 'running');
     await operations.cancel(ann, id);
     await expect(wait(ann, id)).rejects.toMatchObject({ code: 'CANCELLED' });
@@ -198,7 +198,7 @@ describe('concurrency keys', () => {
   test('one runs at a time, in the order of asking; an identical third joins the second', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const first = await count(ann, { until: 1_000_000, every: 10 }, sameKey);
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     await until(ann, first, 'running');
     const second = await count(ann, {}, sameKey);
     const third = await count(bob, {}, sameKey);
@@ -218,7 +218,7 @@ describe('concurrency keys', () => {
       await count(ann, { until: 1_000_000, every: 10 }, sameKey),
       await count(bob, { until: 1_000_000, every: 10 }, sameKey),
     ];
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     await until(bob, joined, 'running');
     expect(await operations.cancel(ann, first)).toMatchObject({ status: 'cancelled' });
     const seen = (await operations.get(bob, joined)).current;
@@ -235,18 +235,18 @@ describe('concurrency keys', () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const patient: Handler = {
+    const patient: Handler<'test.count'> = {
       takeover: false,
-      async run({ tenantId }) {
+      async run({ tenantId, attempt }) {
         running.set(tenantId, (running.get(tenantId) ?? 0) + 1);
         most = Math.max(most, ...running.values());
         await released;
         running.set(tenantId, running.get(tenantId)! - 1);
-        return { publish: async () => null };
+        return { publish: async () => ({ pid: process.pid, attempt }) };
       },
     };
     const annes = [await count(ann), await count(ann), await count(ann), await count(ann)];
-    await world.here({ 'dataset.refresh': patient });
+    await world.here({ 'test.count': patient });
     await eventually(async () => running.get(ann.viewer.tenantId) === 2);
     const eves = await count(eve);
     await until(eve, eves, 'running');

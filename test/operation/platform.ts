@@ -31,7 +31,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const system = new SystemPool(url);
   const notifications = new Listener(url, Object.values(CHANNELS));
   await notifications.start();
-  const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
+  const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
   const place = indexPlace(config, 'test');
   const index = await openIndex(place);
   const { drivers } = createDrivers({ ownDatabase: null });
@@ -65,9 +65,9 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
 /** The rhythm of impatient workers, in milliseconds. */
 export const QUICK: RunnerOptions & ReconcilerOptions = {
   heartbeat: 300,
-  patience: 300,
+  shutdownTimeout: 300,
   interval: 300,
-  silence: 1500,
+  heartbeatTimeout: 1500,
   retention: 7 * 86_400_000,
   replacedAge: 600_000,
   orphanAge: 0,

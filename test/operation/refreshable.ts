@@ -6,7 +6,7 @@ import { ALL } from '../../src/core/criteria/tree.ts';
 import type { IndexedField } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
 import { newId } from '../../src/core/id.ts';
-import type { DatasetRefreshInput } from '../../src/operations/dataset-refresh.ts';
+import type { DatasetRefreshInput } from '../../src/core/operations.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -63,7 +63,7 @@ export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) 
             updateTypeMapping: true,
             disableRefreshInterval: true,
             ...input,
-          } satisfies DatasetRefreshInput,
+          },
         }),
       ),
     async visible(): Promise<Visible> {

@@ -1,6 +1,6 @@
 /** A worker in a process of its own. Its orders come over the channel; it ends with it. */
 import { handlers } from '../../src/operations/handlers.ts';
-import { counting } from './counting.ts';
+import { countingHandlers } from './counting.ts';
 import { openTestPlatform, startQuickWorker } from './platform.ts';
 
 /** `what` it does: the real operations, or counting that is taken over or not. */
@@ -17,7 +17,7 @@ async function work({ url, dataDir, what }: WorkerOrders): Promise<void> {
   const opened = await openTestPlatform(url, dataDir);
   const worker = await startQuickWorker(
     opened,
-    what === 'real' ? handlers(opened.loaders) : { 'dataset.refresh': counting(what === 'counting') },
+    what === 'real' ? handlers(opened.loaders) : countingHandlers({ takeover: what === 'counting' }),
   );
   const stop = async () => {
     await worker.stop();

@@ -12,10 +12,10 @@ import { startService, type Service } from '../support/service.ts';
 
 const IMPATIENT: DeliveryOptions = {
   interval: 50,
-  longest: 5000,
-  silence: 60_000,
-  patience: 2000,
-  pauses: [10, 10, 10],
+  attemptTimeout: 5000,
+  claimTimeout: 60_000,
+  shutdownTimeout: 2000,
+  retryDelays: [10, 10, 10],
 };
 const LINK = `http://127.0.0.1/password-reset/${'s'.repeat(43)}`;
 
