@@ -120,7 +120,7 @@ export const CHANNELS = {
   notification: 'dws_notification',
 } as const;
 
-/** One entry of the queue: ids only. Operations that joined one another share a work item; its id is that of the first. */
+/** An entry of the queue: ids only. Operations that joined one another share a work item with the id of the first. */
 export interface QueuedWork {
   workId: string;
   tenantId: string;

@@ -54,7 +54,7 @@ export interface Notifications {
 
 /** The queue of long operations. */
 export interface OperationQueue {
-  /** Queues a work item for a worker, in the transaction of the change that requests it. Does nothing if it is queued. */
+  /** Queues a work item in the transaction of the change that requests it. Does nothing if the item is queued. */
   send(work: QueuedWork, tx: { query: Query }): Promise<void>;
 }
 

@@ -68,7 +68,7 @@ export async function publishSnapshot(tx: Transaction, clone: ReadyClone<'datase
 
 /**
  * Publishes a snapshot, or a copy of it, as an independent dataset of the caller. The restrictions of the former parent
- * no longer apply to its readers, who may include the snapshot's owner. Throws CONFLICT for a snapshot that was promoted
+ * no longer apply to its readers, who may include the snapshot's owner. Throws CONFLICT if the snapshot was promoted
  * meanwhile.
  */
 export async function publishPromotion(tx: Transaction, clone: ReadyClone<'dataset.promote'>): Promise<CloneResult> {

@@ -18,8 +18,8 @@ interface PublishedDataset extends Record<string, unknown> {
 
 /**
  * Switches the dataset's readers to a finished generation, in the transaction that records the refresh as succeeded.
- * The former generation stays a while for open cursors and exports. Throws NOT_FOUND without the dataset and PAYLOAD_TOO_LARGE
- * above the tenant's quota.
+ * The former generation stays a while for open cursors and exports. Throws NOT_FOUND without the dataset and
+ * PAYLOAD_TOO_LARGE above the tenant's quota.
  */
 export async function publishGeneration(
   tx: Transaction,

@@ -25,7 +25,7 @@ export interface LoadJob extends LoaderPlace {
   plan: Omit<LoadPlan, 'progress' | 'signal'>;
 }
 
-/** Messages to the loader. After `published` it prepares the search words and exits by itself; after `done` it exits. */
+/** Messages to the loader. After `published` it prepares the search words and exits; after `done` it exits at once. */
 export type ToLoader =
   | { kind: 'load'; job: LoadJob }
   | { kind: 'abort' }

@@ -49,8 +49,8 @@ export function startReconciler(platform: Platform, handlers: Handlers, options:
 }
 
 /**
- * Does one pass. Staged files are on each worker's own machine, so every worker sweeps its generations; one process at a
- * time does the rest.
+ * Does one pass. Staged files are on each worker's own machine, so every worker sweeps its generations; one process at
+ * a time does the rest.
  */
 export async function reconcile(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Promise<void> {
   await platform.system.transaction(async (query) => {

@@ -72,7 +72,8 @@ interface PreviewedDataset extends Record<string, unknown> {
 
 /**
  * Saves the generation as the dataset's preview and compares it with the dataset as it is now. Checks the caller's
- * access again, which may have changed since the request. Throws NOT_FOUND, FORBIDDEN, and PAYLOAD_TOO_LARGE above the quota.
+ * access again, which may have changed since the request. Throws NOT_FOUND, FORBIDDEN, and PAYLOAD_TOO_LARGE above the
+ * quota.
  */
 async function savePreview(
   tx: Transaction,
