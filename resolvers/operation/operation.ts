@@ -17,7 +17,7 @@ import {
 } from 'type-graphql';
 import { Operation, OperationStatusEnum } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
-import type { OperationStatus } from '../../src/core/operations.ts';
+import type { OperationFailure, OperationStatus } from '../../src/core/operations.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { events } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
@@ -28,13 +28,13 @@ import { PageArgs, pageOf } from '../support/page.ts';
 const OperationPage = pageOf(Operation, 'Operation');
 
 @ObjectType({ description: 'The resource that an operation reads or changes.' })
-export class OperationResource {
+class OperationResource {
   @Field(() => String, { description: 'Kind, e.g. `dataset`.' }) kind!: string;
   @Field(() => ID, { description: 'Identifier.' }) id!: string;
 }
 
 @ObjectType({ description: 'Failure of an operation. A caller who waits for the operation gets the same error.' })
-export class OperationError {
+class OperationError implements OperationFailure {
   @Field(() => Int, { description: 'HTTP status code.' }) statusCode!: number;
   @Field(() => String, { description: 'Error code, e.g. `UPSTREAM_FAILED` or `CANCELLED`.' }) code!: string;
   @Field(() => String, { description: 'Human-readable message.' }) message!: string;

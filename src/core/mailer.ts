@@ -1,5 +1,5 @@
 /** A mail to send. */
-export interface OutgoingMail {
+interface OutgoingMail {
   /** Becomes the Message-ID, so that mail programs recognize a mail that arrives twice. */
   id: string;
   /** One address. */

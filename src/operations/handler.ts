@@ -48,5 +48,5 @@ export const MAX_ATTEMPTS = 3;
 export const WORKER_DIED: OperationFailure = {
   statusCode: 500,
   code: 'INTERNAL',
-  message: 'The process that did the work ended before it was done',
+  message: 'The worker process ended before the operation was done',
 };

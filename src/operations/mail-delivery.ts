@@ -22,8 +22,8 @@ export interface DeliveryOptions {
 const MAX_SENDERS = 4;
 const MAX_ERROR_CHARACTERS = 500;
 
-const SENDER_DIED = 'The process that sent it ended before it was done; whether it arrived is not known';
-const EXPIRED = 'It could not be sent before it was out of date';
+const SENDER_DIED = 'The sending process ended unexpectedly. It is unknown whether the mail arrived';
+const EXPIRED = 'The mail expired before it could be sent';
 
 interface DueMail extends Record<string, unknown> {
   id: string;

@@ -20,7 +20,7 @@ export interface ReconcilerOptions extends SweepOptions {
   fileAge: number;
 }
 
-export interface Reconciler {
+interface Reconciler {
   stop(): Promise<void>;
 }
 

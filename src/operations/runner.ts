@@ -29,7 +29,7 @@ export interface RunnerOptions {
 }
 
 /** Runs queued operations in this process. */
-export interface Runner {
+interface Runner {
   /** Claims no more work, waits for running operations, and requeues those that do not end in time. */
   stop(): Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface CountingInput {
 }
 
 /** Result of the counting operation. */
-export interface CountingResult {
+interface CountingResult {
   pid: number;
   attempt: number;
 }

@@ -23,7 +23,7 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
-/** What a process of the service opens at its start, as far as operations need it. */
+/** Opens what a process of the service opens at its start, as far as operations require it. */
 export async function openTestPlatform(url: string, dataDir: string): Promise<TestPlatform> {
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir });
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
@@ -62,7 +62,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   };
 }
 
-/** The rhythm of impatient workers, in milliseconds. */
+/** Options of a worker with short pauses and timeouts, in milliseconds. */
 export const QUICK: RunnerOptions & ReconcilerOptions = {
   heartbeat: 300,
   shutdownTimeout: 300,
@@ -74,7 +74,7 @@ export const QUICK: RunnerOptions & ReconcilerOptions = {
   fileAge: 3_600_000,
 };
 
-/** A worker of that rhythm, on an open platform. */
+/** Starts a worker with the options `QUICK` on an open platform. */
 export async function startQuickWorker(
   { platform, queue }: Pick<TestPlatform, 'platform' | 'queue'>,
   handlers: Handlers,

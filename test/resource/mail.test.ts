@@ -189,7 +189,7 @@ describe('a mail', () => {
     await settles(service, id, {
       status: 'failed',
       attempts: 1,
-      error: expect.stringMatching(/process that sent it ended/),
+      error: expect.stringMatching(/sending process ended/),
     });
     expect(server.received).toEqual([]);
   });
@@ -198,7 +198,7 @@ describe('a mail', () => {
     const id = await write(service, ann, { expiresAt: new Date(Date.now() - 1000) });
     const server = await mailServer();
     deliver(service, server.url);
-    await settles(service, id, { status: 'failed', attempts: 0, error: expect.stringMatching(/out of date/) });
+    await settles(service, id, { status: 'failed', attempts: 0, error: expect.stringMatching(/expired/) });
     expect(server.received).toEqual([]);
   });
 

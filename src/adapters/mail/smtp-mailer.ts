@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { MailRefused, type Mailer } from '../../core/mailer.ts';
 
-export interface SmtpOptions {
+interface SmtpOptions {
   /** `smtp://` or `smtps://`, with user and password where the server requires them. Uses STARTTLS where offered. */
   url: string;
   /** Sender, e.g. `Data Workspace <workspace@example.com>`. */

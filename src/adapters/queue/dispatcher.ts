@@ -10,7 +10,7 @@ export interface ConcurrencyLimits {
   perTenant: number;
 }
 
-export interface DispatcherOptions<W extends QueuedWork> extends ConcurrencyLimits {
+interface DispatcherOptions<W extends QueuedWork> extends ConcurrencyLimits {
   /** Takes a work item from the queue, of a tenant that is not among `excludedTenants`. Null when there is none. */
   fetch(excludedTenants: string[]): Promise<W | null>;
   /** Runs a work item. Never throws. */

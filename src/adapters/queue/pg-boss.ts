@@ -19,7 +19,7 @@ const INSTALL_LOCK = 4_711_003;
 /** Maximum of pg-boss. An operation that runs longer is only no longer counted by pg-boss. */
 const MAX_EXPIRY_SECONDS = 86_399;
 
-export interface QueueOptions {
+interface QueueOptions {
   /**
    * The migrator's database URL. pg-boss installs its schema and runs as this login; the transactions of tenants only
    * add jobs.

@@ -10,7 +10,7 @@ import type { OperationSubject } from './operation.ts';
 const HEARTBEAT_MS = 5_000;
 
 /** What an inline operation gets to report its progress and to be cancelled. */
-export interface InlineJob {
+interface InlineJob {
   /** Aborts when the caller cancels. */
   signal: AbortSignal;
   progress(update: Progress): void;
