@@ -19,7 +19,7 @@ import { Operation, OperationStatusEnum } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { OperationFailure, OperationStatus } from '../../src/core/operations.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { events } from '../../src/services/operation/operation-events.ts';
+import { followOperation } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { Can } from '../support/guard.ts';
@@ -89,7 +89,7 @@ export class OperationResolver {
     description:
       'Sends the current state of an operation of the caller, then every change, at most ten a second. ' +
       'Completes after the final state.',
-    subscribe: ({ args, context }) => follow(context as Context, String(args.id)),
+    subscribe: ({ args, context }) => followVisible(context as Context, String(args.id)),
   })
   progress(@Root() record: OperationRecord, @OperationKey() _id: string): OperationRecord {
     return record;
@@ -115,7 +115,7 @@ export class OperationResolver {
 }
 
 /** Checks the operation first, so that NOT_FOUND is an error of the subscription and not of its first event. */
-async function follow(ctx: Context, idOrAlias: string): Promise<AsyncIterable<OperationRecord>> {
+async function followVisible(ctx: Context, idOrAlias: string): Promise<AsyncIterable<OperationRecord>> {
   const { id } = await operations.get(ctx, idOrAlias);
-  return events(ctx.platform, ctx.viewer, id, ctx.request.signal);
+  return followOperation(ctx.platform, ctx.viewer, id, ctx.request.signal);
 }

@@ -1,4 +1,4 @@
-import { smtpMailer } from '../adapters/mail/smtp-mailer.ts';
+import { createSmtpMailer } from '../adapters/mail/smtp-mailer.ts';
 import type { Platform } from '../core/platform.ts';
 import { handlers } from '../operations/handlers.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
@@ -39,7 +39,7 @@ function deliver(platform: Platform): { stop(): Promise<void> } | undefined {
   const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
   if (!url) return undefined;
   const host = new URL(platform.publicUrl).hostname;
-  const mailer = smtpMailer({ url, from: from ?? `no-reply@${host}`, host });
+  const mailer = createSmtpMailer({ url, from: from ?? `no-reply@${host}`, host });
   return startMailDelivery(platform, mailer, {
     interval: 5 * SECOND,
     attemptTimeout: 50 * SECOND,

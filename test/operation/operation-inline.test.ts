@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { conflict } from '../../src/core/errors.ts';
 import { newId } from '../../src/core/id.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
-import { events } from '../../src/services/operation/operation-events.ts';
+import { followOperation } from '../../src/services/operation/operation-events.ts';
 import { runInline } from '../../src/services/operation/operation-inline.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, rows, test } from './fixture.ts';
@@ -22,7 +22,7 @@ describe('an inline operation', () => {
       expect(await operations.get(ann, 'preview')).toMatchObject({ status: 'running' });
       await expect(runInline(ann, RUN, async () => 0)).rejects.toMatchObject({ status: 409 });
       progress({ current: 1, total: 2 });
-      for await (const { status, percent } of events(world.platform, ann.viewer, 'preview')) {
+      for await (const { status, percent } of followOperation(world.platform, ann.viewer, 'preview')) {
         followed.push(`${status} ${percent}`);
         if (percent === 50) break;
       }

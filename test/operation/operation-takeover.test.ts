@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { Interrupted } from '../../src/operations/handler.ts';
-import { events } from '../../src/services/operation/operation-events.ts';
+import { followOperation } from '../../src/services/operation/operation-events.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -98,7 +98,7 @@ test('callers get their results although Postgres drops all connections', async 
   const ann = await world.caller();
   await world.worker();
   const id = await count(ann, { until: 60, every: 25 });
-  const following = collect(events(world.platform, ann.viewer, id));
+  const following = collect(followOperation(world.platform, ann.viewer, id));
   const waiting = wait(ann, id);
   await until(ann, id, 'running');
   await runSql(

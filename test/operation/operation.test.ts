@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Handler } from '../../src/operations/handler.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
-import { events } from '../../src/services/operation/operation-events.ts';
+import { followOperation } from '../../src/services/operation/operation-events.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { countingHandlers } from './counting.ts';
@@ -65,7 +65,9 @@ describe('starting', () => {
       for (const idOrAlias of [id, 'nightly']) {
         await expect(operations.get(other, idOrAlias)).rejects.toMatchObject({ status: 404 });
         await expect(operations.cancel(other, idOrAlias)).rejects.toMatchObject({ status: 404 });
-        await expect(events(other.platform, other.viewer, idOrAlias).next()).rejects.toMatchObject({ status: 404 });
+        await expect(followOperation(other.platform, other.viewer, idOrAlias).next()).rejects.toMatchObject({
+          status: 404,
+        });
       }
     }
   });
@@ -119,7 +121,7 @@ describe('following', () => {
     const ann = await world.caller();
     await world.worker();
     const id = await count(ann, { until: 5, every: 150 });
-    const records = await collect(events(world.platform, ann.viewer, id));
+    const records = await collect(followOperation(world.platform, ann.viewer, id));
 
     const sequences = records.map((record) => record.sequence);
     expect([...new Set(records.map((record) => record.status))]).toEqual(['queued', 'running', 'succeeded']);
@@ -132,13 +134,13 @@ describe('following', () => {
     const ann = await world.caller();
     const id = await count(ann);
     await operations.cancel(ann, id);
-    const records = await collect(events(world.platform, ann.viewer, id));
+    const records = await collect(followOperation(world.platform, ann.viewer, id));
     expect(records.map(({ status }) => status)).toEqual(['cancelled']);
   });
 
   test('ends at once when the follower stops', async ({ world }) => {
     const ann = await world.caller();
-    const records = events(world.platform, ann.viewer, await count(ann));
+    const records = followOperation(world.platform, ann.viewer, await count(ann));
     expect(await records.next()).toMatchObject({ done: false, value: { status: 'queued' } });
     const pending = records.next();
     expect(await records.return()).toEqual({ done: true, value: undefined });

@@ -69,8 +69,8 @@ const test = base.extend<{ resources: Resources }>({
 });
 
 /**
- * Loads a dataset of a million old rows, starts a refresh with new rows, and calls `kill` in the middle. Returns the ids
- * of the dataset and of the refresh.
+ * Loads a dataset of a million old rows, starts a refresh with new rows, and calls `kill` in the middle. Returns the
+ * ids of the dataset and of the refresh.
  */
 async function interruptRefresh(resources: Resources, caller: Client, kill: () => Promise<void>) {
   const million = await makeMillion(caller);

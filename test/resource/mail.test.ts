@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, vi } from 'vitest';
-import { smtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
+import { createSmtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
@@ -34,7 +34,7 @@ async function mailServer(options?: Parameters<typeof startMailServer>[0]): Prom
 function deliver(service: Service, url: string, options: Partial<DeliveryOptions> = {}) {
   const delivery = startMailDelivery(
     service.platform,
-    smtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
+    createSmtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
     { ...IMPATIENT, ...options },
   );
   closing.push(() => delivery.stop());

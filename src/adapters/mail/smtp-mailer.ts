@@ -15,7 +15,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** Returns a mailer that sends by SMTP, one connection per mail. The content of a mail never reads files or URLs. */
-export function smtpMailer({ url, from, host }: SmtpOptions): Mailer {
+export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
   const transport = createTransport({
     url,
     connectionTimeout: CONNECT_TIMEOUT_MS,

@@ -15,7 +15,7 @@ type OperationCaller = Pick<Viewer, 'tenantId' | 'userId'>;
  * reconnects to Postgres. Ends early, without an error, when `signal` aborts. Throws NOT_FOUND for operations of other
  * users. See docs/contract.md#progress.
  */
-export function events(
+export function followOperation(
   platform: Platform,
   viewer: OperationCaller,
   idOrAlias: string,
@@ -23,7 +23,7 @@ export function events(
 ): AsyncGenerator<OperationRecord, void, undefined> {
   const ended = new AbortController();
   const stopSignal = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
-  const records = follow(platform, viewer, idOrAlias, stopSignal);
+  const records = readChanges(platform, viewer, idOrAlias, stopSignal);
   // A generator that waits would return only after the next change.
   const end = records.return.bind(records);
   records.return = (value) => {
@@ -33,7 +33,7 @@ export function events(
   return records;
 }
 
-async function* follow(
+async function* readChanges(
   platform: Platform,
   viewer: OperationCaller,
   idOrAlias: string,

@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import { cancelled, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { acquireLease } from './operation-lease.ts';
-import { progressAlias } from './operation-record.ts';
+import { parseProgressAlias } from './operation-record.ts';
 import { failureOf, finish, lockLease, type Attempt, type Outcome, type Progress } from './operation-repository.ts';
 import type { OperationSubject } from './operation.ts';
 
@@ -26,7 +26,7 @@ export async function runInline<T>(
   subject: OperationSubject,
   work: (job: InlineJob) => Promise<T>,
 ): Promise<T> {
-  const alias = progressAlias(subject.progress);
+  const alias = parseProgressAlias(subject.progress);
   if (alias === null) return work({ signal: new AbortController().signal, progress() {} });
   const attempt = await insertRunning(ctx, subject, alias);
   const lease = acquireLease(ctx.platform, attempt, HEARTBEAT_MS);

@@ -2,7 +2,7 @@ import { cancelled } from '../../core/errors.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
 import {
-  heartbeat,
+  sendHeartbeat,
   readLeaseState,
   reportProgress,
   Superseded,
@@ -48,7 +48,7 @@ export function acquireLease(platform: Platform, attempt: Attempt, intervalMs: n
     }),
     platform.notifications.onResync(checkState),
   ];
-  const timer = setInterval(() => void check(() => heartbeat(platform, attempt)), intervalMs);
+  const timer = setInterval(() => void check(() => sendHeartbeat(platform, attempt)), intervalMs);
   // The operation may have been cancelled before the subscription.
   checkState();
 

@@ -39,7 +39,7 @@ const MAX_ALIAS_CHARACTERS = 255;
  * Returns the caller's own name for an operation as text, null without one. Throws BAD_USER_INPUT for an empty or too
  * long name.
  */
-export function progressAlias(progress: string | number | null | undefined): string | null {
+export function parseProgressAlias(progress: string | number | null | undefined): string | null {
   if (progress === null || progress === undefined) return null;
   const alias = typeof progress === 'string' || Number.isFinite(progress) ? String(progress) : '';
   if (alias.trim() === '' || alias.length > MAX_ALIAS_CHARACTERS)

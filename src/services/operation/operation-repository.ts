@@ -83,7 +83,7 @@ export function claimWork(platform: Platform, { workId, tenantId }: QueuedWork):
 }
 
 /** Records that the worker is alive. Returns whether it may continue. */
-export function heartbeat(platform: Platform, attempt: Attempt): Promise<LeaseState> {
+export function sendHeartbeat(platform: Platform, attempt: Attempt): Promise<LeaseState> {
   return updateHeld(platform, attempt, '', []);
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import { cancelled, ApiError, type ErrorCode } from '../../core/errors.ts';
 import { isFinal } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { events } from './operation-events.ts';
+import { followOperation } from './operation-events.ts';
 import type { OperationRecord } from './operation-record.ts';
 import { get } from './operation.ts';
 
@@ -15,7 +15,7 @@ export async function wait(
   id: string,
 ): Promise<OperationRecord> {
   let last: OperationRecord | undefined;
-  for await (const record of events(platform, viewer, id, request.signal)) last = record;
+  for await (const record of followOperation(platform, viewer, id, request.signal)) last = record;
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
   if (last.status === 'failed')

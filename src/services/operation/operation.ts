@@ -5,7 +5,7 @@ import { CHANNELS, type OperationInputs, type OperationName, type OperationStatu
 import type { Transaction } from '../../core/platform.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
 import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
-import { progressAlias, readRecord, type OperationRecord } from './operation-record.ts';
+import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
 
 /** What the record of an operation contains from its start. */
@@ -37,14 +37,25 @@ export async function start<N extends OperationName>(
   tx: Transaction,
   request: OperationRequest<N>,
 ): Promise<string> {
+  const id = newId();
   const { tenantId } = viewer;
   const { concurrencyKey, fingerprint } = request;
-  const alias = progressAlias(request.progress);
+  const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) await lockConcurrencyKey(tx, concurrencyKey);
   const joinedWorkId =
     concurrencyKey && fingerprint ? await findWaiting(tx, tenantId, concurrencyKey, fingerprint) : undefined;
-  const id = newId();
   const workId = joinedWorkId ?? id;
+  await insertQueued(tx, viewer, { id, workId, alias }, request);
+  if (!joinedWorkId) await platform.queue.send({ workId, tenantId }, tx);
+  return id;
+}
+
+async function insertQueued(
+  tx: Transaction,
+  { tenantId, userId }: Context['viewer'],
+  { id, workId, alias }: { id: string; workId: string; alias: string | null },
+  { operation, resource, input, unit, concurrencyKey, fingerprint }: OperationRequest,
+): Promise<void> {
   const inserted = await tx.query({
     text: `insert into dws.operation (
         id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit,
@@ -57,20 +68,18 @@ export async function start<N extends OperationName>(
       id,
       workId,
       tenantId,
-      viewer.userId,
+      userId,
       alias,
-      request.operation,
-      request.resource.kind,
-      request.resource.id,
-      JSON.stringify(request.input),
-      request.unit ?? null,
+      operation,
+      resource.kind,
+      resource.id,
+      JSON.stringify(input),
+      unit ?? null,
       concurrencyKey ?? null,
       fingerprint ?? null,
     ],
   });
   if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
-  if (!joinedWorkId) await platform.queue.send({ workId, tenantId }, tx);
-  return id;
 }
 
 /** Finds the latest work item with this key and fingerprint that has not started yet. */
