@@ -5,7 +5,8 @@ import { ROW, ofTenants } from './tenant-table.ts';
 export class StoredFiles extends Migration {
   override up(): void {
     this.addSql(
-      `create table dws.stored_file (${ROW}, filename text not null, content_type text not null, size bigint not null, sha256 text not null);`,
+      `create table dws.stored_file (${ROW}, filename text not null, content_type text not null,
+        size bigint not null, sha256 text not null);`,
     );
     this.addSql(`create index stored_file_of_tenant on dws.stored_file (tenant_id);`);
     this.addSql(`alter table dws.datasource add column file_id uuid references dws.stored_file;`);

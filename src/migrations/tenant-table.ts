@@ -1,5 +1,6 @@
 /** Columns of all rows of the unit of work, see entities/tenant-row.ts. */
-export const ROW = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
+export const ROW = `id uuid primary key, tenant_id uuid not null references dws.tenant,
+  version integer not null default 1,
   created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
 
 const TENANT = `(select current_setting('app.tenant')::uuid)`;
