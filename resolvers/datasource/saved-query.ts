@@ -14,6 +14,8 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
+import { DatasetField } from '../../entities/dataset-field.ts';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
@@ -22,8 +24,6 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
 import { resolvePage } from '../../src/services/resource/access.ts';
 import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
-import { DatasetField } from '../dataset/dataset-field.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

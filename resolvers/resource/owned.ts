@@ -4,6 +4,7 @@ import type { Activity } from '../../entities/activity.ts';
 import { Favorite } from '../../entities/favorite.ts';
 import { Folder } from '../../entities/folder.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
+import { ShareInput } from '../../entities/share-input.ts';
 import { Share } from '../../entities/share.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
 import type { Context } from '../../src/core/context.ts';
@@ -12,7 +13,7 @@ import { abilitiesAt, isRestricted, type Permission } from '../../src/core/permi
 import { Requires } from '../../src/core/read/model.ts';
 import type { Row } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { knownShares } from '../../src/services/dataset/dataset-share.ts';
+import { loadVisibleShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
 import * as favorites from '../../src/services/resource/favorite.ts';
 import { accessLevelColumns, setOwner, type KindOf } from '../../src/services/resource/owned-kind.ts';
@@ -24,7 +25,7 @@ import { ActivityPage, ChildPageArgs } from './activity.ts';
 import { permissionsType } from './permissions-type.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
 import { ReferencePage } from './reference.ts';
-import { PrincipalId, ShareInput } from './share.ts';
+import { PrincipalId } from './share.ts';
 
 /** All that GraphQL shows of a favourite. */
 const FAVORITE = ['resourceId', 'userId', 'createdAt', 'updatedAt'];
@@ -100,7 +101,9 @@ export function ownedFields<T extends OwnedRow>(
         'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.',
     })
     shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
-      return knownShares(ctx, resource, (own) => ctx.read.children<Share>(type, 'shares', resource, info, {}, own));
+      return loadVisibleShares(ctx, resource, (own) =>
+        ctx.read.children<Share>(type, 'shares', resource, info, {}, own),
+      );
     }
 
     @Requires(...accessLevelColumns(kindOf))
@@ -112,7 +115,7 @@ export function ownedFields<T extends OwnedRow>(
       @Info() info: GraphQLResolveInfo,
     ) {
       const key = await shares.keyOf(ctx, resource.id, principalId);
-      const [share] = await knownShares(ctx, resource, async (own) =>
+      const [share] = await loadVisibleShares(ctx, resource, async (own) =>
         [await ctx.read.find(Share, key, info, own)].filter((found) => found !== null),
       );
       if (!share) throw notFound({ what: 'share', id: principalId });

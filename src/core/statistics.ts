@@ -1,29 +1,31 @@
-/** A run of a benchmark. */
+/** A measured run of a benchmark. */
 export interface BenchmarkRun {
-  /** From 1; runs to warm up are not counted. */
+  /** Number of the run, from 1. Warm-up runs are not counted. */
   iteration: number;
   /** Milliseconds. */
   duration: number;
   records: number;
 }
 
-/** What the durations of a benchmark's runs come to, in milliseconds and unrounded, so that whoever computes them again gets the same. */
+/**
+ * Statistics over the runs of a benchmark. Durations are in milliseconds and not rounded, so that they can be verified.
+ */
 export interface BenchmarkStatistics {
   min: number;
   max: number;
   avg: number;
   median: number;
-  /** Of the population. */
+  /** Population standard deviation. */
   stdDev: number;
-  /** Of one run, the last. */
+  /** Rows of the last run. */
   records: number;
-  /** All records by all seconds, so that a quick run weighs no more than a slow one. */
+  /** Rows of all runs divided by the seconds of all runs. */
   avgRecordsPerSecond: number;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Statistics of at least one run. */
+/** Computes the statistics over at least one run. */
 export function benchmarkStatistics(runs: readonly BenchmarkRun[]): BenchmarkStatistics {
   const durations = runs.map(({ duration }) => duration).toSorted((a, b) => a - b);
   const count = durations.length;

@@ -5,8 +5,8 @@ import { conflict, forbidden, notFound } from '../core/errors.ts';
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
-import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
-import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
+import { copySource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
+import { checkCopySize, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
 import type { PromotionInput } from '../services/dataset/snapshot.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { freeSlug, granteeOf, accessLevelInTransaction, type Grantee } from '../services/resource/access.ts';
@@ -40,7 +40,7 @@ export async function publishCopy(tx: Transaction, clone: Clone<DatasetCopyInput
   // What restricts its shares is as it is now where they are kept, and not as it was when a snapshot was made.
   const { fieldSecurityEnabled } = root;
   const copy = await make(tx, clone, caller, {
-    ...(await copiedSource(tx, caller, origin, false)),
+    ...(await copySource(tx, caller, origin, false)),
     fieldSecurityEnabled,
   });
   if (input.visuals) await copyVisuals(tx, origin.id, copy.id, caller.userId);
@@ -54,7 +54,7 @@ export async function publishSnapshot(tx: Transaction, clone: Clone): Promise<Cl
   const { origin } = clone;
   const { caller } = await allowed(tx, clone, 'dataset:copy');
   const snapshot = await make(tx, clone, caller, {
-    ...(await copiedSource(tx, caller, origin, true)),
+    ...(await copySource(tx, caller, origin, true)),
     parentId: origin.id,
     isSnapshot: true,
     snapshotDate: new Date(),
@@ -80,7 +80,7 @@ export async function publishPromotion(tx: Transaction, clone: Clone<PromotionIn
     ...(input.preserveSnapshot ? [] : ['dataset:write' as const]),
   );
   if (!parent) throw conflict('It is no snapshot any more');
-  const source = await copiedSource(tx, caller, origin, false);
+  const source = await copySource(tx, caller, origin, false);
   const promoted = input.preserveSnapshot
     ? await make(tx, clone, caller, source)
     : await release(tx, clone, caller, source);
@@ -146,7 +146,7 @@ async function make(
   own: Partial<Dataset>,
 ): Promise<Dataset> {
   const { tenantId } = caller;
-  if (generation) await checkRoom(tx, tenantId, config, generation);
+  if (generation) await checkCopySize(tx, tenantId, config, generation);
   const { settings, fieldSecurityEnabled, dataUpdatedAt } = origin;
   const rows: Partial<Dataset> = generation
     ? {

@@ -3,7 +3,7 @@ import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
-import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset/dataset-fields.ts';
+import { countFieldChanges, mergeFields, type FieldChanges } from '../services/dataset/dataset-fields.ts';
 import { notifyBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { checkQuota } from '../services/resource/quota.ts';
@@ -78,7 +78,7 @@ export async function publishGeneration(
     records: generation.records,
     previousRecordCount: before.records,
     duration,
-    ...countedChanges(before.fields, fields),
+    ...countFieldChanges(before.fields, fields),
     dataUpdatedAt: at.toISOString(),
     success: true,
   };
@@ -86,7 +86,7 @@ export async function publishGeneration(
 
 /** The fields of the generation with the labels people gave; what its rows are like is the generation's alone. */
 export function fieldsOf(before: readonly Field[], { fields: now }: Pick<Generation, 'fields'>): Field[] {
-  return mergedFields(before, now).map(({ format: _former, ...field }, i) => {
+  return mergeFields(before, now).map(({ format: _former, ...field }, i) => {
     const { format, vanished } = now[i]!;
     return { ...field, ...(format && { format }), ...(vanished && { vanished }) };
   });

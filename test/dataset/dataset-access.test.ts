@@ -52,7 +52,7 @@ test('the owner, a superuser and somebody without access are explained', async (
         datasetFilterId: null,
         filter: null,
         visibleFields: null,
-        message: 'ann owns it',
+        message: 'ann owns the dataset',
       },
     ],
     rowFilter: null,
@@ -101,7 +101,7 @@ test('shares of a part are explained: to those who may share with rows and field
     principal: { id: bob.id, name: 'bob', type: 'user' },
     datasetFilterId: eu,
     visibleFields: ['id', 'amount'],
-    message: 'It is shared with bob, rows of a filter and some of the fields only',
+    message: 'The dataset is shared with bob, limited to the rows of a filter and some of the fields',
   };
   const common = {
     principal: { id: bob.id, name: 'bob', type: 'user' },
@@ -142,7 +142,7 @@ test('shares of a part are explained: to those who may share with rows and field
         via: 'share',
         level: 'view',
         principal: { id: `team:${team.id}`, name: 'Readers', type: 'team' },
-        message: 'It is shared with the team Readers',
+        message: 'The dataset is shared with the team Readers',
       },
     ].map((one) => ({ ...one, filter: null })),
     allRows: true,
@@ -190,7 +190,7 @@ test('a role in the team that owns it is explained', async ({ ann, bob, admin, s
         level: 'view',
         role: 'member',
         principal: { name: 'Holders' },
-        message: 'The team Holders owns it, with the role member in the team',
+        message: 'The team Holders owns the dataset; the role in the team is member',
       },
     ],
   });

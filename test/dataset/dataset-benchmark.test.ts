@@ -379,7 +379,7 @@ describe('who may', () => {
     expect(await admin.post(`/datasets/${id}/_benchmark`)).toMatchObject({ status: 403 });
     expect(await bob.post(`/datasets/${id}/_benchmark-internal`)).toMatchObject({
       status: 403,
-      body: { message: 'Only superusers and workers benchmark a dataset this way' },
+      body: { message: 'Only superusers and workers can benchmark a dataset this way' },
     });
     expect((await bob.gql(internal)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
     expect(await admin.post(`/datasets/${id}/_benchmark-internal`, { config: QUICK })).toMatchObject({

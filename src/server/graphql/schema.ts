@@ -7,8 +7,11 @@ import { DatasetAccessFields, DatasetAccessResolver } from '../../../resolvers/d
 import { DatasetBenchmarkResolver } from '../../../resolvers/dataset/dataset-benchmark.ts';
 import { DatasetCopyResolver } from '../../../resolvers/dataset/dataset-copy.ts';
 import { DatasetDataResolver, DatasetRowsResolver } from '../../../resolvers/dataset/dataset-data.ts';
+import { DatasetDefinitionFields } from '../../../resolvers/dataset/dataset-definition.ts';
+import { DatasetFieldSecurityResolver } from '../../../resolvers/dataset/dataset-field-security.ts';
+import { DatasetFieldSyncResolver } from '../../../resolvers/dataset/dataset-field-sync.ts';
+import { DatasetRefreshResolver } from '../../../resolvers/dataset/dataset-refresh.ts';
 import { DatasetRunResolver } from '../../../resolvers/dataset/dataset-run.ts';
-import { DatasetShareResolver } from '../../../resolvers/dataset/dataset-share.ts';
 import { DatasetOwnedFields, DatasetResolver } from '../../../resolvers/dataset/dataset.ts';
 import { DatasetDraftResolver } from '../../../resolvers/dataset/draft.ts';
 import { RefreshPreviewResolver } from '../../../resolvers/dataset/refresh-preview.ts';
@@ -73,15 +76,18 @@ const RESOLVERS: NonEmptyArray<NewableFunction> = [
   SavedQueryResolver,
   SavedQueryOwnedFields,
   DatasetResolver,
+  DatasetDefinitionFields,
   DatasetOwnedFields,
   DatasetDataResolver,
   DatasetRowsResolver,
   DatasetRunResolver,
+  DatasetRefreshResolver,
+  DatasetFieldSyncResolver,
   DatasetBenchmarkResolver,
   RefreshPreviewResolver,
   DatasetAccessFields,
   DatasetAccessResolver,
-  DatasetShareResolver,
+  DatasetFieldSecurityResolver,
   DatasetCopyResolver,
   DatasetSnapshotFields,
   SnapshotResolver,

@@ -11,7 +11,7 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
-import { inputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
+import { refreshInputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
 import type { Impact } from './refresh-impact.ts';
 
 /** How long the rows of a rehearsed refresh are kept. */
@@ -33,7 +33,7 @@ export interface RefreshPreviewResult extends FieldDifferences, Impact {
 }
 
 /** Input of `dataset.preview`: that of a refresh, and the definitions of its parameters. */
-export type RefreshPreviewInput = ReturnType<typeof inputOf> & { definitions: EffectiveQuery['params'] };
+export type RefreshPreviewInput = ReturnType<typeof refreshInputOf> & { definitions: EffectiveQuery['params'] };
 
 /** Input of `dataset.promoteRefresh`. */
 export interface PromoteRefreshInput {
@@ -56,7 +56,7 @@ export async function preview(
   return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await loadForRefresh(ctx, tx, id, 'dataset:refresh');
     const source = await runnableQuery(tx, ctx.viewer.tenantId, dataset);
-    const input: RefreshPreviewInput = { ...inputOf(dataset, source, options), definitions: source.params };
+    const input: RefreshPreviewInput = { ...refreshInputOf(dataset, source, options), definitions: source.params };
     return operations.start(ctx, tx, {
       operation: 'dataset.preview',
       resource: { kind: 'dataset', id: dataset.id },

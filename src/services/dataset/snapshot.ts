@@ -13,7 +13,7 @@ import { recordActivityForEach } from '../resource/activity.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
-import { checkRoom, type CloneInput } from './dataset-copy.ts';
+import { checkCopySize, type CloneInput } from './dataset-copy.ts';
 
 export interface SnapshotInput {
   name?: string | null;
@@ -46,7 +46,7 @@ export async function create(
     const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:copy');
     if (dataset.parentId) throw conflict('A draft or snapshot has no snapshots of its own');
     if (!dataset.generationId) throw conflict('The dataset has no rows yet: refresh it first');
-    await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
+    await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
     const input: CloneInput = { datasetId: dataset.id, newId: newId(), ...words };
     return operations.start(ctx, tx, {
       operation: 'dataset.snapshot',
@@ -103,7 +103,7 @@ export async function promote(
     const { snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:copy');
     if (!preserveSnapshot && !levelAllows(await accessLevelInTransaction(ctx, tx, snapshot), 'dataset:write'))
       throw forbidden({ permission: 'dataset:write' });
-    if (preserveSnapshot) await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, snapshot);
+    if (preserveSnapshot) await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, snapshot);
     const input: PromotionInput = {
       datasetId: snapshot.id,
       newId: preserveSnapshot ? newId() : snapshot.id,

@@ -1,4 +1,5 @@
 import type { OwnedRow } from '../../../entities/owned-row.ts';
+import type { ShareInput } from '../../../entities/share-input.ts';
 import { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
@@ -7,10 +8,6 @@ import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/perm
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion, accessLevelInTransaction, load, principalOf } from './access.ts';
 import type { KindOf } from './owned-kind.ts';
-
-export interface ShareInput {
-  accessLevel: number;
-}
 
 /** What a kind's shares say beside the level, checked and put into the share. */
 export type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;

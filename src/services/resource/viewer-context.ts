@@ -4,7 +4,7 @@ import type { Context, PublicContext, RequestFacts } from '../../core/context.ts
 import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { restrictions } from '../dataset/dataset-restriction.ts';
+import { loadRestrictions } from '../dataset/dataset-restriction.ts';
 import { sharedLevels } from './access.ts';
 import { modelFor } from './model-registry.ts';
 import { unitOfWork } from './unit-of-work.ts';
@@ -35,7 +35,7 @@ export function viewerContext(
     ifMatch,
     query,
     sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)),
-    restriction: batched((ids) => restrictions(query, viewer, ids)),
+    restriction: batched((ids) => loadRestrictions(query, viewer, ids)),
     read: createReader(query, viewer, modelFor),
     transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };
