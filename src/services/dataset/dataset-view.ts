@@ -80,7 +80,7 @@ const visibleRows = (restriction: Restriction | null, fields: Field[]): Criteria
   restriction?.rows ? or(restriction.rows.map((criteria) => shareCriteria(criteria, fields))) : ALL;
 
 /**
- * Returns criteria that match no rows if a field no longer exists or has another type. See
+ * Returns the criteria of a share, or criteria that match no rows if a field no longer exists or has another type. See
  * docs/contract.md#restricted-shares.
  */
 function shareCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
