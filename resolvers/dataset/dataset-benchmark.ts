@@ -2,9 +2,10 @@ import { Args, ArgsType, Ctx, Field, Float, Int, Mutation, ObjectType, Resolver 
 import { DatasetBenchmarkConfigInput } from '../../entities/dataset-benchmark-input.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
+import type { BenchmarkConfig } from '../../src/core/operations.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import type { BenchmarkRun, BenchmarkStatistics } from '../../src/core/statistics.ts';
-import type { DatasetBenchmarkResult } from '../../src/operations/dataset-benchmark.ts';
+import type { DatasetBenchmarkResult } from '../../src/operations/operation-results.ts';
 import * as benchmarks from '../../src/services/dataset/dataset-benchmark.ts';
 import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
@@ -52,7 +53,7 @@ export class DatasetBenchmarkStatistics implements BenchmarkStatistics {
 
 /** The options of a benchmark, with defaults filled in. */
 @ObjectType({ description: 'Options of a benchmark, with defaults filled in.' })
-export class DatasetBenchmarkConfig implements benchmarks.BenchmarkConfig {
+export class DatasetBenchmarkConfig implements BenchmarkConfig {
   @Field(() => Int, { description: 'Number of measured runs.' })
   iterations!: number;
 

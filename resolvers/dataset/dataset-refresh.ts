@@ -2,7 +2,7 @@ import { Args, ArgsType, Ctx, Field, Float, Int, Mutation, ObjectType, Resolver 
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import { DateTime, JsonObject } from '../../src/core/scalars.ts';
-import type { DatasetRefreshResult } from '../../src/operations/dataset-publish.ts';
+import type { DatasetRefreshResult } from '../../src/operations/operation-results.ts';
 import * as refreshes from '../../src/services/dataset/dataset-refresh.ts';
 import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';

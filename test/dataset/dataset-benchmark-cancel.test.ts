@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import type { DatasetBenchmarkInput } from '../../src/services/dataset/dataset-benchmark.ts';
+import type { DatasetBenchmarkInput } from '../../src/core/operations.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operationTest } from '../operation/fixture.ts';
@@ -103,7 +103,7 @@ operationTest('a benchmark whose worker dies is recorded as failed and does not 
     operations.start(ann, tx, {
       operation: 'dataset.benchmark',
       resource: { kind: 'dataset', id: dataset.id },
-      input: { ...input },
+      input,
     }),
   );
   await eventually(async () => (await dataset.running()).length > 0);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
+import type { DatasetRefreshInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -68,7 +69,7 @@ export async function loadForRefresh(
 
 /** Stops the running refresh of a dataset that is deleted. Waiting refreshes end by themselves. */
 export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> =>
-  operations.stopRunning(tx, tenantId, concurrencyKeyOf(id));
+  operations.cancelRunning(tx, tenantId, concurrencyKeyOf(id));
 
 /**
  * Checks the request and starts a refresh in the transaction. Returns the operation's id. Without `checkOwner`, the
@@ -101,7 +102,7 @@ export const refreshInputOf = (
   { id }: Pick<Dataset, 'id'>,
   { datasourceId, query, params }: EffectiveQuery,
   options: RefreshOptions,
-) => ({
+): DatasetRefreshInput => ({
   datasetId: id,
   datasourceId,
   query,
