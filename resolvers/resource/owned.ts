@@ -13,7 +13,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import type { Row } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { knownShares } from '../../src/services/dataset/dataset-share.ts';
-import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevel, type Owned } from '../../src/services/resource/access-level.ts';
 import * as favorites from '../../src/services/resource/favorite.ts';
 import { accessLevelColumns, setOwner, type KindOf } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';

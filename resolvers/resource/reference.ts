@@ -3,7 +3,7 @@ import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevel, type Owned } from '../../src/services/resource/access-level.ts';
 import type { KindOf } from '../../src/services/resource/owned-kind.ts';
 import { pageOf } from '../support/page.ts';
 

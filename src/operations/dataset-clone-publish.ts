@@ -9,9 +9,10 @@ import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-acces
 import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
 import type { PromotionInput } from '../services/dataset/snapshot.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { freeSlug, granteeOf, accessLevelInTransaction, type Grantee } from '../services/resource/access.ts';
+import { granteeOf, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
 import { recordActivityForEach, type ActivityActor } from '../services/resource/activity.ts';
 import { DATASET } from '../services/resource/owned-kinds.ts';
+import { freeSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
 
 /** A clone that is ready to be published: what was copied, as it was when its rows were cloned. */

@@ -15,7 +15,7 @@ import {
   type RefreshPreviewResult,
 } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { granteeOf, accessLevelInTransaction } from '../services/resource/access.ts';
+import { granteeOf, accessLevelInTransaction } from '../services/resource/access-level.ts';
 import { checkQuota } from '../services/resource/quota.ts';
 import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';

@@ -3,7 +3,7 @@ import type { App } from '../../../entities/app.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { APP } from '../resource/owned-kinds.ts';
 

@@ -13,8 +13,9 @@ import {
   type TeamRole,
 } from '../../core/permissions.ts';
 import { printPrincipal } from '../../core/viewer.ts';
-import { granteeOf, accessLevelInTransaction, accessLevel, principalOf, type Grantee } from '../resource/access.ts';
+import { granteeOf, accessLevelInTransaction, accessLevel, type Grantee } from '../resource/access-level.ts';
 import { namesOf } from '../resource/activity.ts';
+import { principalOf } from '../resource/resolve-ids.ts';
 import { restrictions } from './dataset-restriction.ts';
 import { shown, type ViewedDataset } from './dataset-view.ts';
 

@@ -8,7 +8,7 @@ import type { BoundQuery } from '../../core/row-source.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery } from './dataset-query.ts';
 

@@ -3,7 +3,7 @@ import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { Share } from '../../../entities/share.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access.ts';
+import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access-level.ts';
 import { copyRow } from '../resource/copy-row.ts';
 import { effectiveQuery, linkedQuery, type QuerySource } from './dataset-query.ts';
 

@@ -7,7 +7,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
 import type { CopiedAccess } from './dataset-copy-access.ts';

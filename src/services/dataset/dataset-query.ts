@@ -7,7 +7,7 @@ import { checkParameters, type ParameterDefinition } from '../../core/parameters
 import type { Transaction } from '../../core/platform.ts';
 import { checkOwnerMayUse, dialectOf, usable, type DatasourceUse } from '../datasource/datasource-access.ts';
 import { sameDefinitions, storedDefinitions } from '../datasource/query-parameter.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { SAVED_QUERY } from '../resource/owned-kinds.ts';
 
 /** Where a dataset's rows come from: a saved query that it follows, or a text of its own. */

@@ -9,7 +9,7 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { idOf, load, type ExpectedVersion } from '../resource/access.ts';
+import { idOf, load, type ExpectedVersion } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 

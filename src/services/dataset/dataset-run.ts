@@ -9,7 +9,7 @@ import { bindParameters, type ParameterValue } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { countedChanges, mergedFields, type FieldChanges } from './dataset-fields.ts';
 import { runnableQuery } from './dataset-query.ts';

@@ -6,7 +6,7 @@ import type { Generation, GenerationId } from '../../core/dataset-index.ts';
 import { ApiError, gone } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import { isRestricted } from '../../core/permissions.ts';
-import { accessLevel, type Owned } from '../resource/access.ts';
+import { accessLevel, type Owned } from '../resource/access-level.ts';
 
 /** What the view is made from: columns of a dataset that the viewer reads. */
 export const VIEWED = ['id', 'ownerId', 'generationId', 'fields', 'parent.id', 'parent.ownerId'] as const;

@@ -6,7 +6,7 @@ import { parseFlow } from '../../core/flow/parse.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { wait } from '../operation/operation-wait.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';

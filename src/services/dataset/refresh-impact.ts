@@ -8,7 +8,7 @@ import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { planOf } from '../../core/visual/plan.ts';
 import { criteriaOf } from '../report/dataset-reference-checks.ts';
-import { ownershipLevel, sharedLevels, type Grantee } from '../resource/access.ts';
+import { ownershipLevel, sharedLevels, type Grantee } from '../resource/access-level.ts';
 import { namesOf } from '../resource/activity.ts';
 import { aggregationOf } from './dataset-aggregate.ts';
 import { columnsOf } from './dataset-data.ts';

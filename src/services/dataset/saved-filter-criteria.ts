@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts';
 import type { CriteriaNode } from '../../core/criteria/tree.ts';
 import { badInput, ApiError, notFound } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
-import type { Owned } from '../resource/access.ts';
+import type { Owned } from '../resource/access-level.ts';
 import { fittedCriteria, restrictionOn, shown, type DatasetView } from './dataset-view.ts';
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;

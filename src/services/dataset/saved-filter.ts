@@ -7,9 +7,11 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, ownershipLevel, accessLevel, load, principalOf, type Owned } from '../resource/access.ts';
+import { ownershipLevel, accessLevel, type Owned } from '../resource/access-level.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
+import { principalOf } from '../resource/resolve-ids.ts';
 import { isUsed, mayShare } from './dataset-share.ts';
 import { visibleFields } from './dataset-view.ts';
 

@@ -4,7 +4,8 @@ import { refused } from '../../core/errors.ts';
 import type { SqlDialect } from '../../core/parameters.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { granteeOf, accessLevelInTransaction, load, sharedLevels, type Owned } from '../resource/access.ts';
+import { granteeOf, accessLevelInTransaction, sharedLevels, type Owned } from '../resource/access-level.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 
 /** What one may want of a datasource: to build on queries that others wrote for it, or to have it run one's own text. */

@@ -6,7 +6,7 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { numbered } from '../../core/read/condition.ts';
-import { readable, readableThrough } from '../resource/access.ts';
+import { readable, readableThrough } from '../resource/access-filter.ts';
 import { loadCreated, type CreatedKind } from '../resource/created-kind.ts';
 
 export const SUITE: CreatedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };

@@ -8,7 +8,9 @@ import { assignPresent, checkOptionalText, checkText, invalid } from '../../core
 import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import { checkSlug, checkVersion, type ExpectedVersion, freeSlug, principalOf } from '../resource/access.ts';
+import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
+import { principalOf } from '../resource/resolve-ids.ts';
+import { checkSlug, freeSlug } from '../resource/resource-slug.ts';
 import { credentialsChanged, joinedTeam } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';

@@ -8,7 +8,7 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
-import { checkVersion, idOf, load } from '../resource/access.ts';
+import { checkVersion, idOf, load } from '../resource/load-resource.ts';
 import { DATASET, REPORT } from '../resource/owned-kinds.ts';
 import {
   checkedAlias,

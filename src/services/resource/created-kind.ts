@@ -7,7 +7,7 @@ import { isUuid } from '../../core/id.ts';
 import type { GlobalPermission, ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { checkVersion, type ExpectedVersion } from './access.ts';
+import { checkVersion, type ExpectedVersion } from './load-resource.ts';
 
 export interface CreatedRow extends TenantRow {
   creatorId?: string | null;

@@ -1,6 +1,6 @@
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Column, Filter, Model } from '../../core/read/model.ts';
-import { readable } from './access.ts';
+import { readable } from './access-filter.ts';
 import { KINDS } from './owned-kinds.ts';
 
 /** An array that is read once, and not a subselect for each row. */

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { EntityType } from '../../core/read/reader.ts';
-import { checkVersion } from './access.ts';
+import { checkVersion } from './load-resource.ts';
 import type { KindOf } from './owned-kind.ts';
 
 /** Marks a resource as a favourite of the viewer, who must be able to read it; again is fine. Answers the resource's id. */

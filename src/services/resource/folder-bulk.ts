@@ -4,11 +4,12 @@ import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { numbered } from '../../core/read/condition.ts';
-import { resolveIds, writable } from './access.ts';
+import { writable } from './access-filter.ts';
 import { namesOf, recordActivityForEach } from './activity.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
 import type { FolderInput } from './folder.ts';
 import { KINDS } from './owned-kinds.ts';
+import { resolveIds } from './resolve-ids.ts';
 
 /** What one call may name at most. */
 const MAX_ASSIGNMENTS = 1000;

@@ -1,9 +1,9 @@
 import { Folder } from '../../../entities/folder.ts';
 import type { Context } from '../../core/context.ts';
 import { checkText } from '../../core/input-checks.ts';
-import { resolveIds } from './access.ts';
 import { loadCreated, type CreatedKind } from './created-kind.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
+import { resolveIds } from './resolve-ids.ts';
 
 export const FOLDER: CreatedKind<Folder> = {
   entity: Folder,

@@ -37,7 +37,7 @@ import { FILTER_ACCESS, FILTER_USED } from '../dataset/saved-filter-model.ts';
 import { ownSettings, settingsOfViewer } from '../dataset/user-setting.ts';
 import { MEMBER_ACCESS } from '../datasource/suite.ts';
 import { SNAPSHOT_IDS } from '../report/dataset-reference-view.ts';
-import { readable, readableDatasets, readableThrough, fullyVisible } from './access.ts';
+import { readable, readableDatasets, readableThrough, fullyVisible } from './access-filter.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
 import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
 import { ownNotifications, READ } from './notification.ts';

@@ -7,15 +7,10 @@ import { assignPresent, checkOptionalText, checkText, invalid } from '../../core
 import { LEVEL, levelAllows, type ResourceKind, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import {
-  checkSlug,
-  freeSlug,
-  resolveIds,
-  accessLevelInTransaction,
-  ownershipLevel,
-  load,
-  principalOf,
-} from './access.ts';
+import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
+import { load } from './load-resource.ts';
+import { resolveIds, principalOf } from './resolve-ids.ts';
+import { checkSlug, freeSlug } from './resource-slug.ts';
 import { retag, tagNew } from './tag-assignment.ts';
 
 /** Declares a kind that people own: everything that all kinds have in common works from this. */

@@ -5,7 +5,8 @@ import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Column, Model, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
-import { ownershipLevel, readable, sharedLevels } from './access.ts';
+import { readable } from './access-filter.ts';
+import { ownershipLevel, sharedLevels } from './access-level.ts';
 
 /** That rows of one table use resources. One line makes a use known to `…/references` and, where it `blocks`, to deletion. */
 interface Use {

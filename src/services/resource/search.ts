@@ -9,7 +9,7 @@ import { numbered } from '../../core/read/condition.ts';
 import { DEFAULT_LIMIT, limitOf, startOf } from '../../core/read/list-arguments.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { normaliseWords } from '../../core/search-words.ts';
-import { readable } from './access.ts';
+import { readable } from './access-filter.ts';
 import { KINDS } from './owned-kinds.ts';
 
 /** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */

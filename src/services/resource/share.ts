@@ -5,8 +5,10 @@ import { notFound, refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, accessLevelInTransaction, load, principalOf } from './access.ts';
+import { accessLevelInTransaction } from './access-level.ts';
+import { checkVersion, load } from './load-resource.ts';
 import type { KindOf } from './owned-kind.ts';
+import { principalOf } from './resolve-ids.ts';
 
 export interface ShareInput {
   accessLevel: number;

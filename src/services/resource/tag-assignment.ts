@@ -5,8 +5,10 @@ import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, resolveIds, accessLevelInTransaction, load } from './access.ts';
+import { accessLevelInTransaction } from './access-level.ts';
+import { checkVersion, load } from './load-resource.ts';
 import type { KindOf } from './owned-kind.ts';
+import { resolveIds } from './resolve-ids.ts';
 
 const permissionOf = ({ kind }: Pick<KindOf<OwnedRow>, 'kind'>) => `${kind}:assignTags` as ResourcePermission;
 

@@ -5,7 +5,7 @@ import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { restrictions } from '../dataset/dataset-restriction.ts';
-import { sharedLevels } from './access.ts';
+import { sharedLevels } from './access-level.ts';
 import { modelFor } from './model-registry.ts';
 import { unitOfWork } from './unit-of-work.ts';
 
