@@ -28,12 +28,12 @@ import { set as setShare } from '../../src/services/dataset/dataset-share.ts';
 import { updates } from '../../src/services/dataset/dataset-updates.ts';
 import { visibleFields, VIEWED, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import * as datasets from '../../src/services/dataset/dataset.ts';
-import { accessLevel, type Owned } from '../../src/services/resource/access-level.ts';
+import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import { DATASET } from '../../src/services/resource/owned-kinds.ts';
-import { resolvePage } from '../../src/services/resource/resolve-ids.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { effectiveOf } from '../datasource/linked-query.ts';
-import { inList } from '../resource/in-list.ts';
+import { isInList } from '../resource/is-in-list.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -55,11 +55,12 @@ export class LastRefreshType implements LastRefresh {
   @Field(() => String, { nullable: true, description: 'Why it failed.' }) error!: string | null;
 }
 
-type SourceRow = QuerySource & Owned;
+type SourceRow = QuerySource & AccessColumns;
 const LEVEL_NEEDS = accessLevelColumns(DATASET);
 const SOURCE = ['queryId', 'datasourceId', 'query', 'params', ...LEVEL_NEEDS];
-const writes = async (ctx: Context, dataset: Owned) => levelAllows(await accessLevel(ctx, dataset), 'dataset:write');
-const seesPart = async (ctx: Context, dataset: Owned) => isRestricted(await accessLevel(ctx, dataset));
+const writes = async (ctx: Context, dataset: AccessColumns) =>
+  levelAllows(await accessLevel(ctx, dataset), 'dataset:write');
+const seesPart = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
@@ -76,7 +77,7 @@ export class DatasetResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(Dataset, await resolvePage(ctx, page), info, {
+    return ctx.read.page(Dataset, await resolveListArguments(ctx, page), info, {
       sql: 'not is_draft and not is_snapshot',
       params: [],
     });
@@ -158,7 +159,7 @@ export class DatasetResolver {
     nullable: true,
     description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.',
   })
-  async flow(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'flow'>) {
+  async flow(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'flow'>) {
     return (await writes(ctx, dataset)) ? dataset.flow : null;
   }
 
@@ -168,7 +169,7 @@ export class DatasetResolver {
     description:
       'Name of its rows in the index; null before the first refresh and to those who may not write the dataset.',
   })
-  async esIndex(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'generationId'>) {
+  async esIndex(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'generationId'>) {
     return (await writes(ctx, dataset)) ? (dataset.generationId ?? null) : null;
   }
 
@@ -176,7 +177,7 @@ export class DatasetResolver {
   @FieldResolver(() => [DatasetField], {
     description: 'Its fields, as far as the caller sees them; none before the first refresh.',
   })
-  fields(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'fields'>) {
+  fields(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'fields'>) {
     return visibleFields(ctx, dataset);
   }
 
@@ -191,7 +192,7 @@ export class DatasetResolver {
     @Info() { path }: GraphQLResolveInfo,
   ) {
     if (!(await seesPart(ctx, dataset))) return dataset.records;
-    return inList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
+    return isInList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
   }
 
   @Requires('size', ...LEVEL_NEEDS)
@@ -199,13 +200,13 @@ export class DatasetResolver {
     nullable: true,
     description: 'Bytes that its rows take; null to those who see a part of them.',
   })
-  async size(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
+  async size(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
     return (await seesPart(ctx, dataset)) ? null : dataset.size;
   }
 
   @Requires('size', ...LEVEL_NEEDS)
   @FieldResolver(() => String, { nullable: true, description: 'The same for people, e.g. `1.2 MB`.' })
-  async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
+  async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
     return (await seesPart(ctx, dataset)) ? null : formatSize(dataset.size);
   }
 
@@ -213,7 +214,7 @@ export class DatasetResolver {
   @FieldResolver(() => JsonObject, {
     description: 'Settings of its front-ends; empty to those who see a part of it, since they may name any field.',
   })
-  async settings(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'settings'>) {
+  async settings(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'settings'>) {
     return (await seesPart(ctx, dataset)) ? {} : dataset.settings;
   }
 
@@ -223,7 +224,7 @@ export class DatasetResolver {
     description:
       'How the last refresh went; null before the first. How long it took and why it failed is not for those who see a part of the rows.',
   })
-  async lastRefresh(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'lastRefresh'>) {
+  async lastRefresh(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'lastRefresh'>) {
     const { lastRefresh } = dataset;
     return lastRefresh && (await seesPart(ctx, dataset))
       ? { ...lastRefresh, duration: null, error: null }

@@ -9,7 +9,7 @@ import * as probes from '../../src/services/datasource/datasource-probe.ts';
 import * as datasources from '../../src/services/datasource/datasource.ts';
 import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { DATASOURCE } from '../../src/services/resource/owned-kinds.ts';
-import { resolvePage } from '../../src/services/resource/resolve-ids.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -50,7 +50,7 @@ export class DatasourceResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(Datasource, await resolvePage(ctx, page), info);
+    return ctx.read.page(Datasource, await resolveListArguments(ctx, page), info);
   }
 
   @Can('datasources:create')

@@ -21,7 +21,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
 import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
-import { resolvePage } from '../../src/services/resource/resolve-ids.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { DatasetField } from '../dataset/dataset-field.ts';
 import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { ownedFields } from '../resource/owned.ts';
@@ -81,7 +81,7 @@ export class SavedQueryResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(SavedQuery, await resolvePage(ctx, page), info);
+    return ctx.read.page(SavedQuery, await resolveListArguments(ctx, page), info);
   }
 
   @Can('queries:create')

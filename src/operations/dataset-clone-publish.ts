@@ -9,10 +9,10 @@ import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-acces
 import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
 import type { PromotionInput } from '../services/dataset/snapshot.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { granteeOf, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
-import { recordActivityForEach, type ActivityActor } from '../services/resource/activity.ts';
+import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
+import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
 import { DATASET } from '../services/resource/owned-kinds.ts';
-import { freeSlug } from '../services/resource/resource-slug.ts';
+import { reserveSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
 
 /** A clone that is ready to be published: what was copied, as it was when its rows were cloned. */
@@ -46,7 +46,7 @@ export async function publishCopy(tx: Transaction, clone: Clone<DatasetCopyInput
   });
   if (input.visuals) await copyVisuals(tx, origin.id, copy.id, caller.userId);
   if (input.filters || input.sharing) await copyAccess(tx, caller, root, copy.id, input);
-  await recordActivityForEach(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
+  await recordActivities(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
   return resultOf(copy);
 }
 
@@ -60,7 +60,7 @@ export async function publishSnapshot(tx: Transaction, clone: Clone): Promise<Cl
     isSnapshot: true,
     snapshotDate: new Date(),
   });
-  await recordActivityForEach(
+  await recordActivities(
     caller,
     tx,
     DATASET,
@@ -85,7 +85,7 @@ export async function publishPromotion(tx: Transaction, clone: Clone<PromotionIn
   const promoted = input.preserveSnapshot
     ? await make(tx, clone, caller, source)
     : await release(tx, clone, caller, source);
-  await recordActivityForEach(
+  await recordActivities(
     caller,
     tx,
     DATASET,
@@ -125,7 +125,7 @@ async function allowed(
   });
   const [above = null] = part?.parentId ? await lock(part.parentId) : [];
   const [origin] = await lock(id);
-  const viewer = await granteeOf(tx, tenantId, `user:${userId}`);
+  const viewer = await findGrantee(tx, tenantId, `user:${userId}`);
   const [user] = await tx.query<{ username: string }>({
     text: `select username from dws.app_user where tenant_id = $1 and id = $2`,
     values: [tenantId, userId],
@@ -210,14 +210,7 @@ async function release(
 
 async function noted(tx: Transaction, caller: Caller, dataset: Dataset): Promise<Dataset> {
   await tx.em.flush();
-  await recordActivityForEach(
-    caller,
-    tx,
-    DATASET,
-    'created',
-    [dataset],
-    (name) => `${caller.username} created ${name}`,
-  );
+  await recordActivities(caller, tx, DATASET, 'created', [dataset], (name) => `${caller.username} created ${name}`);
   return dataset;
 }
 
@@ -227,6 +220,6 @@ const identityOf = async (
   { name }: CloneInput,
 ): Promise<Pick<Dataset, 'name' | 'slug' | 'ownerId'>> => ({
   name,
-  slug: await freeSlug(tx, tenantId, DATASET.table, slugOf(name)),
+  slug: await reserveSlug(tx, tenantId, DATASET.table, slugOf(name)),
   ownerId: `user:${userId}`,
 });

@@ -2,7 +2,7 @@ import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
 import type { Query } from '../core/database.ts';
 import type { GenerationId } from '../core/dataset-index.ts';
-import { bornAt, isUuid } from '../core/id.ts';
+import { creationTimeOf, isUuid } from '../core/id.ts';
 import type { Platform } from '../core/platform.ts';
 
 /** Ages in milliseconds. */
@@ -35,7 +35,7 @@ export async function sweepGenerations(platform: Platform, { replacedAge, orphan
     ).map(({ id }) => id),
   );
   for (const { id } of present) {
-    if (named.has(id) || !isUuid(id) || Date.now() - bornAt(id) < orphanAge) continue;
+    if (named.has(id) || !isUuid(id) || Date.now() - creationTimeOf(id) < orphanAge) continue;
     await dropOrphan(platform, id).catch((error) =>
       platform.log.warn({ err: error, generation: id }, 'An orphaned generation could not be dropped'),
     );
@@ -76,7 +76,9 @@ export function dropOrphan(platform: Platform, id: GenerationId): Promise<void> 
 
 /** Removes the files that no row names: what an upload that broke off left, and those whose rows were deleted. An upload has its row long before `fileAge`. */
 export async function sweepFiles(platform: Platform, fileAge: number): Promise<void> {
-  const old = (await platform.files.list()).filter((file) => Date.now() - file.bornAt >= fileAge).map(({ id }) => id);
+  const old = (await platform.files.list())
+    .filter((file) => Date.now() - file.createdAt >= fileAge)
+    .map(({ id }) => id);
   if (old.length === 0) return;
   const named = new Set(
     (

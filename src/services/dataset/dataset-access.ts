@@ -13,9 +13,9 @@ import {
   type TeamRole,
 } from '../../core/permissions.ts';
 import { printPrincipal } from '../../core/viewer.ts';
-import { granteeOf, accessLevelInTransaction, accessLevel, type Grantee } from '../resource/access-level.ts';
-import { namesOf } from '../resource/activity.ts';
-import { principalOf } from '../resource/resolve-ids.ts';
+import { findGrantee, accessLevelInTransaction, accessLevel, type Grantee } from '../resource/access-level.ts';
+import { loadNames } from '../resource/activity.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { restrictions } from './dataset-restriction.ts';
 import { shown, type ViewedDataset } from './dataset-view.ts';
 
@@ -68,17 +68,17 @@ export async function explain(
 ): Promise<DatasetAccess> {
   const { tenantId, userId } = ctx.viewer;
   const self = `user:${userId}`;
-  const principal = given ? await ctx.transaction((tx) => principalOf(tx, tenantId, given)) : self;
+  const principal = given ? await ctx.transaction((tx) => resolvePrincipal(tx, tenantId, given)) : self;
   const mayShare = levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
   if (principal !== self && !mayShare) throw forbidden({ permission: 'dataset:share' });
-  const grantee = await granteeOf(ctx, tenantId, principal);
+  const grantee = await findGrantee(ctx, tenantId, principal);
   if (!grantee) throw notFound({ what: 'user', id: given ?? userId });
 
   const grade = await accessLevelInTransaction({ viewer: grantee }, ctx, { ...dataset, parentId: dataset.parent?.id });
   const root = dataset.parent ?? dataset;
   const [restriction] = isRestricted(grade) ? await restrictions(ctx.query, grantee, [root.id]) : [];
   const visible = shown(dataset.fields, restriction ?? null).map(({ name }) => name);
-  const nameOf = await namesOf(ctx, tenantId, [principal, root.ownerId, ...grantee.principals]);
+  const nameOf = await loadNames(ctx, tenantId, [principal, root.ownerId, ...grantee.principals]);
   const named = (key: string): Named => ({
     id: printPrincipal(key),
     name: nameOf(key),

@@ -9,7 +9,7 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { idOf, load, type ExpectedVersion } from '../resource/load-resource.ts';
+import { findResourceId, load, type ExpectedVersion } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 
@@ -52,7 +52,7 @@ export async function loadForRefresh(
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
 ): Promise<Dataset> {
-  const datasetId = await idOf(ctx, tx, DATASET.table, id);
+  const datasetId = await findResourceId(ctx, tx, DATASET.table, id);
   if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
   return load(ctx, tx, DATASET, id, permission, expected);
 }

@@ -9,7 +9,7 @@ import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
 import type { Row } from '../../core/read/reader.ts';
-import { accessLevelInTransaction, ownershipLevel, type Owned } from '../resource/access-level.ts';
+import { accessLevelInTransaction, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import * as shares from '../resource/share.ts';
@@ -85,7 +85,7 @@ export async function isUsed(
 /** Of a resource's shares those that the viewer may know of: who sees a part of it their own, and of the fields that these name the visible ones. `read` answers them, `own` alone or all. */
 export async function knownShares(
   ctx: Context,
-  resource: Owned,
+  resource: AccessColumns,
   read: (own: FieldValues | undefined) => Promise<Row<Share>[]>,
 ): Promise<Row<Share>[]> {
   const restriction = await restrictionOn(ctx, resource);

@@ -6,12 +6,12 @@ import type { Generation, GenerationId } from '../../core/dataset-index.ts';
 import { ApiError, gone } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import { isRestricted } from '../../core/permissions.ts';
-import { accessLevel, type Owned } from '../resource/access-level.ts';
+import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 
 /** What the view is made from: columns of a dataset that the viewer reads. */
 export const VIEWED = ['id', 'ownerId', 'generationId', 'fields', 'parent.id', 'parent.ownerId'] as const;
 
-export interface ViewedDataset extends Owned {
+export interface ViewedDataset extends AccessColumns {
   generationId?: string | null;
   fields: Field[];
 }
@@ -34,10 +34,10 @@ export interface DatasetView {
 const KEPT = '10 minutes';
 
 /** The dataset that a dataset's shares and filters are kept at. */
-const rootIdOf = ({ id, parent }: Owned): string => parent?.id ?? id;
+const rootIdOf = ({ id, parent }: AccessColumns): string => parent?.id ?? id;
 
 /** What is hidden of a dataset from the viewer; null when nothing is. */
-export async function restrictionOn(ctx: Context, dataset: Owned): Promise<Restriction | null> {
+export async function restrictionOn(ctx: Context, dataset: AccessColumns): Promise<Restriction | null> {
   return isRestricted(await accessLevel(ctx, dataset)) ? ctx.restriction(rootIdOf(dataset)) : null;
 }
 
@@ -46,8 +46,10 @@ export const shown = <T extends { name: string }>(fields: T[], restriction: Rest
   restriction?.fields ? fields.filter(({ name }) => restriction.fields!.has(name)) : fields;
 
 /** The fields of a dataset that exist for the viewer. */
-export const visibleFields = async (ctx: Context, dataset: Owned & Pick<ViewedDataset, 'fields'>): Promise<Field[]> =>
-  shown(dataset.fields, await restrictionOn(ctx, dataset));
+export const visibleFields = async (
+  ctx: Context,
+  dataset: AccessColumns & Pick<ViewedDataset, 'fields'>,
+): Promise<Field[]> => shown(dataset.fields, await restrictionOn(ctx, dataset));
 
 /**
  * The one place that says what a viewer sees: which rows, which fields. `generationId` is that of a cursor; 410 when it is not kept any more.

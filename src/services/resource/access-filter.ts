@@ -7,8 +7,8 @@ import { ownershipLevel, UNRESTRICTED } from './access-level.ts';
 type OwnedFilter = (viewer: Viewer) => { sql: string; params: unknown[] } | null;
 
 /**
- * Returns a where-clause for the rows that one of `owners` owns or that a share of the viewer with the condition `shares` grants.
- * `row` is the prefix of the columns.
+ * Returns a where-clause for the rows that one of `owners` owns or that a share of the viewer with the condition
+ * `shares` grants. `row` is the prefix of the columns.
  */
 const ownedOrShared = (
   { tenantId, principals }: Viewer,
@@ -42,7 +42,10 @@ const atLeast =
           row,
         );
 
-/** Filters the rows of a kind with owners that the viewer may read in full. Columns have the prefix `r.`, for sort orders. */
+/**
+ * Filters the rows of a kind with owners that the viewer may read in full. Columns have the prefix `r.`, for sort
+ * orders.
+ */
 export const fullyVisible = atLeast(LEVEL.view, 'r.');
 
 /** Filters the rows of a kind with owners that the viewer may write. Columns have no prefix. */
@@ -52,8 +55,8 @@ export const writable = atLeast(LEVEL.edit);
 export const shareable = atLeast(LEVEL.admin);
 
 /**
- * Filters the datasets that the viewer may read. Drafts and snapshots require access to their dataset; a draft is visible to its owner
- * only.
+ * Filters the datasets that the viewer may read. Drafts and snapshots require access to their dataset; a draft is
+ * visible to its owner only.
  */
 export const readableDatasets: AccessFilter = (viewer) => {
   const filter = readable(viewer);
@@ -68,7 +71,8 @@ export const readableDatasets: AccessFilter = (viewer) => {
 };
 
 /**
- * Filters the rows about a resource that the viewer may access. `column` contains the id of the resource, which is a row of `table`.
+ * Filters the rows about a resource that the viewer may access. `column` contains the id of the resource, which is a
+ * row of `table`.
  */
 export const readableThrough =
   (table: string, column: string, resourceFilter: OwnedFilter = readable): AccessFilter =>

@@ -8,7 +8,7 @@ import type { Viewer } from '../../core/viewer.ts';
 export type Grantee = Pick<Viewer, 'superuser' | 'userId' | 'teamRoles' | 'tenantId' | 'principals'>;
 
 /** The fields of a resource that determine a viewer's access level on it. */
-export interface Owned {
+export interface AccessColumns {
   id: string;
   ownerId: string;
   /** Dataset of a draft or snapshot. */
@@ -16,8 +16,8 @@ export interface Owned {
 }
 
 /**
- * Returns the viewer's level on what a principal owns, without shares. Superusers and the owner have the highest level, the members of
- * a team the level of their role (docs/contract.md#team-roles).
+ * Returns the viewer's level on what a principal owns, without shares. Superusers and the owner have the highest level,
+ * the members of a team the level of their role (docs/contract.md#team-roles).
  */
 export function ownershipLevel(viewer: Pick<Viewer, 'superuser' | 'userId' | 'teamRoles'>, ownerId: string): Level {
   if (viewer.superuser || ownerId === `user:${viewer.userId}`) return LEVEL.owner;
@@ -37,7 +37,7 @@ const SHARE_LEVEL = `
   end::float8`;
 
 /** Returns the highest level that shares grant a viewer on each resource, in the order of `ids`. */
-export async function sharedLevels(
+export async function loadSharedLevels(
   query: Query,
   { tenantId, principals }: Pick<Viewer, 'tenantId' | 'principals'>,
   ids: readonly string[],
@@ -59,7 +59,7 @@ export async function sharedLevels(
  * Loads what determines the levels of a user or of any member of a team. The user does not have to be the caller.
  * Returns null if the user does not exist.
  */
-export async function granteeOf(
+export async function findGrantee(
   { query }: Pick<Transaction, 'query'>,
   tenantId: string,
   principal: string,
@@ -84,16 +84,18 @@ export async function granteeOf(
 }
 
 /**
- * Returns the viewer's level on a resource by ownership, team role and shares. A share never grants more than the role `admin` in the
- * owning team.
+ * Returns the viewer's level on a resource by ownership, team role and shares. A share never grants more than the role
+ * `admin` in the owning team.
  */
-export function accessLevel(ctx: Context, { id, ownerId, parent }: Owned): Level | Promise<Level> {
+export function accessLevel(ctx: Context, { id, ownerId, parent }: AccessColumns): Level | Promise<Level> {
   const own = ownershipLevel(ctx.viewer, ownerId);
   if (parent) return Promise.resolve(accessLevel(ctx, parent)).then((onParent) => cappedLevel(onParent, own));
   return own >= LEVEL.admin ? own : ctx.sharedLevel(id).then((shared) => higher(own, shared));
 }
 
-/** Returns the level like `accessLevel`, within a transaction. Loads the dataset of a draft or snapshot by `parentId`. */
+/**
+ * Returns the level like `accessLevel`, within a transaction. Loads the dataset of a draft or snapshot by `parentId`.
+ */
 export async function accessLevelInTransaction(
   ctx: { viewer: Grantee },
   tx: Pick<Transaction, 'query'>,
@@ -107,13 +109,13 @@ export async function accessLevelInTransaction(
     });
     return parent ? cappedLevel(await accessLevelInTransaction(ctx, tx, parent), own) : own;
   }
-  return own >= LEVEL.admin ? own : higher(own, (await sharedLevels(tx.query, ctx.viewer, [id]))[0]!);
+  return own >= LEVEL.admin ? own : higher(own, (await loadSharedLevels(tx.query, ctx.viewer, [id]))[0]!);
 }
 
 const higher = (a: Level, b: Level): Level => (a > b ? a : b);
 
 /**
- * Returns the level on a draft or snapshot. Without full access to the dataset it is the level on the dataset, also for the owner of
- * the draft or snapshot (docs/contract.md#restricted-shares).
+ * Returns the level on a draft or snapshot. Without full access to the dataset it is the level on the dataset, also for
+ * the owner of the draft or snapshot (docs/contract.md#restricted-shares).
  */
 const cappedLevel = (onParent: Level, own: Level): Level => (isRestricted(onParent) ? onParent : higher(onParent, own));

@@ -7,22 +7,22 @@ import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissi
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from './access-level.ts';
-import type { KindOf } from './owned-kind.ts';
+import type { OwnedKind } from './owned-kind.ts';
 
 /**
- * The versions that `If-Match` allows; undefined allows any version. Pass `{ ifMatch: ctx.ifMatch }` for the resource that the request
- * names (docs/contract.md#conditional-requests).
+ * The versions that `If-Match` allows; undefined allows any version. Pass `{ ifMatch: ctx.ifMatch }` for the resource
+ * that the request names (docs/contract.md#conditional-requests).
  */
 export type ExpectedVersion = Pick<Context, 'ifMatch'>;
 
 /**
- * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if the viewer may not read it, FORBIDDEN with the
- * permission if they lack it, and 412 if `If-Match` does not allow the version of the row.
+ * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if the viewer may not read it,
+ * FORBIDDEN with the permission if they lack it, and 412 if `If-Match` does not allow the version of the row.
  */
 export async function load<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   id: string,
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
@@ -41,8 +41,11 @@ export async function load<T extends OwnedRow>(
   return row as T;
 }
 
-/** Returns the id of the row with an id, slug or natural id; undefined if there is none. Does not check access and locks nothing. */
-export async function idOf(
+/**
+ * Returns the id of the row with an id, slug or natural id; undefined if there is none. Does not check access and locks
+ * nothing.
+ */
+export async function findResourceId(
   ctx: Pick<Context, 'viewer'>,
   tx: Pick<Transaction, 'query'>,
   table: string,
@@ -61,7 +64,10 @@ export function checkVersion({ ifMatch }: ExpectedVersion, what: string, version
   if (ifMatch && !ifMatch.includes(version)) throw preconditionFailed({ what });
 }
 
-/** Returns the where-clause, with the value of its `$2`, for a key: id, slug or natural id (docs/contract.md#identifiers). */
+/**
+ * Returns the where-clause, with the value of its `$2`, for a key: id, slug or natural id
+ * (docs/contract.md#identifiers).
+ */
 function keyCondition(viewer: Viewer, key: string): { sql: string; value: string } {
   if (isUuid(key)) return { sql: 'id = $2', value: key };
   const slug = key.startsWith(`${viewer.tenant}:`) ? key.slice(viewer.tenant.length + 1) : key;

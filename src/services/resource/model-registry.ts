@@ -39,10 +39,10 @@ import { MEMBER_ACCESS } from '../datasource/suite.ts';
 import { SNAPSHOT_IDS } from '../report/dataset-reference-view.ts';
 import { readable, readableDatasets, readableThrough, fullyVisible } from './access-filter.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
-import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
+import { favoriteFilter, favoriteResourceModel, ownFavoritesFilter } from './favorite-model.ts';
 import { ownNotifications, READ } from './notification.ts';
 import { REFERENCES } from './references.ts';
-import { tag, TAGS } from './tag-model.ts';
+import { tagFilter, TAGS_COLUMN } from './tag-model.ts';
 
 const model = (kind: EntityType) => () => modelFor(kind);
 
@@ -84,8 +84,8 @@ const owned = (more: ModelExtras = {}): ModelExtras => ({
     ...REFERENCES,
     ...more.relations,
   },
-  computed: { tags: TAGS, ...more.computed },
-  filters: { ownerId, tag, favorite, ...more.filters },
+  computed: { tags: TAGS_COLUMN, ...more.computed },
+  filters: { ownerId, tag: tagFilter, favorite: favoriteFilter, ...more.filters },
 });
 
 /** What the read path must be told of each kind beside what MikroORM knows: rights, relations, what is searched and sorted. */
@@ -137,7 +137,7 @@ const EXTRAS = new Map<EntityType, ModelExtras>([
   [AuditEvent, { text: [], sortable: ['createdAt'], order: '-createdAt', filters: AUDIT_FILTERS }],
   [Tag, {}],
   [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
-  [Favorite, { accessFilter: ownFavorites }],
+  [Favorite, { accessFilter: ownFavoritesFilter }],
   [
     Folder,
     {
@@ -224,7 +224,7 @@ export function useMetadata(orm: MikroORM): void {
   if (models.size) return;
   for (const [kind, extras] of EXTRAS)
     models.set(kind, modelOf(orm.getMetadata().get(kind as never), { schema: 'dws', ...extras }, modelFor));
-  models.set(FavoriteResource, favoriteResources);
+  models.set(FavoriteResource, favoriteResourceModel);
 }
 
 /** The model of a stored type. */

@@ -9,12 +9,12 @@ import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
 import { load } from './load-resource.ts';
-import { resolveIds, principalOf } from './resolve-ids.ts';
-import { checkSlug, freeSlug } from './resource-slug.ts';
-import { retag, tagNew } from './tag-assignment.ts';
+import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
+import { checkSlug, reserveSlug } from './resource-slug.ts';
+import { replaceTags, addTags } from './tag-assignment.ts';
 
 /** Declares a kind that people own: everything that all kinds have in common works from this. */
-export interface KindOf<T extends OwnedRow> {
+export interface OwnedKind<T extends OwnedRow> {
   entity: EntityClass<T>;
   /** The word before the colon of its permissions. */
   kind: ResourceKind;
@@ -30,7 +30,7 @@ export interface KindOf<T extends OwnedRow> {
 }
 
 /** What the read path must bring of a row for the viewer's level on it. */
-export const accessLevelColumns = ({ hasParents }: Pick<KindOf<OwnedRow>, 'hasParents'>): string[] => [
+export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'hasParents'>): string[] => [
   'id',
   'ownerId',
   ...(hasParents ? ['parent.id', 'parent.ownerId'] : []),
@@ -50,18 +50,18 @@ export interface OwnedInput {
 export async function createOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   input: OwnedInput,
   rest: Partial<T>,
 ): Promise<T> {
   const { tenantId, userId } = ctx.viewer;
   const name = checkText(input.name, 'name');
-  const ownerId = input.ownerId ? await principalOf(tx, tenantId, input.ownerId) : `user:${userId}`;
+  const ownerId = input.ownerId ? await resolvePrincipal(tx, tenantId, input.ownerId) : `user:${userId}`;
   checkNewOwner(ctx, ownerId);
   const slug = input.slug
-    ? await takeSlug(tx, tenantId, kind.table, input.slug)
-    : await freeSlug(tx, tenantId, kind.table, slugOf(name));
-  const folderId = await folderOf(tx, tenantId, input.folderId);
+    ? await reserveExactSlug(tx, tenantId, kind.table, input.slug)
+    : await reserveSlug(tx, tenantId, kind.table, slugOf(name));
+  const folderId = await resolveFolder(tx, tenantId, input.folderId);
 
   const common: Partial<OwnedRow> = {
     tenantId,
@@ -73,7 +73,7 @@ export async function createOwned<T extends OwnedRow>(
   };
   const row = tx.em.create(kind.entity, { ...rest, ...common } as never, { partial: true }) as T;
   tx.em.persist(row);
-  await tagNew(ctx, tx, kind, row, input.tags ?? []);
+  await addTags(ctx, tx, kind, row, input.tags ?? []);
   return row;
 }
 
@@ -81,7 +81,7 @@ export async function createOwned<T extends OwnedRow>(
 export async function updateOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   row: T,
   input: OwnedInput,
 ): Promise<T> {
@@ -96,10 +96,11 @@ export async function updateOwned<T extends OwnedRow>(
   );
   if (slug === null) throw invalid('slug', 'must not be null');
   if (ownerId === null) throw invalid('ownerId', 'must not be null');
-  if (slug !== undefined && slug !== row.slug) row.slug = await takeSlug(tx, ctx.viewer.tenantId, kind.table, slug);
+  if (slug !== undefined && slug !== row.slug)
+    row.slug = await reserveExactSlug(tx, ctx.viewer.tenantId, kind.table, slug);
   if (folderId !== undefined && folderId !== (row.folderId ?? null))
-    row.folderId = await folderOf(tx, ctx.viewer.tenantId, folderId);
-  if (tags !== undefined) await retag(ctx, tx, kind, row, tags ?? []);
+    row.folderId = await resolveFolder(tx, ctx.viewer.tenantId, folderId);
+  if (tags !== undefined) await replaceTags(ctx, tx, kind, row, tags ?? []);
   if (ownerId !== undefined) await changeOwner(ctx, tx, kind, row, ownerId);
   return row;
 }
@@ -107,7 +108,7 @@ export async function updateOwned<T extends OwnedRow>(
 /** Gives a resource to another principal. Answers its id. */
 export async function setOwner<T extends OwnedRow>(
   ctx: Context,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   id: string,
   ownerId: string,
 ): Promise<string> {
@@ -124,11 +125,11 @@ export async function setOwner<T extends OwnedRow>(
 export async function changeOwner<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   row: T,
   given: string,
 ): Promise<void> {
-  const ownerId = await principalOf(tx, ctx.viewer.tenantId, given);
+  const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, given);
   if (ownerId === row.ownerId) return;
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
@@ -143,13 +144,13 @@ export function checkNewOwner(ctx: Context, ownerId: string): void {
     throw refused(`Handing something to a team needs the role memberPlus there`);
 }
 
-async function takeSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
-  if ((await freeSlug(tx, tenantId, table, checkSlug(slug))) !== slug) throw slugTaken({ slug });
+async function reserveExactSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
+  if ((await reserveSlug(tx, tenantId, table, checkSlug(slug))) !== slug) throw slugTaken({ slug });
   return slug;
 }
 
 /** The folder that an input names, which stays until the transaction ends; null for none, 404 when the tenant has no such. */
-async function folderOf(
+async function resolveFolder(
   tx: Transaction,
   tenantId: string,
   folderId: string | null | undefined,

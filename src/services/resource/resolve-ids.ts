@@ -4,8 +4,8 @@ import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 
 /**
- * Returns the ids in canonical form without duplicates and locks their rows against deletion until the transaction ends.
- * Throws NOT_FOUND with the first id that the tenant does not have.
+ * Returns the ids in canonical form without duplicates and locks their rows against deletion until the transaction
+ * ends. Throws NOT_FOUND with the first id that the tenant does not have.
  */
 export async function resolveIds(
   tx: Pick<Transaction, 'query'>,
@@ -25,10 +25,10 @@ export async function resolveIds(
 }
 
 /**
- * Returns the canonical principal for `user:<id>`, `team:<id>`, a user id or a username, and locks its row against deletion until the
- * transaction ends. Throws NOT_FOUND if it does not exist.
+ * Returns the canonical principal for `user:<id>`, `team:<id>`, a user id or a username, and locks its row against
+ * deletion until the transaction ends. Throws NOT_FOUND if it does not exist.
  */
-export const principalOf = (tx: Transaction, tenantId: string, principal: string): Promise<string> =>
+export const resolvePrincipal = (tx: Transaction, tenantId: string, principal: string): Promise<string> =>
   findPrincipal(tx, tenantId, principal, ' for key share');
 
 async function findPrincipal(
@@ -50,10 +50,10 @@ async function findPrincipal(
 }
 
 /**
- * Returns the arguments of a list with the canonical principal of the owner and the ids of tag and folder.
- * Throws NOT_FOUND if one of them does not exist.
+ * Returns the arguments of a list with the canonical principal of the owner and the ids of tag and folder. Throws
+ * NOT_FOUND if one of them does not exist.
  */
-export async function resolvePage<P extends { ownerId?: string; tag?: string; folderId?: string }>(
+export async function resolveListArguments<P extends { ownerId?: string; tag?: string; folderId?: string }>(
   ctx: Pick<Context, 'query' | 'viewer'>,
   page: P,
 ): Promise<P> {
@@ -62,13 +62,13 @@ export async function resolvePage<P extends { ownerId?: string; tag?: string; fo
   return {
     ...page,
     ...(ownerId != null && { ownerId: await findPrincipal(ctx, ctx.viewer.tenantId, ownerId, '') }),
-    ...(tag != null && { tag: await findId(ctx, 'tag', tag, 'lower(name) = lower($2)') }),
-    ...(folderId != null && { folderId: await findId(ctx, 'folder', folderId) }),
+    ...(tag != null && { tag: await findIdByName(ctx, 'tag', tag, 'lower(name) = lower($2)') }),
+    ...(folderId != null && { folderId: await findIdByName(ctx, 'folder', folderId) }),
   };
 }
 
 /** Returns the id of the row with this id or, where `byName` is a condition on `$2`, this name. */
-async function findId(
+async function findIdByName(
   { query, viewer }: Pick<Context, 'query' | 'viewer'>,
   table: 'tag' | 'folder',
   key: string,

@@ -3,10 +3,10 @@ import type { Transaction } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 
 /**
- * Returns `wanted` if no row of the table has that slug, else the first free one of `wanted-2`, `wanted-3`, …
- * No other transaction gets a slug of the table until this one ends.
+ * Returns `wanted` if no row of the table has that slug, else the first free one of `wanted-2`, `wanted-3`, … No other
+ * transaction gets a slug of the table until this one ends.
  */
-export async function freeSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
+export async function reserveSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
   // Concurrent transactions wait for each other here, so that none violates the unique index.
   await tx.query({
     text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
