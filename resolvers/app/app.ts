@@ -14,15 +14,15 @@ import {
   Root,
 } from 'type-graphql';
 import { App } from '../../entities/app.ts';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
+import { APP } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as apps from '../../src/services/app/app.ts';
 import { accessLevel } from '../../src/services/resource/access-level.ts';
-import { APP } from '../../src/services/resource/owned-kinds.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

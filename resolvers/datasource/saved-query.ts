@@ -14,6 +14,7 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
@@ -23,7 +24,6 @@ import * as queries from '../../src/services/datasource/saved-query.ts';
 import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { DatasetField } from '../dataset/dataset-field.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

@@ -3,6 +3,7 @@ import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root, type
 import type { Activity } from '../../entities/activity.ts';
 import { Favorite } from '../../entities/favorite.ts';
 import { Folder } from '../../entities/folder.ts';
+import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import { Share } from '../../entities/share.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
@@ -15,7 +16,7 @@ import { printPrincipal } from '../../src/core/viewer.ts';
 import { knownShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import * as favorites from '../../src/services/resource/favorite.ts';
-import { accessLevelColumns, setOwner, type OwnedKind } from '../../src/services/resource/owned-kind.ts';
+import { accessLevelColumns, setOwner } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
 import * as tagging from '../../src/services/resource/tag-assignment.ts';
 import { Key } from '../support/arguments.ts';

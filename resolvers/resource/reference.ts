@@ -1,10 +1,10 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
-import type { OwnedKind } from '../../src/services/resource/owned-kind.ts';
 import { pageOf } from '../support/page.ts';
 
 /** Something that uses a resource. */

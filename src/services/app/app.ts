@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../../entities/app.ts';
+import { APP } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
-import { APP } from '../resource/owned-kinds.ts';
 
 export interface AppInput extends OwnedInput {
   /** Name to value; null takes a name out, what answers show in place of a value keeps it, other names stay. Null takes all out. */

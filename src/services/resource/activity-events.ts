@@ -1,4 +1,6 @@
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { Report } from '../../../entities/report.ts';
 import { Share } from '../../../entities/share.ts';
@@ -10,8 +12,6 @@ import { LEVEL } from '../../core/permissions.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
 import { printPrincipal } from '../../core/viewer.ts';
 import { loadNames, type ActivityActor } from './activity.ts';
-import type { OwnedKind } from './owned-kind.ts';
-import { OWNED_KINDS } from './owned-kinds.ts';
 
 /** A happening whose sentence still lacks the names of what it speaks of: keys as `namesOf` takes them, in the order of the sentence. */
 interface EventDraft extends Omit<ActivityEvent, 'message'> {

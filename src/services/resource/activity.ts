@@ -1,10 +1,10 @@
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
 import type { Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import type { OwnedKind } from './owned-kind.ts';
 
 /** Who did something. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;

@@ -1,10 +1,10 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { Actor, AuditedRequest, AuditOutcome, Mutation } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query, Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { RowChange } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { OWNED_KINDS } from './owned-kinds.ts';
 
 /** A caller as the log names them. */
 export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }: Viewer): Actor => ({

@@ -1,7 +1,7 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Column, Filter, Model } from '../../core/read/model.ts';
 import { readable } from './access-filter.ts';
-import { OWNED_KINDS } from './owned-kinds.ts';
 
 /** An array that is read once, and not a subselect for each row. */
 const MINE = 'r.id = any(array(select f.resource_id from dws.favorite f where f.tenant_id = ? and f.user_id = ?))';

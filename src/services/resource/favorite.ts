@@ -1,4 +1,5 @@
 import { Favorite } from '../../../entities/favorite.ts';
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
@@ -6,7 +7,6 @@ import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { checkVersion } from './load-resource.ts';
-import type { OwnedKind } from './owned-kind.ts';
 
 /** Marks a resource as a favourite of the viewer, who must be able to read it; again is fine. Answers the resource's id. */
 export async function add<T extends OwnedRow>(ctx: Context, kind: OwnedKind<T>, id: string): Promise<string> {

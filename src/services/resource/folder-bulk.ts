@@ -1,3 +1,4 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -8,7 +9,6 @@ import { writable } from './access-filter.ts';
 import { loadNames, recordActivities } from './activity.ts';
 import { checkAcyclic, lockFolderTree, deleteFolderTrees } from './folder-tree.ts';
 import type { FolderInput } from './folder.ts';
-import { OWNED_KINDS } from './owned-kinds.ts';
 import { resolveIds } from './resolve-ids.ts';
 
 /** What one call may name at most. */

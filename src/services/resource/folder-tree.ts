@@ -1,6 +1,6 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { OWNED_KINDS } from './owned-kinds.ts';
 
 /** Lets one at a time move and remove folders of a tenant: two moves that are harmless alone may make a cycle together. */
 export async function lockFolderTree(tx: Transaction, tenantId: string): Promise<void> {

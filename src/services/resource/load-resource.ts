@@ -1,3 +1,4 @@
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
@@ -7,7 +8,6 @@ import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissi
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from './access-level.ts';
-import type { OwnedKind } from './owned-kind.ts';
 
 /**
  * The versions that `If-Match` allows; undefined allows any version. Pass `{ ifMatch: ctx.ifMatch }` for the resource

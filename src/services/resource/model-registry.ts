@@ -12,6 +12,7 @@ import { Folder } from '../../../entities/folder.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { Report } from '../../../entities/report.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
@@ -222,7 +223,8 @@ const models = new Map<EntityType, Model>();
 /** Takes over what MikroORM found out about the entities. The entities are the same for every database, so once is enough. */
 export function useMetadata(orm: MikroORM): void {
   if (models.size) return;
-  for (const [kind, extras] of EXTRAS)
+  const ownedKinds = OWNED_KINDS.map(({ entity }): [EntityType, ModelExtras] => [entity as EntityType, owned()]);
+  for (const [kind, extras] of new Map([...ownedKinds, ...EXTRAS]))
     models.set(kind, modelOf(orm.getMetadata().get(kind as never), { schema: 'dws', ...extras }, modelFor));
   models.set(FavoriteResource, favoriteResourceModel);
 }

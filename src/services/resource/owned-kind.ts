@@ -1,10 +1,10 @@
-import type { EntityClass } from '@mikro-orm/core';
+import type { UpdateOwnedInput } from '../../../entities/owned-input.ts';
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
-import type { ActivityEventName } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused, slugTaken } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
-import { LEVEL, levelAllows, type ResourceKind, type ResourcePermission } from '../../core/permissions.ts';
+import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
@@ -13,22 +13,6 @@ import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
 import { checkSlug, reserveSlug } from './resource-slug.ts';
 import { replaceTags, addTags } from './tag-assignment.ts';
 
-/** Declares a kind that people own: everything that all kinds have in common works from this. */
-export interface OwnedKind<T extends OwnedRow> {
-  entity: EntityClass<T>;
-  /** The word before the colon of its permissions. */
-  kind: ResourceKind;
-  /** What errors call it. */
-  what: string;
-  table: string;
-  /** What a change of a field is called in the activity of a resource, where that is not `updated`. */
-  events?: Readonly<Record<string, ActivityEventName>>;
-  /** Fields that follow others, of which the activity says nothing. */
-  silent?: readonly string[];
-  /** Its rows may be parts of another, which decides who sees them: the relation `parent`. */
-  hasParents?: boolean;
-}
-
 /** What the read path must bring of a row for the viewer's level on it. */
 export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'hasParents'>): string[] => [
   'id',
@@ -36,22 +20,14 @@ export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'ha
   ...(hasParents ? ['parent.id', 'parent.ownerId'] : []),
 ];
 
-/** The input that all kinds share. */
-export interface OwnedInput {
-  name?: string | null;
-  slug?: string | null;
-  description?: string | null;
-  ownerId?: string | null;
-  folderId?: string | null;
-  tags?: string[] | null;
-}
+export type OwnedInput = UpdateOwnedInput;
 
 /** A new row of the kind with its common fields checked and filled; `rest` are the fields of its own. */
 export async function createOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
   kind: OwnedKind<T>,
-  input: OwnedInput,
+  input: UpdateOwnedInput,
   rest: Partial<T>,
 ): Promise<T> {
   const { tenantId, userId } = ctx.viewer;
@@ -83,7 +59,7 @@ export async function updateOwned<T extends OwnedRow>(
   tx: Transaction,
   kind: OwnedKind<T>,
   row: T,
-  input: OwnedInput,
+  input: UpdateOwnedInput,
 ): Promise<T> {
   const { slug, ownerId, folderId, name, description, tags } = input;
   assignPresent<OwnedRow>(
@@ -159,5 +135,3 @@ async function resolveFolder(
   await resolveIds(tx, tenantId, 'folder', [folderId]);
   return folderId.toLowerCase();
 }
-
-export { load };

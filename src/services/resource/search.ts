@@ -1,4 +1,5 @@
 import { Folder } from '../../../entities/folder.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { Suite } from '../../../entities/suite.ts';
 import { Tag } from '../../../entities/tag.ts';
 import { Team } from '../../../entities/team.ts';
@@ -10,7 +11,6 @@ import { DEFAULT_LIMIT, limitOf, startOf } from '../../core/read/list-arguments.
 import type { EntityType } from '../../core/read/reader.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { readable } from './access-filter.ts';
-import { OWNED_KINDS } from './owned-kinds.ts';
 
 /** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */
 export const SEARCHABLE_TYPES: Readonly<Record<string, EntityType>> = {

@@ -1,3 +1,4 @@
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
@@ -7,7 +8,6 @@ import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/perm
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
 import { checkVersion, load } from './load-resource.ts';
-import type { OwnedKind } from './owned-kind.ts';
 import { resolvePrincipal } from './resolve-ids.ts';
 
 export interface ShareInput {

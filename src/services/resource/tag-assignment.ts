@@ -1,3 +1,4 @@
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import type { Context } from '../../core/context.ts';
@@ -7,7 +8,6 @@ import { levelAllows, type ResourcePermission } from '../../core/permissions.ts'
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
 import { checkVersion, load } from './load-resource.ts';
-import type { OwnedKind } from './owned-kind.ts';
 import { resolveIds } from './resolve-ids.ts';
 
 const tagPermissionOf = ({ kind }: Pick<OwnedKind<OwnedRow>, 'kind'>) => `${kind}:assignTags` as ResourcePermission;
