@@ -1,5 +1,6 @@
 import type { DatasetBenchmarkConfigInput } from '../../../entities/dataset-benchmark-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
@@ -9,8 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
 
 interface BenchmarkOptions {

@@ -4,7 +4,7 @@ import { Share } from '../../../entities/share.ts';
 import type { CopyParts } from '../../core/operations.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access.ts';
+import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access-level.ts';
 import { copyRow } from '../resource/copy-row.ts';
 import { effectiveQuery, loadLinkedQuery, type QuerySource } from './dataset-query.ts';
 

@@ -1,4 +1,5 @@
 import type { CopyDatasetInput } from '../../../entities/dataset-copy-input.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Config } from '../../core/config.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, tooLarge } from '../../core/errors.ts';
@@ -9,8 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
 
 interface CopyOptions extends CopyParts {

@@ -1,9 +1,9 @@
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { distinctNames, type Field } from '../../core/fields.ts';
 import { checkFlow } from '../../core/flow/check.ts';
 import { withSource } from '../datasource/datasource-connection.ts';
-import { load } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 import { countFieldChanges, mergeFields, type FieldChanges } from './dataset-fields.ts';
 import { prepareRun } from './dataset-run.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import type { DatasetRefreshInput } from '../../core/operations.ts';
@@ -10,8 +11,7 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { idOf, load, type ExpectedVersion } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { findResourceId, load, type ExpectedVersion } from '../resource/load-resource.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 
 export interface RefreshOptions {
@@ -62,7 +62,7 @@ export async function loadForRefresh(
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
 ): Promise<Dataset> {
-  const datasetId = await idOf(ctx, tx, DATASET.table, id);
+  const datasetId = await findResourceId(ctx, tx, DATASET.table, id);
   if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
   return load(ctx, tx, DATASET, id, permission, expected);
 }

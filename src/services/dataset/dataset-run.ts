@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
 import { bindParameters, type ParameterValue } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
-import { load } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
 
 /** The result of a run. */

@@ -8,8 +8,8 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, load } from '../resource/access.ts';
-import { recordActivityForEach } from '../resource/activity.ts';
+import { recordActivities } from '../resource/activity.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
@@ -75,7 +75,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
     await notifyBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
     if (clearAllUserSettings) await tx.em.nativeDelete(UserSetting, { datasetId: parent.id });
     const { id: datasetId, ownerId } = parent;
-    await recordActivityForEach(
+    await recordActivities(
       ctx.viewer,
       tx,
       DATASET,

@@ -9,8 +9,9 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { accessLevelInTransaction, load } from '../resource/access.ts';
-import { recordActivityForEach } from '../resource/activity.ts';
+import { accessLevelInTransaction } from '../resource/access-level.ts';
+import { recordActivities } from '../resource/activity.ts';
+import { load } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
@@ -73,7 +74,7 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
     await checkUnused(ctx, tx, 'dataset', snapshot.id);
     tx.em.remove(snapshot);
     const { viewer } = ctx;
-    await recordActivityForEach(
+    await recordActivities(
       viewer,
       tx,
       DATASET,

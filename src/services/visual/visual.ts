@@ -8,8 +8,8 @@ import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { componentOf, withHidden, type IsVisible, type VisualComponent } from '../../core/visual/component.ts';
 import { VIEW_COLUMNS } from '../dataset/dataset-view.ts';
-import { checkVersion, load } from '../resource/access.ts';
 import { copyRow } from '../resource/copy-row.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkedConfig, fieldsSeen } from './visual-config.ts';
 
