@@ -1,3 +1,4 @@
+import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { LastRefresh } from '../../entities/dataset.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
@@ -8,7 +9,6 @@ import { insertGeneration } from '../services/dataset/generation.ts';
 import { notifyBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { checkQuota } from '../services/resource/quota.ts';
-import type { DatasetRefreshResult } from './operation-results.ts';
 
 interface PublishedDataset extends Record<string, unknown> {
   fields: Field[];
@@ -27,7 +27,7 @@ export async function publishGeneration(
   datasetId: string,
   generation: Generation,
   quota: number,
-): Promise<DatasetRefreshResult> {
+): Promise<DatasetRefresh> {
   const [before] = await tx.query<PublishedDataset>({
     text: `select fields, records, generation_id as "generationId"
       from dws.dataset

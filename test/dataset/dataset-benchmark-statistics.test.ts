@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { benchmarkStatistics, type BenchmarkRun } from '../../src/core/statistics.ts';
+import type { DatasetBenchmarkRun } from '../../entities/dataset-benchmark.ts';
+import { benchmarkStatistics } from '../../src/services/dataset/dataset-benchmark-statistics.ts';
 
 /** Returns runs with these durations in milliseconds, and 10, 20, … records. */
-const runsOf = (...durations: number[]): BenchmarkRun[] =>
+const runsOf = (...durations: number[]): DatasetBenchmarkRun[] =>
   durations.map((duration, i) => ({ iteration: i + 1, duration, records: 10 * (i + 1) }));
 
 test('statistics are those of the population, and records are divided by the time of all runs', () => {
