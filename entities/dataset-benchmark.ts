@@ -43,7 +43,7 @@ export class DatasetBenchmarkStatistics {
 
 /** The options of a benchmark, with defaults filled in. */
 @ObjectType({ description: 'Options of a benchmark, with defaults filled in.' })
-export class DatasetBenchmarkConfig implements BenchmarkConfig {
+class DatasetBenchmarkConfig implements BenchmarkConfig {
   @Field(() => Int, { description: 'Number of measured runs.' })
   iterations!: number;
 

@@ -11,7 +11,7 @@ import { Can } from '../support/guard.ts';
 
 /** A benchmark that was started. */
 @ObjectType({ description: 'A benchmark: its operation and, if the call waited, its result.' })
-export class DatasetBenchmarkPayload {
+class DatasetBenchmarkPayload {
   @Field(() => Operation, { description: 'Status and progress.' })
   operation!: Operation;
 

@@ -6,7 +6,7 @@ import { Can } from '../support/guard.ts';
 
 /** The result of a change of field security. */
 @ObjectType({ description: 'Field security of the datasets that a call named.' })
-export class FieldSecurityUpdate {
+class FieldSecurityUpdate {
   @Field(() => Int, { description: 'Number of datasets updated.' })
   updated!: number;
 

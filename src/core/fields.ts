@@ -1,6 +1,5 @@
 /** Types of a dataset's fields. `text` is a string with values past 8,000 characters. See docs/contract.md#fields. */
-export const FIELD_TYPES = ['string', 'text', 'integer', 'number', 'boolean', 'date', 'datetime', 'json'] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
+export type FieldType = 'string' | 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'json';
 
 /** The format of a field whose numbers are sent as exact strings, because a JSON number would round them. */
 export type FieldFormat = 'int64' | 'decimal';

@@ -9,12 +9,12 @@ import { copyRow } from '../resource/copy-row.ts';
 import { effectiveQuery, loadLinkedQuery, type QuerySource } from './dataset-query.ts';
 
 /** The source of a dataset's rows and the steps that transform them. */
-export type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;
+type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;
 
 const ROWS_ONLY: RowOrigin = { queryId: null, datasourceId: null, query: null, params: [], flow: [] };
 
 /**
- * Returns the source and flow for a copy of a dataset that `viewer` owns. See docs/contract.md#copies-and-snapshots.
+ * Returns the source and flow of the viewer's copy of a dataset. See docs/contract.md#copies-and-snapshots.
  *
  * - A viewer who cannot read the datasource gets no source: the copy has only rows.
  * - A link to a saved query stays a link for a viewer who can read that query, unless the copy is `frozen`.

@@ -88,6 +88,7 @@ async function chooseQuery(
   );
   const names = tables.map(({ name }) => name);
   const chosen = table ?? (names.length === 1 ? names[0]! : undefined);
+  if (names.length === 0) throw invalid('table', 'cannot be chosen: the file has no tables');
   if (chosen === undefined || !names.includes(chosen)) throw invalid('table', `must be one of ${listTables(names)}`);
   return `select * from "${chosen.replaceAll('"', '""')}"`;
 }
@@ -95,7 +96,6 @@ async function chooseQuery(
 const MAX_LISTED_TABLES = 50;
 
 function listTables(names: string[]): string {
-  if (names.length === 0) return 'none: the file has no tables';
   const listed = names.slice(0, MAX_LISTED_TABLES).join(', ');
   const unlisted = names.length - MAX_LISTED_TABLES;
   return unlisted > 0 ? `${listed} and ${unlisted} more` : listed;
