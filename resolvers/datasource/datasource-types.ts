@@ -1,10 +1,10 @@
 import { Field, Float, InputType, Int, ObjectType } from 'type-graphql';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import type {
   ConnectionTest as ConnectionTestShape,
   SourceTable as SourceTableShape,
 } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 
 /** A kind of source. */
 @ObjectType({ description: 'A kind of source that this service can read.' })

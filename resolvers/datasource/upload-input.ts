@@ -1,8 +1,8 @@
 import { Field, InputType } from 'type-graphql';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import type { IncomingFile } from '../../src/core/files.ts';
 import { JsonObject, Upload } from '../../src/core/scalars.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 
 /** A file that becomes a datasource. */
 @InputType({

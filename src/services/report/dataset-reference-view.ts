@@ -5,8 +5,8 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
-import { visibleFields, VIEWED, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { accessLevel, type Owned } from '../resource/access.ts';
+import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
+import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
 /** The snapshots that a reference names one by one, as a column of it; one that was promoted is none any more. */
@@ -22,7 +22,7 @@ export const RESOLVED = [
   'chips',
   'snapshots',
   'snapshotIds',
-  ...VIEWED.map((column) => `dataset.${column}`),
+  ...VIEW_COLUMNS.map((column) => `dataset.${column}`),
 ];
 
 export interface ResolvedReference extends Pick<
@@ -53,7 +53,7 @@ export async function shownParts(
     filter,
     chips,
     dataset,
-  }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (Owned & Pick<ViewedDataset, 'fields'>) | null },
+  }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (AccessColumns & Pick<ViewedDataset, 'fields'>) | null },
 ): Promise<Pick<DatasetReference, 'filter' | 'chips'>> {
   if (!dataset) return { filter: {}, chips: [] };
   if (!isRestricted(await accessLevel(ctx, dataset))) return { filter, chips };
@@ -78,7 +78,7 @@ export async function snapshotsOf(
       : { sql: 'parent_id = ? and is_snapshot and id = any(?)', params: [datasetId, snapshotIds] };
   const found = (await ctx.read.list(
     Dataset,
-    [...VIEWED, 'name', 'snapshotDate'],
+    [...VIEW_COLUMNS, 'name', 'snapshotDate'],
     where,
     {},
     MAX_SNAPSHOTS,
