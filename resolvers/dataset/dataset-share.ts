@@ -1,8 +1,8 @@
 import { Arg, Ctx, Field, ID, InputType, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { ShareInput } from '../../entities/share-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as shares from '../../src/services/dataset/dataset-share.ts';
-import { ShareInput } from '../resource/share.ts';
 import { Can } from '../support/guard.ts';
 
 /** What a share of a dataset gives and shows. */

@@ -12,7 +12,7 @@ export class FavoriteResolver {
   @Can('authenticated')
   @Query(() => FavoriteResourcePage, {
     description:
-      'The caller’s favourites of every kind, as far as they can still read them, the newest first. `q` looks at names.',
+      'The favourites of the caller, of every kind, newest first. Resources that the caller may no longer read are left out. `q` searches names.',
   })
   favorites(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(FavoriteResource, page, info);

@@ -1,30 +1,23 @@
-import { Arg, Field, FieldResolver, ID, InputType, Int, Resolver, Root } from 'type-graphql';
+import { Arg, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Share } from '../../entities/share.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
 
-/** What a share gives. */
-@InputType({ description: 'What a share gives.' })
-export class ShareInput {
-  @Field(() => Int, { description: '1 View, 2 Edit, 3 Admin; never above the caller’s own.' })
-  accessLevel!: number;
-}
-
-/** The argument that names who a share is for. */
+/** Declares the argument for the recipient of a share. */
 export const PrincipalId = () =>
-  Arg('principalId', () => ID, { description: 'Whom it is for: `user:<id>`, `team:<id>`, a user’s id or name.' });
+  Arg('principalId', () => ID, { description: 'Recipient: `user:<id>`, `team:<id>`, a user id or a username.' });
 
 @Resolver(() => Share)
 export class ShareResolver {
   @Requires('principal')
-  @FieldResolver(() => ID, { description: 'Whom it is for: id of a user, or `team:<id>`.' })
+  @FieldResolver(() => ID, { description: 'Recipient: user id or `team:<id>`.' })
   principalId(@Root() { principal }: { principal: string }): string {
     return printPrincipal(principal);
   }
 
   @Requires('principal', ...principalColumns('user', 'team'))
-  @FieldResolver(() => Principal, { description: 'Whom it is for, with the name to show.' })
+  @FieldResolver(() => Principal, { description: 'Recipient, with the name to display.' })
   principal(@Root() share: PrincipalColumns & { principal: string }): Principal {
     return principalOf(share.principal, share);
   }

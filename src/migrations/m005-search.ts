@@ -1,26 +1,14 @@
 import { Migration } from '@mikro-orm/migrations';
+import { OWNED_SEARCH } from './owned-table.ts';
+import { searchedTable, type SearchedTable } from './searched-table.ts';
 import { ofTenants } from './tenant-table.ts';
 
-/** What is searched: the word of each kind, its table, and SQL over its row `r`. One line makes a kind searchable. */
-interface Searched {
-  kind: string;
-  table: string;
-  name?: string;
-  slug?: string;
-  description?: string;
-  /** The owner as a principal; what nobody owns everybody in the tenant may read. */
-  owner?: string;
-  /** Rows that are no hits. */
-  but?: string;
-}
-
-const OWNED = { slug: 'r.slug', description: 'r.description', owner: 'r.owner_id' };
-const SEARCHED: readonly Searched[] = [
-  { kind: 'datasource', table: 'datasource', ...OWNED },
-  { kind: 'query', table: 'saved_query', ...OWNED },
-  { kind: 'dataset', table: 'dataset', ...OWNED, but: 'r.is_draft or r.is_snapshot' },
-  { kind: 'report', table: 'report', ...OWNED },
-  { kind: 'app', table: 'app', ...OWNED },
+const SEARCHED: readonly SearchedTable[] = [
+  { kind: 'datasource', table: 'datasource', ...OWNED_SEARCH },
+  { kind: 'query', table: 'saved_query', ...OWNED_SEARCH },
+  { kind: 'dataset', table: 'dataset', ...OWNED_SEARCH, but: 'r.is_draft or r.is_snapshot' },
+  { kind: 'report', table: 'report', ...OWNED_SEARCH },
+  { kind: 'app', table: 'app', ...OWNED_SEARCH },
   { kind: 'team', table: 'team', slug: 'r.slug', description: 'r.description' },
   { kind: 'folder', table: 'folder' },
   { kind: 'suite', table: 'suite', description: 'r.description' },
@@ -89,31 +77,7 @@ export class Search extends Migration {
       end $$;`);
     this.addSql(`create function dws.tag_names(of_tenant uuid, of_kind text, of_id uuid) returns text language sql stable as $$
       select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $$;`);
-    for (const searched of SEARCHED) this.keep(searched);
-  }
-
-  private keep({
-    kind,
-    table,
-    name = 'r.name',
-    slug = 'null',
-    description = 'null',
-    owner = 'null',
-    but = 'false',
-  }: Searched): void {
-    const put = `dws.put_search_entry(r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at)`;
-    this.addSql(`create function dws.search_${table}() returns trigger language plpgsql as $$
-      declare r dws.${table}; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (${but}) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = '${kind}' and id = r.id;
-        else perform ${put}; end if;
-        return null;
-      end $$;`);
-    this.addSql(
-      `create trigger search_entry after insert or update or delete on dws.${table} for each row execute function dws.search_${table}();`,
-    );
-    // The migrator itself sees no tenant's rows.
-    this.addSql(`set local role dws_system; select ${put} from dws.${table} r where not (${but}); reset role;`);
+    for (const table of SEARCHED) for (const sql of searchedTable(table)) this.addSql(sql);
   }
 
   /** A resource is found by its tags, as they are called today. */

@@ -101,7 +101,7 @@ test('an environment that is none is refused without repeating its values', asyn
     [{ A: 1 }, 'env.A must be a text'],
     [{ A: ['hush'] }, 'env.A must be a text'],
     [{ A: 'hush'.repeat(2501) }, 'env.A must be a text of at most 10000 characters'],
-    [{ A: HIDDEN }, 'env.A has no value to keep'],
+    [{ A: HIDDEN }, 'env.A has no stored value'],
     [Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`N${n}`, 'hush'])), 'env must have at most 100 names'],
     ['hush', 'env'],
     [['hush'], 'env'],

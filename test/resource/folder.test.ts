@@ -295,7 +295,7 @@ describe('a bulk assignment', () => {
     });
     expect(
       await ann.post('/folders/_bulk-assign', { entities: Array(1001).fill(folderId), folderId: null }),
-    ).toMatchObject({ status: 400, body: { message: 'entities must name at most 1000 resources' } });
+    ).toMatchObject({ status: 400, body: { message: 'entities must contain at most 1000 resources' } });
     expect(
       await ann.post('/folders/_bulk-assign', { entities: Array(1000).fill(folderId), folderId: null }),
     ).toMatchObject({ status: 204 });
@@ -400,7 +400,7 @@ describe('a bulk update', () => {
     expect((await ann.get(`/folders/${fresh}`)).status).toBe(404);
     expect(await ann.post('/folders/_bulk-update', { remove: Array.from({ length: 1001 }, newId) })).toMatchObject({
       status: 400,
-      body: { message: 'input must name at most 1000 folders' },
+      body: { message: 'input must contain at most 1000 folders' },
     });
   });
 

@@ -308,7 +308,7 @@ describe('a tag', () => {
     const { id } = await ann.creates('/tags', { name: 'Ünique' });
     expect(await bob.post('/tags', { name: 'üNIQUE' })).toMatchObject({
       status: 409,
-      body: { message: 'There is a tag "üNIQUE" already', code: 'CONFLICT' },
+      body: { message: 'The tag "üNIQUE" already exists', code: 'CONFLICT' },
     });
     expect(
       (await Promise.all(Array.from({ length: 4 }, () => bob.post('/tags', { name: 'Race' }))))
@@ -324,7 +324,7 @@ describe('a tag', () => {
     for (const color of ['#ff', '#12345', '#gggggg', 'url(x)', 'dark red'])
       expect(await ann.put(`/tags/${id}`, { color })).toMatchObject({
         status: 400,
-        body: { message: 'color must be #rgb, #rrggbb or a colour’s name in CSS' },
+        body: { message: 'color must be #rgb, #rrggbb or a CSS colour name' },
       });
     for (const color of ['#F0a', '#ff00AA', 'rebeccapurple'])
       expect(await ann.put(`/tags/${id}`, { color })).toMatchObject({ status: 200, body: { color } });

@@ -12,7 +12,9 @@ const FOLDER = new URL('../../../resolvers/', import.meta.url);
 
 /** Imports all modules below resolvers/. Returns the classes that they declare with `@Resolver`. */
 async function importResolvers(): Promise<NonEmptyArray<NewableFunction>> {
-  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => /[\w-]+\.[jt]s$/.test(name));
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /[\w-]+\.[jt]s$/.test(name),
+  );
   for (const name of files.toSorted()) await import(new URL(name, FOLDER).href);
   const [first, ...others] = getMetadataStorage().resolverClasses.map(({ target }) => target as NewableFunction);
   return [first!, ...others];

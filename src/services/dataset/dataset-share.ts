@@ -1,5 +1,6 @@
 import type { Dataset } from '../../../entities/dataset.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
+import type { ShareInput } from '../../../entities/share-input.ts';
 import type { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, conflict, notFound } from '../../core/errors.ts';
@@ -15,7 +16,7 @@ import { DATASET } from '../resource/owned-kinds.ts';
 import * as shares from '../resource/share.ts';
 import { restrictionOn } from './dataset-view.ts';
 
-export interface DatasetShareInput extends shares.ShareInput {
+export interface DatasetShareInput extends ShareInput {
   /** Null shows all rows. */
   datasetFilterId?: string | null;
   restrictFields?: boolean | null;
