@@ -27,7 +27,10 @@ export class Activity extends TenantRow {
   @Property({ type: 'text', nullable: true })
   ownerId?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'Id of the user who made the change; null if the user is deleted.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the user who performed the change; null if the user is deleted.',
+  })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
 

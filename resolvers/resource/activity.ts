@@ -24,7 +24,7 @@ export class ActivityResolver {
   @Requires('userId', 'user.username', 'user.displayName', 'user.email')
   @FieldResolver(() => Principal, {
     nullable: true,
-    description: 'User who made the change; null if the user is deleted.',
+    description: 'User who performed the change; null if the user is deleted.',
   })
   user(@Root() { userId, user }: PrincipalColumns & { userId: string | null }): Principal | null {
     return user ? principalOf(`user:${userId}`, { user }) : null;

@@ -12,7 +12,8 @@ export class FavoriteResolver {
   @Can('authenticated')
   @Query(() => FavoriteResourcePage, {
     description:
-      'The favourites of the caller, of every kind, newest first. Resources that the caller may no longer read are left out. `q` searches names.',
+      'Lists the favourites of the caller, of every kind, newest first, without resources that the caller may no ' +
+      'longer read. `q` searches names.',
   })
   favorites(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(FavoriteResource, page, info);

@@ -96,7 +96,9 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:share` as Permission)
     @Mutation(() => ID, {
       name: `unshare${type.name}`,
-      description: `Deletes the share of a user or team on a ${what}. Access by ownership remains. Returns the recipient as passed.`,
+      description:
+        `Deletes the share of a user or team on a ${what}. Access by ownership remains. ` +
+        'Returns the recipient as passed.',
     })
     async removeShare(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string) {
       await shares.remove(ctx, ownedKind, id, principalId);

@@ -16,8 +16,8 @@ export class SearchResolver {
   @Can('authenticated')
   @Query(() => SearchPage, {
     description:
-      'Searches all resources that the caller may read. A result contains all words of `q` in its name, slug, tags or ' +
-      'description. Words may be incomplete at the end; a word of a name may differ by one typing error. Case and ' +
+      'Searches all resources that the caller may read. A result contains all words of `q` in its name, slug, tags ' +
+      'or description. Words may be incomplete at the end; a word of a name may differ by one typing error. Case and ' +
       'accents are ignored. Results are sorted by descending score.',
   })
   search(

@@ -2,7 +2,14 @@ import { searchedTable } from './searched-table.ts';
 import { ofTenants, ROW } from './tenant-table.ts';
 
 /** The columns of every kind with owners (entities/owned-row.ts). */
-export const OWNED_COLUMNS = `${ROW}, name text not null, slug text not null, description text, owner_id text not null, folder_id uuid`;
+export const OWNED_COLUMNS = [
+  ROW,
+  'name text not null',
+  'slug text not null',
+  'description text',
+  'owner_id text not null',
+  'folder_id uuid',
+].join(', ');
 
 /** The columns of every kind with owners in the global search, as SQL over a row `r`. */
 export const OWNED_SEARCH = { slug: 'r.slug', description: 'r.description', owner: 'r.owner_id' };

@@ -25,16 +25,19 @@ export function searchedTable({
   owner = 'null',
   but = 'false',
 }: SearchedTable): string[] {
-  const put = `dws.put_search_entry(r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at)`;
+  const values = `r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at`;
+  const put = `dws.put_search_entry(${values})`;
+  const key = `tenant_id = r.tenant_id and kind = '${kind}' and id = r.id`;
   return [
     `create function dws.search_${table}() returns trigger language plpgsql as $$
       declare r dws.${table}; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (${but}) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = '${kind}' and id = r.id;
+        if tg_op = 'DELETE' or (${but}) then delete from dws.search_entry where ${key};
         else perform ${put}; end if;
         return null;
       end $$;`,
-    `create trigger search_entry after insert or update or delete on dws.${table} for each row execute function dws.search_${table}();`,
+    `create trigger search_entry after insert or update or delete on dws.${table} ` +
+      `for each row execute function dws.search_${table}();`,
     // The migrator itself has no access to the rows of tenants.
     `set local role dws_system; select ${put} from dws.${table} r where not (${but}); reset role;`,
   ];

@@ -1,49 +1,44 @@
 import { expect } from 'vitest';
+import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
 const HIDDEN = '••••';
 
 test('an app begins as a draft, made by who may create apps', async ({ admin, ann }) => {
-  expect(await ann.post('/apps', { name: 'Mine' })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission apps:create' },
-  });
+  await expectError(ann.post('/apps', { name: 'Mine' }), 403, 'You lack the permission apps:create');
   const made = await admin.post('/apps', { name: 'Order desk' });
-  expect(made).toMatchObject({
-    status: 201,
-    body: {
-      slug: 'order-desk',
-      status: 'draft',
-      deployedAt: null,
-      schemaName: null,
-      env: {},
-      folderId: null,
-      tags: [],
-      ownerId: admin.id,
-      permissions: {
-        read: true,
-        write: true,
-        edit: true,
-        run: true,
-        share: true,
-        delete: true,
-        assignTags: true,
-        changeOwner: true,
-      },
+  await expectBody(made, 201, {
+    slug: 'order-desk',
+    status: 'draft',
+    deployedAt: null,
+    schemaName: null,
+    env: {},
+    folderId: null,
+    tags: [],
+    ownerId: admin.id,
+    permissions: {
+      read: true,
+      write: true,
+      edit: true,
+      run: true,
+      share: true,
+      delete: true,
+      assignTags: true,
+      changeOwner: true,
     },
   });
   const { id } = made.body;
   expect(made.headers.get('location')).toBe(`/api/apps/${id}`);
   expect((await admin.get('/apps/default:order-desk')).body).toMatchObject({ id });
-  expect(await admin.put(`/apps/${id}`, { ...made.body, name: 'Desk', status: 'deployed' })).toMatchObject({
-    status: 200,
-    body: { name: 'Desk', status: 'draft' },
+  await expectBody(admin.put(`/apps/${id}`, { ...made.body, name: 'Desk', status: 'deployed' }), 200, {
+    name: 'Desk',
+    status: 'draft',
   });
   expect((await admin.get('/apps?sort=-status,name&q=desk')).body).toMatchObject({
     total: 1,
     _embedded: { 'svc:app': [{ id, status: 'draft' }] },
   });
-  expect(await ann.get(`/apps/${id}`)).toMatchObject({ status: 404, body: { message: `There is no app ${id}` } });
+  await expectError(ann.get(`/apps/${id}`), 404, `There is no app ${id}`);
   expect(await admin.delete(`/apps/${id}`)).toMatchObject({ status: 204 });
   expect(await admin.get(`/apps/${id}`)).toMatchObject({ status: 404 });
 });
@@ -67,9 +62,8 @@ test('an environment is written and never read', async ({ admin, ann, service })
   expect(await opened()).toEqual({ API_KEY: 'first secret word', MODE: 'test' });
 
   const { body } = await admin.get(`/apps/${id}`);
-  expect(await admin.put(`/apps/${id}`, { ...body, env: { ...body.env, MODE: null, PORT: '80' } })).toMatchObject({
-    status: 200,
-    body: { env: { API_KEY: HIDDEN, PORT: HIDDEN } },
+  await expectBody(admin.put(`/apps/${id}`, { ...body, env: { ...body.env, MODE: null, PORT: '80' } }), 200, {
+    env: { API_KEY: HIDDEN, PORT: HIDDEN },
   });
   expect(await opened(), 'what is shown keeps the value').toEqual({ API_KEY: 'first secret word', PORT: '80' });
   await admin.put(`/apps/${id}`, { env: { API_KEY: 'second' } });
@@ -83,12 +77,9 @@ test('an environment is written and never read', async ({ admin, ann, service })
     expect((await admin.gql(`{ app(id: "${id}") { ${field} } }`)).errors[0].message).toContain('Cannot query field');
   await admin.put(`/apps/${id}/shares/ann`, { accessLevel: 1 });
   expect((await ann.get(`/apps/${id}`)).body.env, 'to those who may not write').toEqual({});
-  expect(await ann.put(`/apps/${id}`, { env: { A: 'b' } })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission app:write' },
-  });
+  await expectError(ann.put(`/apps/${id}`, { env: { A: 'b' } }), 403, 'You lack the permission app:write');
   await admin.put(`/apps/${id}/shares/ann`, { accessLevel: 2 });
-  expect(await ann.put(`/apps/${id}`, { env: null })).toMatchObject({ status: 200, body: { env: {} } });
+  await expectBody(ann.put(`/apps/${id}`, { env: null }), 200, { env: {} });
   expect(await stored()).toBeNull();
 });
 

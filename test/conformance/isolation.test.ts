@@ -4,6 +4,7 @@ import { ABILITIES, type ResourceKind } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
+import { expectBody } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
 import { bodyOf, documentOf, kindOf, pathOf, queryOf } from './calls.ts';
 import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
@@ -164,7 +165,7 @@ describe.each(KINDS)('of the %s', (kind) => {
     }
     expect(permissions.body).toEqual(abilities(level));
     expect(told.data[oneOf(kind)].permissions).toEqual(abilities(level));
-    expect(single).toMatchObject({ status: 200, body: { id, permissions: abilities(level) } });
+    await expectBody(single, 200, { id, permissions: abilities(level) });
   });
 
   test.each(Object.keys(ACTORS))(

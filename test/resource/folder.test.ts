@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
 const make = async (client: Client, name: string, parentId: string | null = null): Promise<string> =>
@@ -19,9 +20,10 @@ describe('a folder', () => {
     stranger,
   }) => {
     const made = await ann.post('/folders', { name: ' Reports ' });
-    expect(made).toMatchObject({
-      status: 201,
-      body: { name: 'Reports', parentId: null, permissions: { read: true, write: true, delete: true, create: true } },
+    await expectBody(made, 201, {
+      name: 'Reports',
+      parentId: null,
+      permissions: { read: true, write: true, delete: true, create: true },
     });
     const { id } = made.body;
     expect(made.headers.get('location')).toBe(`/api/folders/${id}`);
@@ -36,35 +38,24 @@ describe('a folder', () => {
     );
 
     const nobody = await service.user('reads-folders', { permissions: [] });
-    expect(await nobody.get(`/folders/${id}`)).toMatchObject({
-      status: 200,
-      body: { permissions: { read: true, write: false, delete: false, create: false } },
+    await expectBody(nobody.get(`/folders/${id}`), 200, {
+      permissions: { read: true, write: false, delete: false, create: false },
     });
-    expect(await nobody.get(`/folders/${id}/permissions`)).toMatchObject({
-      status: 200,
-      body: { read: true, write: false, delete: false, create: false },
+    await expectBody(nobody.get(`/folders/${id}/permissions`), 200, {
+      read: true,
+      write: false,
+      delete: false,
+      create: false,
     });
-    expect(await nobody.post('/folders', { name: 'x' })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission folders:create' },
-    });
+    await expectError(nobody.post('/folders', { name: 'x' }), 403, 'You lack the permission folders:create');
     expect(names((await bob.get(`/folders/${id}/subfolders`)).body)).toEqual(['Reports', 'Reports']);
-    expect(await stranger.get(`/folders/${id}`)).toMatchObject({
-      status: 404,
-      body: { message: `There is no folder ${id}` },
-    });
-    expect(await stranger.post('/folders', { name: 'x', parentId: id })).toMatchObject({
-      status: 404,
-      body: { message: `There is no folder ${id}` },
-    });
+    await expectError(stranger.get(`/folders/${id}`), 404, `There is no folder ${id}`);
+    await expectError(stranger.post('/folders', { name: 'x', parentId: id }), 404, `There is no folder ${id}`);
     for (const body of [{}, { name: '' }, { name: 'x'.repeat(256) }, { name: null }, { name: 'x', colour: 'red' }])
       expect(await ann.post('/folders', body), JSON.stringify(body)).toMatchObject({ status: 400 });
     expect(await ann.post('/folders', { name: 'x'.repeat(255) })).toMatchObject({ status: 201 });
     for (const parentId of [newId(), 'no-uuid'])
-      expect(await ann.post('/folders', { name: 'x', parentId })).toMatchObject({
-        status: 404,
-        body: { message: `There is no folder ${parentId}` },
-      });
+      await expectError(ann.post('/folders', { name: 'x', parentId }), 404, `There is no folder ${parentId}`);
   });
 
   test('is found by a part of its name, ignoring case, and sorted', async ({ ann }) => {
@@ -96,22 +87,18 @@ describe('a folder', () => {
     });
     const creator = await service.login('once');
     const nobody = await service.user('changes-nothing', { permissions: [] });
-    expect(await nobody.put(`/folders/${id}`, { name: 'x' })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission folder:write' },
-    });
-    expect(await nobody.delete(`/folders/${id}`)).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission folder:delete' },
-    });
-    expect(await creator.put(`/folders/${id}`, { name: 'Still mine' })).toMatchObject({
-      status: 200,
-      body: { name: 'Still mine', permissions: { write: true, create: false } },
+    await expectError(nobody.put(`/folders/${id}`, { name: 'x' }), 403, 'You lack the permission folder:write');
+    await expectError(nobody.delete(`/folders/${id}`), 403, 'You lack the permission folder:delete');
+    await expectBody(creator.put(`/folders/${id}`, { name: 'Still mine' }), 200, {
+      name: 'Still mine',
+      permissions: { write: true, create: false },
     });
     const seen = await bob.get(`/folders/${id}`);
-    expect(
-      await bob.put(`/folders/${id}`, { ...seen.body, name: 'Sent back' }, { 'if-match': seen.headers.get('etag')! }),
-    ).toMatchObject({ status: 200, body: { name: 'Sent back' } });
+    await expectBody(
+      bob.put(`/folders/${id}`, { ...seen.body, name: 'Sent back' }, { 'if-match': seen.headers.get('etag')! }),
+      200,
+      { name: 'Sent back' },
+    );
     expect(await bob.put(`/folders/${id}`, { name: 'x' }, { 'if-match': seen.headers.get('etag')! })).toMatchObject({
       status: 412,
     });
@@ -123,29 +110,21 @@ describe('a folder', () => {
 
   test('moves, but never into itself', async ({ ann }) => {
     const [top, middle] = [await make(ann, 'top'), await make(ann, 'middle')];
-    expect(await ann.put(`/folders/${middle}`, { parentId: top.toUpperCase() })).toMatchObject({
-      status: 200,
-      body: { parentId: top },
-    });
+    await expectBody(ann.put(`/folders/${middle}`, { parentId: top.toUpperCase() }), 200, { parentId: top });
     const leaf = await make(ann, 'leaf', middle);
     for (const parentId of [top, middle, leaf])
-      expect(await ann.put(`/folders/${top}`, { parentId, name: 'moved' })).toMatchObject({
-        status: 400,
-        body: { message: expect.stringMatching(/^parentId would put the folder "(moved|middle|leaf)" into itself$/) },
-      });
+      await expectError(
+        ann.put(`/folders/${top}`, { parentId, name: 'moved' }),
+        400,
+        /^parentId would put the folder "(moved|middle|leaf)" into itself$/,
+      );
     expect((await ann.get(`/folders/${top}`)).body).toMatchObject({ name: 'top', parentId: null });
     expect(
       await ann.gql(`mutation { updateFolder(id: "${top}", input: { parentId: "${leaf}" }) { id } }`),
     ).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT', status: 400 } }] });
     expect(await ann.put(`/folders/${leaf}`, { parentId: newId() })).toMatchObject({ status: 404 });
-    expect(await ann.put(`/folders/${middle}`, { parentId: null })).toMatchObject({
-      status: 200,
-      body: { parentId: null },
-    });
-    expect(await ann.put(`/folders/${top}`, { parentId: leaf })).toMatchObject({
-      status: 200,
-      body: { parentId: leaf },
-    });
+    await expectBody(ann.put(`/folders/${middle}`, { parentId: null }), 200, { parentId: null });
+    await expectBody(ann.put(`/folders/${top}`, { parentId: leaf }), 200, { parentId: leaf });
   });
 
   test('takes part in no cycle, however many move at once', async ({ ann, service }) => {
@@ -169,7 +148,7 @@ describe('a folder', () => {
     const { headers } = await ann.get(`/reports/${report.id}`);
     expect(await ann.delete(`/folders/${top}`)).toMatchObject({ status: 204 });
     expect(await ann.get(`/folders/${below}`)).toMatchObject({ status: 404 });
-    expect(await ann.get(`/reports/${report.id}`)).toMatchObject({ status: 200, body: { folderId: null } });
+    await expectBody(ann.get(`/reports/${report.id}`), 200, { folderId: null });
     expect(
       await ann.put(`/reports/${report.id}`, { name: 'x' }, { 'if-match': headers.get('etag')! }),
       'that is a change of the report',
@@ -215,9 +194,7 @@ describe('a folder', () => {
       datasources: { items: [{ id, folder: { id: below.id } }] },
     });
     expect(await ann.data(`mutation { deleteFolder(id: "${made.id}") }`)).toEqual({ deleteFolder: made.id });
-    expect(await ann.gql(`{ folder(id: "${below.id}") { id } }`)).toMatchObject({
-      errors: [{ extensions: { code: 'NOT_FOUND' } }],
-    });
+    await expectGraphqlError(ann.gql(`{ folder(id: "${below.id}") { id } }`), 'NOT_FOUND');
   });
 });
 
@@ -226,15 +203,12 @@ describe.each(Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind))
     const id = await FIXTURES[kind]!.create(admin, `lying ${kind}`);
     const path = `/${kind}/${id}`;
     const folderId = await make(admin, `for ${kind}`);
-    expect(await admin.put(path, { folderId })).toMatchObject({ status: 200, body: { folderId } });
+    await expectBody(admin.put(path, { folderId }), 200, { folderId });
     expect((await admin.get(`/${kind}?folderId=${folderId}`)).body).toMatchObject({ total: 1 });
     for (const unknown of [newId(), await make(stranger, 'elsewhere'), 'no-uuid'])
-      expect(await admin.put(path, { folderId: unknown })).toMatchObject({
-        status: 404,
-        body: { message: `There is no folder ${unknown}` },
-      });
+      await expectError(admin.put(path, { folderId: unknown }), 404, `There is no folder ${unknown}`);
     expect((await admin.get(path)).body).toMatchObject({ folderId });
-    expect(await admin.put(path, { folderId: null })).toMatchObject({ status: 200, body: { folderId: null } });
+    await expectBody(admin.put(path, { folderId: null }), 200, { folderId: null });
     expect(await admin.post('/folders/_bulk-assign', { entities: [id], folderId })).toMatchObject({
       status: 204,
       body: '',
@@ -282,20 +256,20 @@ describe('a bulk assignment', () => {
 
   test('names a folder that there is, or null, and at most 1000 resources', async ({ ann, stranger, anonymous }) => {
     const folderId = newId();
-    expect(await ann.post('/folders/_bulk-assign', { entities: [], folderId })).toMatchObject({
-      status: 404,
-      body: { message: `There is no folder ${folderId}` },
-    });
+    await expectError(
+      ann.post('/folders/_bulk-assign', { entities: [], folderId }),
+      404,
+      `There is no folder ${folderId}`,
+    );
     expect(
       await ann.post('/folders/_bulk-assign', { entities: [], folderId: await make(stranger, 'other') }),
     ).toMatchObject({ status: 404 });
-    expect(await ann.post('/folders/_bulk-assign', { entities: [] })).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('folderId') },
-    });
-    expect(
-      await ann.post('/folders/_bulk-assign', { entities: Array(1001).fill(folderId), folderId: null }),
-    ).toMatchObject({ status: 400, body: { message: 'entities must contain at most 1000 resources' } });
+    await expectError(ann.post('/folders/_bulk-assign', { entities: [] }), 400, /folderId/);
+    await expectError(
+      ann.post('/folders/_bulk-assign', { entities: Array(1001).fill(folderId), folderId: null }),
+      400,
+      'entities must contain at most 1000 resources',
+    );
     expect(
       await ann.post('/folders/_bulk-assign', { entities: Array(1000).fill(folderId), folderId: null }),
     ).toMatchObject({ status: 204 });
@@ -398,18 +372,16 @@ describe('a bulk update', () => {
     expect((await ann.get(`/folders/${one}`)).status, 'nothing was removed').toBe(200);
     expect((await ann.get(`/folders/${two}`)).body).toMatchObject({ name: 'two', parentId: null });
     expect((await ann.get(`/folders/${fresh}`)).status).toBe(404);
-    expect(await ann.post('/folders/_bulk-update', { remove: Array.from({ length: 1001 }, newId) })).toMatchObject({
-      status: 400,
-      body: { message: 'input must contain at most 1000 folders' },
-    });
+    await expectError(
+      ann.post('/folders/_bulk-update', { remove: Array.from({ length: 1001 }, newId) }),
+      400,
+      'input must contain at most 1000 folders',
+    );
   });
 
   test('needs folders:create, even for one’s own', async ({ service }) => {
     const nobody = await service.user('bulk-nobody', { permissions: [] });
-    expect(await nobody.post('/folders/_bulk-update', { add: [] })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission folders:create' },
-    });
+    await expectError(nobody.post('/folders/_bulk-update', { add: [] }), 403, 'You lack the permission folders:create');
   });
 
   test('makes a thousand folders, each in the one before', async ({ ann }) => {

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
 
@@ -95,9 +96,9 @@ describe('the references of a resource', () => {
       (await bob.data(`{ datasource(id: "${used}") { references { total hidden items { name } } } }`)).datasource
         .references,
     ).toEqual({ total: 0, hidden: null, items: [] });
-    expect(await ann.delete(`/datasources/${used}`)).toMatchObject({
-      status: 409,
-      body: { code: 'CONFLICT', message: 'The datasource is in use by query "open", 2 more' },
+    await expectBody(ann.delete(`/datasources/${used}`), 409, {
+      code: 'CONFLICT',
+      message: 'The datasource is in use by query "open", 2 more',
     });
     expect(await ann.gql(`mutation { deleteDatasource(id: "${used}") }`)).toMatchObject({
       errors: [
@@ -120,10 +121,7 @@ describe('the references of a resource', () => {
     const parent = await dataset(admin, 'parent', { datasourceId: parentSource, query: 'select 1 as one' });
     await child(service, parent, 'a draft', 'is_draft', used);
     expect(await listed(admin, `/datasources/${used}`)).toMatchObject({ total: 0, hidden: 0 });
-    expect(await admin.delete(`/datasources/${used}`)).toMatchObject({
-      status: 409,
-      body: { message: 'The datasource is in use by dataset "a draft"' },
-    });
+    await expectError(admin.delete(`/datasources/${used}`), 409, 'The datasource is in use by dataset "a draft"');
     await admin.delete(`/datasets/${parent}`);
     expect(await admin.delete(`/datasources/${used}`)).toMatchObject({ status: 204 });
   });
@@ -165,10 +163,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
       } = (await leaving.get(`/${kind}/${id}`)).body;
       expect(share).toBe(true);
       expect(await admin.delete(`/users/${leaving.username}${transferTo}`)).toMatchObject({ status: 204 });
-      expect(await heir.get(`/${kind}/${id}`)).toMatchObject({
-        status: 200,
-        body: { ownerId: heir.id, permissions: { delete: true } },
-      });
+      await expectBody(heir.get(`/${kind}/${id}`), 200, { ownerId: heir.id, permissions: { delete: true } });
       expect(
         (await heir.get(`/search?q=${encodeURIComponent(`inherited ${kind} ${heir.username}`)}&limit=1`)).body
           ._embedded['svc:hit'],
@@ -189,9 +184,9 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
     expect(
       await admin.gql(`mutation { deleteTeam(id: "${leaving.id}", transferTo: "team:${heir.id}") }`),
     ).toMatchObject({ data: { deleteTeam: leaving.id } });
-    expect(await ann.get(`/${kind}/${id}`)).toMatchObject({
-      status: 200,
-      body: { ownerId: `team:${heir.id}`, permissions: { read: true, write: false } },
+    await expectBody(ann.get(`/${kind}/${id}`), 200, {
+      ownerId: `team:${heir.id}`,
+      permissions: { read: true, write: false },
     });
     expect((await admin.get(`/${kind}/${id}/shares`)).body.total).toBe(0);
     expect(
@@ -236,10 +231,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
     expect(
       await service.platform.system.query({ text: `select id from dws.dataset where id = any($1)`, values: [ids] }),
     ).toEqual([]);
-    for (const one of ids)
-      expect(await admin.gql(`{ ${oneOf(kind)}(id: "${one}") { id } }`)).toMatchObject({
-        errors: [{ extensions: { code: 'NOT_FOUND' } }],
-      });
+    for (const one of ids) await expectGraphqlError(admin.gql(`{ ${oneOf(kind)}(id: "${one}") { id } }`), 'NOT_FOUND');
     expect(
       (await ann.get('/me/favorites')).body._embedded['svc:favorite'].map((favorite: { id: string }) => favorite.id),
     ).not.toContain(id);

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
 
@@ -62,14 +63,8 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
     expect((await admin.get(`/${kind}/${id}`)).body.tags).toEqual([red.id, blue.id]);
 
     expect(await admin.delete(`${path}/${red.id}`)).toMatchObject({ status: 204, body: '' });
-    expect(await admin.delete(`${path}/${red.id}`)).toMatchObject({
-      status: 404,
-      body: { message: `There is no tag assignment ${red.id}` },
-    });
-    expect(await admin.get(`${path}/${red.id}`)).toMatchObject({
-      status: 404,
-      body: { message: `There is no tag assignment ${red.id}` },
-    });
+    await expectError(admin.delete(`${path}/${red.id}`), 404, `There is no tag assignment ${red.id}`);
+    await expectError(admin.get(`${path}/${red.id}`), 404, `There is no tag assignment ${red.id}`);
     expect((await admin.get(`/${kind}/${id}`)).body.tags).toEqual([blue.id]);
     expect(await admin.delete(`/tags/${blue.id}`)).toMatchObject({ status: 204 });
     expect((await admin.get(`/${kind}/${id}`)).body.tags).toEqual([]);
@@ -82,40 +77,24 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
       await admin.creates('/tags', { name: `two ${kind}` }),
     ];
     const before = await admin.get(`/${kind}/${id}`);
-    expect(await admin.put(`/${kind}/${id}`, { tags: [two.id, one.id.toUpperCase(), two.id] })).toMatchObject({
-      status: 200,
-      body: { tags: [one.id, two.id] },
+    await expectBody(admin.put(`/${kind}/${id}`, { tags: [two.id, one.id.toUpperCase(), two.id] }), 200, {
+      tags: [one.id, two.id],
     });
     expect(await admin.put(`/${kind}/${id}`, { tags: [] }, { 'if-match': before.headers.get('etag')! })).toMatchObject({
       status: 412,
     });
-    expect(await admin.put(`/${kind}/${id}`, { tags: [two.id] })).toMatchObject({
-      status: 200,
-      body: { tags: [two.id] },
-    });
-    expect(await admin.put(`/${kind}/${id}`, { description: 'other' })).toMatchObject({
-      status: 200,
-      body: { tags: [two.id] },
-    });
-    expect(await admin.put(`/${kind}/${id}`, { tags: [two.id, UNKNOWN] })).toMatchObject({
-      status: 404,
-      body: { message: `There is no tag ${UNKNOWN}` },
-    });
-    expect(await admin.put(`/${kind}/${id}`, { tags: ['no id'] })).toMatchObject({
-      status: 404,
-      body: { message: 'There is no tag no id' },
-    });
+    await expectBody(admin.put(`/${kind}/${id}`, { tags: [two.id] }), 200, { tags: [two.id] });
+    await expectBody(admin.put(`/${kind}/${id}`, { description: 'other' }), 200, { tags: [two.id] });
+    await expectError(admin.put(`/${kind}/${id}`, { tags: [two.id, UNKNOWN] }), 404, `There is no tag ${UNKNOWN}`);
+    await expectError(admin.put(`/${kind}/${id}`, { tags: ['no id'] }), 404, 'There is no tag no id');
     expect((await admin.get(`/${kind}/${id}`)).body.tags).toEqual([two.id]);
 
     const { body } = await admin.get(`/${kind}/${id}`);
-    expect(await admin.put(`/${kind}/${id}`, body)).toMatchObject({ status: 200, body: { tags: [two.id] } });
-    expect(await admin.put(`/${kind}/${id}`, { tags: null })).toMatchObject({ status: 200, body: { tags: [] } });
+    await expectBody(admin.put(`/${kind}/${id}`, body), 200, { tags: [two.id] });
+    await expectBody(admin.put(`/${kind}/${id}`, { tags: null }), 200, { tags: [] });
 
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 2 });
-    expect(await ann.put(`/${kind}/${id}`, { tags: [one.id] })).toMatchObject({
-      status: 200,
-      body: { tags: [one.id] },
-    });
+    await expectBody(ann.put(`/${kind}/${id}`, { tags: [one.id] }), 200, { tags: [one.id] });
     const inputs = await admin.data(`{ create: __type(name: "Create${type}Input") { inputFields { name } } }`);
     expect(inputs.create.inputFields).toContainEqual({ name: 'tags' });
   });
@@ -153,8 +132,9 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
         field
       ],
     ).toEqual({ tags: [tag.id], tagAssignment: { tagId: tag.id, created: false } });
-    expect(await admin.gql(`{ ${field}(id: "${id}") { tagAssignment(tagId: "${UNKNOWN}") { tagId } } }`)).toMatchObject(
-      { errors: [{ extensions: { code: 'NOT_FOUND' } }] },
+    await expectGraphqlError(
+      admin.gql(`{ ${field}(id: "${id}") { tagAssignment(tagId: "${UNKNOWN}") { tagId } } }`),
+      'NOT_FOUND',
     );
     expect((await admin.data(`mutation { untag${type}(id: "${id}", tagId: "${tag.id}") }`))[`untag${type}`]).toBe(
       tag.id,
@@ -172,27 +152,20 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
     const lacking = { status: 403, body: { message: `You lack the permission ${word}:assignTags` } };
     expect(await ann.put(`${path}/${tag.id}`)).toMatchObject(lacking);
     expect(await ann.delete(`${path}/${tag.id}`)).toMatchObject(lacking);
-    expect(await ann.gql(`mutation { tag${type}(id: "${id}", tagId: "${tag.id}") { id } }`)).toMatchObject({
-      errors: [{ message: lacking.body.message, extensions: { code: 'FORBIDDEN' } }],
-    });
+    await expectGraphqlError(
+      ann.gql(`mutation { tag${type}(id: "${id}", tagId: "${tag.id}") { id } }`),
+      'FORBIDDEN',
+      lacking.body.message,
+    );
     expect((await ann.get(path)).body.total).toBe(0);
 
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 2 });
     for (const unknown of [foreign.id, UNKNOWN, 'no-id']) {
-      expect(await ann.put(`${path}/${unknown}`)).toMatchObject({
-        status: 404,
-        body: { message: `There is no tag ${unknown}` },
-      });
-      expect(await ann.put(`/${kind}/${id}`, { tags: [unknown] })).toMatchObject({
-        status: 404,
-        body: { message: `There is no tag ${unknown}` },
-      });
+      await expectError(ann.put(`${path}/${unknown}`), 404, `There is no tag ${unknown}`);
+      await expectError(ann.put(`/${kind}/${id}`, { tags: [unknown] }), 404, `There is no tag ${unknown}`);
       expect(await ann.get(`${path}/${unknown}`)).toMatchObject({ status: 404 });
       expect(await ann.delete(`${path}/${unknown}`)).toMatchObject({ status: 404 });
-      expect(await ann.get(`/${kind}?tag=${unknown}`)).toMatchObject({
-        status: 404,
-        body: { message: `There is no tag ${unknown}` },
-      });
+      await expectError(ann.get(`/${kind}?tag=${unknown}`), 404, `There is no tag ${unknown}`);
     }
     expect((await ann.put(`${path}/${tag.id}`)).status).toBeLessThan(300);
     expect(await stranger.get(path)).toMatchObject({ status: 404 });
@@ -221,10 +194,7 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
     await admin.delete(`/${kind}/${id}`);
     await admin.delete(`/${kind}/${other}`);
     expect((await admin.get(`/${kind}?tag=${tag.id}`)).body.total).toBe(0);
-    expect(await admin.get(`/${kind}?folderId=${UNKNOWN}`)).toMatchObject({
-      status: 404,
-      body: { message: `There is no folder ${UNKNOWN}` },
-    });
+    await expectError(admin.get(`/${kind}?folderId=${UNKNOWN}`), 404, `There is no folder ${UNKNOWN}`);
     expect(await admin.get(`/${kind}?folderId=none`)).toMatchObject({ status: 404 });
   });
 
@@ -251,49 +221,32 @@ describe('a tag', () => {
     stranger,
   }) => {
     const made = await ann.post('/tags', { name: '  Finance ', color: '#00FF7f', description: 'Money' });
-    expect(made).toMatchObject({
-      status: 201,
-      body: {
-        name: 'Finance',
-        color: '#00FF7f',
-        description: 'Money',
-        creatorId: ann.id,
-        createdAt: expect.any(String),
-        permissions: { read: true, edit: true, delete: true },
-      },
+    await expectBody(made, 201, {
+      name: 'Finance',
+      color: '#00FF7f',
+      description: 'Money',
+      creatorId: ann.id,
+      createdAt: expect.any(String),
+      permissions: { read: true, edit: true, delete: true },
     });
     const path = `/tags/${made.body.id}`;
     expect(made.headers.get('location')).toBe(`/api${path}`);
-    expect(await bob.get(path)).toMatchObject({
-      status: 200,
-      body: { name: 'Finance', permissions: { read: true, edit: false, delete: false } },
-    });
+    await expectBody(bob.get(path), 200, { name: 'Finance', permissions: { read: true, edit: false, delete: false } });
     expect((await bob.get(`${path}/permissions`)).body).toEqual({ read: true, edit: false, delete: false });
-    expect(await bob.put(path, { name: 'Mine' })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission tag:edit' },
-    });
-    expect(await bob.delete(path)).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission tag:delete' },
-    });
+    await expectError(bob.put(path, { name: 'Mine' }), 403, 'You lack the permission tag:edit');
+    await expectError(bob.delete(path), 403, 'You lack the permission tag:delete');
     expect(await bob.gql(`mutation { deleteTag(id: "${made.body.id}") }`)).toMatchObject({
       errors: [{ message: 'You lack the permission tag:delete' }],
     });
     for (const method of ['get', 'delete'] as const)
-      expect(await stranger[method](path)).toMatchObject({
-        status: 404,
-        body: { message: `There is no tag ${made.body.id}` },
-      });
+      await expectError(stranger[method](path), 404, `There is no tag ${made.body.id}`);
 
-    expect(await ann.put(path, { color: null, description: null })).toMatchObject({
-      status: 200,
-      body: { name: 'Finance', color: null, description: null },
+    await expectBody(ann.put(path, { color: null, description: null }), 200, {
+      name: 'Finance',
+      color: null,
+      description: null,
     });
-    expect(await admin.put(path, { name: 'finance' })).toMatchObject({
-      status: 200,
-      body: { name: 'finance', creatorId: ann.id },
-    });
+    await expectBody(admin.put(path, { name: 'finance' }), 200, { name: 'finance', creatorId: ann.id });
     expect(await admin.put(path, (await admin.get(path)).body)).toMatchObject({ status: 200 });
     expect(await ann.delete(path, { 'if-match': 'W/"1"' })).toMatchObject({ status: 412 });
     expect(await ann.delete(path)).toMatchObject({ status: 204 });
@@ -306,9 +259,9 @@ describe('a tag', () => {
     stranger,
   }) => {
     const { id } = await ann.creates('/tags', { name: 'Ünique' });
-    expect(await bob.post('/tags', { name: 'üNIQUE' })).toMatchObject({
-      status: 409,
-      body: { message: 'The tag "üNIQUE" already exists', code: 'CONFLICT' },
+    await expectBody(bob.post('/tags', { name: 'üNIQUE' }), 409, {
+      message: 'The tag "üNIQUE" already exists',
+      code: 'CONFLICT',
     });
     expect(
       (await Promise.all(Array.from({ length: 4 }, () => bob.post('/tags', { name: 'Race' }))))
@@ -322,12 +275,9 @@ describe('a tag', () => {
     for (const name of ['', ' ', 'x'.repeat(101), UNKNOWN, 'a\u0000b', null])
       expect(await ann.post('/tags', { name })).toMatchObject({ status: 400 });
     for (const color of ['#ff', '#12345', '#gggggg', 'url(x)', 'dark red'])
-      expect(await ann.put(`/tags/${id}`, { color })).toMatchObject({
-        status: 400,
-        body: { message: 'color must be #rgb, #rrggbb or a CSS colour name' },
-      });
+      await expectError(ann.put(`/tags/${id}`, { color }), 400, 'color must be #rgb, #rrggbb or a CSS colour name');
     for (const color of ['#F0a', '#ff00AA', 'rebeccapurple'])
-      expect(await ann.put(`/tags/${id}`, { color })).toMatchObject({ status: 200, body: { color } });
+      await expectBody(ann.put(`/tags/${id}`, { color }), 200, { color });
     expect(await ann.put(`/tags/${id}`, { name: null })).toMatchObject({ status: 400 });
   });
 
