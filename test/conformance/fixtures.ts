@@ -73,3 +73,25 @@ export const FIXTURES: Record<string, Fixture> = {
   ...Object.fromEntries(KINDS.map((kind) => [kind, byName(kind)])),
   ...SPECIAL,
 };
+
+/** Path segments of the kinds with owners. */
+export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
+
+/** The names of a kind beside its path segment. */
+export interface KindNames {
+  /** Prefix of permissions and of keys in records, e.g. `query`. */
+  word: string;
+  /** GraphQL type, e.g. `SavedQuery`. */
+  type: string;
+  /** Root field for one resource, e.g. `savedQuery`. */
+  one: string;
+  /** Root field for a list, e.g. `savedQueries`. */
+  many: string;
+}
+
+/** Returns the names of a kind. */
+export function namesOf(kind: string): KindNames {
+  const word = singularOf(kind);
+  if (kind === 'queries') return { word, type: 'SavedQuery', one: 'savedQuery', many: 'savedQueries' };
+  return { word, type: word[0]!.toUpperCase() + word.slice(1), one: word, many: kind };
+}

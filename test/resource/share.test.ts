@@ -1,21 +1,12 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
-import { test as world } from '../support/fixture.ts';
+import { test } from '../support/fixture.ts';
 
-/** The kinds that people own and share; each is tried the same way. */
-const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
-const NAMES: Record<string, string> = { queries: 'SavedQuery', datasets: 'Dataset', datasources: 'Datasource' };
-const typeOf = (kind: string) => NAMES[kind] ?? kind[0]!.toUpperCase() + kind.slice(1, -1);
-const lower = (word: string) => word[0]!.toLowerCase() + word.slice(1);
+describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
+  const { word, type, one } = namesOf(kind);
 
-const test = world;
-
-describe.each(KINDS)('a share of one of the %s', (kind) => {
-  const type = typeOf(kind);
-  const word = kind === 'queries' ? 'query' : lower(type);
-
-  test('gives what its level says, to users and to members of teams, and the highest wins', async ({
+  test('grants the permissions of its level to users and team members, and the highest level counts', async ({
     admin,
     ann,
     bob,
@@ -70,12 +61,12 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
     await expectError(ann.get(`${path}/shares/bob`), 404, 'There is no share bob');
   });
 
-  test('is the same in GraphQL', async ({ admin, ann }) => {
-    const id = await FIXTURES[kind]!.create(admin, `told ${kind}`);
-    const made = await admin.gql(
+  test('has the same fields and permissions in GraphQL', async ({ admin, ann }) => {
+    const id = await FIXTURES[kind]!.create(admin, `shared in GraphQL ${kind}`);
+    const shared = await admin.gql(
       `mutation { share${type}(id: "${id}", principalId: "ann", input: { accessLevel: 2 }) { resourceId principalId accessLevel principal { name type } } }`,
     );
-    expect(made.data).toEqual({
+    expect(shared.data).toEqual({
       [`share${type}`]: {
         resourceId: id,
         principalId: ann.id,
@@ -86,11 +77,11 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
     expect(
       (
         await ann.gql(
-          `{ ${lower(type)}(id: "${id}") { permissions { read write share } shares { accessLevel } share(principalId: "ann") { accessLevel } } }`,
+          `{ ${one}(id: "${id}") { permissions { read write share } shares { accessLevel } share(principalId: "ann") { accessLevel } } }`,
         )
       ).data,
     ).toEqual({
-      [lower(type)]: {
+      [one]: {
         permissions: { read: true, write: true, share: false },
         shares: [{ accessLevel: 2 }],
         share: { accessLevel: 2 },
@@ -103,7 +94,7 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
     expect(await ann.get(`/${kind}/${id}`)).toMatchObject({ status: 404 });
   });
 
-  test('refuses levels and principals that there are not, and goes with its principal and its resource', async ({
+  test('is refused for an unknown level or principal, and deleted with its principal and its resource', async ({
     admin,
     service,
   }) => {
@@ -122,7 +113,7 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
     ).toEqual([]);
   });
 
-  test('does not touch what its owner may, who hands it on', async ({ admin, ann, bob }) => {
+  test('does not restrict the owner, who can transfer the resource', async ({ admin, ann, bob }) => {
     const id = await FIXTURES[kind]!.create(admin, `owned ${kind}`, `user:${ann.id}`);
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 1 });
     expect((await ann.get(`/${kind}/${id}/permissions`)).body).toMatchObject({
