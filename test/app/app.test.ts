@@ -119,7 +119,14 @@ test('apps have the same fields and rules in GraphQL', async ({ admin, ann }) =>
     .createApp;
   expect(
     await admin.data(
-      `mutation { updateApp(id: "${id}", input: { env: { B: "c" }, description: "d" }) { env description deployedAt schemaName folder { id } owner { name } permissions { run } } }`,
+      `mutation {
+        updateApp(id: "${id}", input: { env: { B: "c" }, description: "d" }) {
+          env description deployedAt schemaName
+          folder { id }
+          owner { name }
+          permissions { run }
+        }
+      }`,
     ),
   ).toEqual({
     updateApp: {

@@ -19,7 +19,7 @@ const KINDS = [...posts]
   .map((path) => path.slice(1))
   .filter((kind) => !kind.includes('/') && gets.has(`/${kind}/:id`) && deletes.has(`/${kind}/:id`));
 
-/** Returns the singular of a path segment, which is the prefix of the kind's permissions, e.g. `query` for `queries`. */
+/** Returns the singular of a path segment, e.g. `query` for `queries`: the prefix of the kind's permissions. */
 export const singularOf = (kind: string): string => kind.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** Kinds without owners. All users of the tenant may read them. */

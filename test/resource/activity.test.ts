@@ -34,7 +34,11 @@ describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
     });
     expect(
       await admin.data(
-        `{ ${one}(id: "${id}") { activity(limit: 1) { total count items { type kind resourceId name userId user { name } data } } } }`,
+        `{
+          ${one}(id: "${id}") {
+            activity(limit: 1) { total count items { type kind resourceId name userId user { name } data } }
+          }
+        }`,
       ),
     ).toEqual({
       [one]: {

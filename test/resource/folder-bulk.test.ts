@@ -36,7 +36,10 @@ describe('a bulk assignment', () => {
     expect(await ann.post('/folders/_bulk-assign', { entities, folderId })).toMatchObject({ status: 204 });
 
     const moved = await service.platform.system.query<{ id: string }>({
-      text: `select id from dws.datasource where folder_id = $1 union all select id from dws.report where folder_id = $1`,
+      text: `
+        select id from dws.datasource where folder_id = $1
+        union all
+        select id from dws.report where folder_id = $1`,
       values: [folderId],
     });
     expect(moved.map(({ id }) => id).toSorted()).toEqual([own, ofTeam, edited, report].toSorted());
@@ -96,7 +99,10 @@ describe('a bulk update', () => {
     expect(await ann.get(`/folders/${old}`)).toMatchObject({ status: 404 });
     expect(
       await ann.data(
-        `{ folder(id: "${c}") { parent { id } subfolders { name subfolders { name } } } again: folder(id: "${oldChild}") { name parentId permissions { write } } }`,
+        `{
+          folder(id: "${c}") { parent { id } subfolders { name subfolders { name } } }
+          again: folder(id: "${oldChild}") { name parentId permissions { write } }
+        }`,
       ),
     ).toEqual({
       folder: {

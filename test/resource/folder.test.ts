@@ -159,7 +159,13 @@ describe('a folder', () => {
   test('has parent, subfolders and resources in GraphQL', async ({ admin, ann }) => {
     const created = (
       await ann.data(
-        'mutation { createFolder(input: { name: "Above" }) { id name parent { id } permissions { read write delete create } } }',
+        `mutation {
+          createFolder(input: { name: "Above" }) {
+            id name
+            parent { id }
+            permissions { read write delete create }
+          }
+        }`,
       )
     ).createFolder;
     expect(created).toEqual({
@@ -170,13 +176,18 @@ describe('a folder', () => {
     });
     const below = (
       await ann.data(
-        `mutation { createFolder(input: { name: "Below", parentId: "${created.id}" }) { id parentId parent { name } } }`,
+        `mutation {
+          createFolder(input: { name: "Below", parentId: "${created.id}" }) { id parentId parent { name } }
+        }`,
       )
     ).createFolder;
     expect(below).toMatchObject({ parentId: created.id, parent: { name: 'Above' } });
     expect(
       await ann.data(
-        `{ folder(id: "${created.id}") { subfolders { name subfolders { id } parent { name } } } node(id: "${below.id}") { ... on Folder { name parent { name } } } }`,
+        `{
+          folder(id: "${created.id}") { subfolders { name subfolders { id } parent { name } } }
+          node(id: "${below.id}") { ... on Folder { name parent { name } } }
+        }`,
       ),
     ).toEqual({
       folder: { subfolders: [{ name: 'Below', subfolders: [], parent: { name: 'Above' } }] },
@@ -188,7 +199,10 @@ describe('a folder', () => {
     });
     expect(
       await admin.data(
-        `{ datasource(id: "${id}") { folderId folder { name parent { name } } } datasources(folderId: "${below.id}") { items { id folder { id } } } }`,
+        `{
+          datasource(id: "${id}") { folderId folder { name parent { name } } }
+          datasources(folderId: "${below.id}") { items { id folder { id } } }
+        }`,
       ),
     ).toEqual({
       datasource: { folderId: below.id, folder: { name: 'Below', parent: { name: 'Above' } } },

@@ -63,7 +63,10 @@ describe('the references of a resource', () => {
       expect(labelsOf(await readReferences(admin, path))).toEqual([]);
 
     const data = await admin.data(
-      `{ datasource(id: "${used}") { references { total hidden items { kind id name ownerId } } } savedQuery(id: "${asked}") { references { items { name } } } }`,
+      `{
+        datasource(id: "${used}") { references { total hidden items { kind id name ownerId } } }
+        savedQuery(id: "${asked}") { references { items { name } } }
+      }`,
     );
     expect(data.datasource.references).toMatchObject({
       total: 4,

@@ -34,7 +34,12 @@ describe.each(Object.keys(FIXTURES))('a search among the %s', (kind) => {
     await expectBody(admin.get(`/${kind}/${key}`), 200, { id: hit!.id });
     const result = (
       await admin.data(
-        `{ search(q: "zanzibar", kinds: [${word.toUpperCase()}]) { total items { kind id name node { __typename id } } } }`,
+        `{
+          search(q: "zanzibar", kinds: [${word.toUpperCase()}]) {
+            total
+            items { kind id name node { __typename id } }
+          }
+        }`,
       )
     ).search;
     expect(result).toEqual({

@@ -64,7 +64,12 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
   test('has the same fields and permissions in GraphQL', async ({ admin, ann }) => {
     const id = await FIXTURES[kind]!.create(admin, `shared in GraphQL ${kind}`);
     const shared = await admin.gql(
-      `mutation { share${type}(id: "${id}", principalId: "ann", input: { accessLevel: 2 }) { resourceId principalId accessLevel principal { name type } } }`,
+      `mutation {
+        share${type}(id: "${id}", principalId: "ann", input: { accessLevel: 2 }) {
+          resourceId principalId accessLevel
+          principal { name type }
+        }
+      }`,
     );
     expect(shared.data).toEqual({
       [`share${type}`]: {
@@ -77,7 +82,13 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
     expect(
       (
         await ann.gql(
-          `{ ${one}(id: "${id}") { permissions { read write share } shares { accessLevel } share(principalId: "ann") { accessLevel } } }`,
+          `{
+            ${one}(id: "${id}") {
+              permissions { read write share }
+              shares { accessLevel }
+              share(principalId: "ann") { accessLevel }
+            }
+          }`,
         )
       ).data,
     ).toEqual({

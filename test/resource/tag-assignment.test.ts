@@ -111,7 +111,12 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
 
     const { answer, statements } = await counted(service, () =>
       admin.data(
-        `{ ${many}(q: "listed ${kind}") { items { name tags tagAssignments { tag { name permissions { edit } } } } total } }`,
+        `{
+          ${many}(q: "listed ${kind}") {
+            items { name tags tagAssignments { tag { name permissions { edit } } } }
+            total
+          }
+        }`,
       ),
     );
     expect(answer[many].items.find(({ name }: { name: string }) => name === `listed ${kind}`)).toEqual({
