@@ -30,7 +30,7 @@ const FolderPage = pageOf(Folder, 'Folder');
 
 /** Arguments of the list of folders. */
 @ArgsType()
-export class FolderPageArgs extends PageArgs {
+class FolderPageArgs extends PageArgs {
   @Field(() => String, {
     nullable: true,
     description: 'Returns only folders whose name contains this text, ignoring case.',
@@ -40,7 +40,7 @@ export class FolderPageArgs extends PageArgs {
 
 /** The permissions of the caller on a folder. */
 @ObjectType({ description: 'The permissions of the caller on a folder.' })
-export class FolderPermissions {
+class FolderPermissions {
   @Field(() => Boolean, { description: 'Read the folder.' }) read!: boolean;
   @Field(() => Boolean, { description: 'Rename and move the folder.' }) write!: boolean;
   @Field(() => Boolean, { description: 'Delete the folder.' }) delete!: boolean;

@@ -1,7 +1,7 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { printPrincipal } from '../../src/core/viewer.ts';
 
-export const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
+const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
 registerEnumType(PrincipalTypeEnum, {
   name: 'PrincipalType',
   description: 'Type of a principal.',

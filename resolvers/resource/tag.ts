@@ -27,7 +27,7 @@ const TagPage = pageOf(Tag, 'Tag');
 
 /** The permissions of the caller on a tag. */
 @ObjectType({ description: 'The permissions of the caller on a tag. Its creator and superusers may change it.' })
-export class TagPermissions {
+class TagPermissions {
   @Field(() => Boolean, { description: 'Read the tag.' }) read!: boolean;
   @Field(() => Boolean, { description: 'Change the tag.' }) edit!: boolean;
   @Field(() => Boolean, { description: 'Delete the tag.' }) delete!: boolean;

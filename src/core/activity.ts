@@ -12,7 +12,7 @@ export const OWNED_EVENTS = [
   'untagged',
   'folder.moved',
 ] as const;
-export type OwnedEvent = (typeof OWNED_EVENTS)[number];
+type OwnedEvent = (typeof OWNED_EVENTS)[number];
 
 /** Activity events of single kinds. */
 export const KIND_EVENTS = {

@@ -2,7 +2,7 @@ import { ROWS } from '../../src/server/routes.ts';
 import type { Client } from '../support/client.ts';
 
 /** How the test suites create a resource of a kind. */
-export interface Fixture {
+interface Fixture {
   /**
    * Creates a resource that `ownerId` owns, by default the admin. Returns its id, of a user the username: the value of
    * the first path parameter.
@@ -78,7 +78,7 @@ export const FIXTURES: Record<string, Fixture> = {
 export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
 
 /** The names of a kind beside its path segment. */
-export interface KindNames {
+interface KindNames {
   /** Prefix of permissions and of keys in records, e.g. `query`. */
   word: string;
   /** GraphQL type, e.g. `SavedQuery`. */

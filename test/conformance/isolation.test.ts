@@ -207,6 +207,7 @@ describe.each(OWNED_PATHS)('of the %s', (kind) => {
   test.each(Object.keys(ACTORS))(
     '%s may do by GraphQL what their level allows, and the error names the lacking permission',
     async (actor) => {
+      const { level } = ACTORS[actor]!;
       const id = await createFor(kind, actor, `${kind} in GraphQL by ${actor}`);
       const outcomes: string[] = [];
       const expected: string[] = [];
@@ -216,9 +217,8 @@ describe.each(OWNED_PATHS)('of the %s', (kind) => {
           ? document.replace('(', '(wait: false, ')
           : document;
         outcomes.push(`${field.name}: ${graphqlOutcome(await clients[actor]!.gql(withoutWaiting), id)}`);
-        expected.push(
-          `${field.name}: ${expectedOutcome(ACTORS[actor]!.level, permissionOf(field)!, field.name, actor === 'a superuser')}`,
-        );
+        const outcome = expectedOutcome(level, permissionOf(field)!, field.name, actor === 'a superuser');
+        expected.push(`${field.name}: ${outcome}`);
       }
       expect(outcomes).toEqual(expected);
     },

@@ -2,7 +2,7 @@ import type { Client } from './client.ts';
 import type { Service } from './service.ts';
 
 /** An activity as REST returns it. */
-export interface ActivityRecord {
+interface ActivityRecord {
   type: string;
   message: string;
   data: Record<string, unknown>;

@@ -12,7 +12,7 @@ import { checkVersion, load } from './load-resource.ts';
 import { resolvePrincipal } from './resolve-ids.ts';
 
 /** Checks the fields of a share that only some kinds have and assigns them to the share. */
-export type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
+type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
 
 /** Grants or updates a share. Returns its id. Throws FORBIDDEN for a level above the caller's own. */
 export function set<T extends OwnedRow>(
