@@ -36,6 +36,9 @@ export const NEW_USER_PERMISSIONS: readonly GlobalPermission[] = [
   'ai:access',
 ];
 
+/** The abilities on most kinds with owners. */
+const OWNED_ABILITIES = ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'] as const;
+
 /** The abilities on a resource, by its kind. A resource permission is `<kind>:<ability>`, e.g. `dataset:write`. */
 export const ABILITIES = {
   dataset: [
@@ -51,10 +54,10 @@ export const ABILITIES = {
     'assignTags',
     'changeOwner',
   ],
-  datasource: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
-  query: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
-  report: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
-  app: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  datasource: OWNED_ABILITIES,
+  query: OWNED_ABILITIES,
+  report: OWNED_ABILITIES,
+  app: OWNED_ABILITIES,
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],
