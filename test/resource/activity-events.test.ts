@@ -202,7 +202,11 @@ test('a team has activities for its changes and its members', async ({ admin, an
     ['team.created', 'admin created Readers', {}],
     ['team.updated', 'admin changed description of Readers', { fields: ['description'] }],
     ['team.member.added', 'admin added bob to Readers as member', { userId: bob.id, role: 'member' }],
-    ['team.member.role.changed', 'admin made bob admin of Readers', { userId: bob.id, role: 'admin' }],
+    [
+      'team.member.role.changed',
+      'admin changed the role of bob in Readers to admin',
+      { userId: bob.id, role: 'admin' },
+    ],
     ['team.member.removed', 'bob left Readers', { userId: bob.id }],
     ['team.deleted', 'admin deleted Readers', {}],
   ]);

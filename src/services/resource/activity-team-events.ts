@@ -38,7 +38,7 @@ export function draftMemberEvent(
         ...common,
         event: 'member.role.changed',
         data: { userId, role },
-        sentence: (name, [member]) => `made ${member} ${role} of ${name}`,
+        sentence: (name, [member]) => `changed the role of ${member} in ${name} to ${role}`,
       };
     case 'delete':
       return {
