@@ -5,17 +5,17 @@ import type { ResourceKind } from '../src/core/permissions.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** Something that was done to a resource (specification, "Activity record"). It stays when the resource goes. */
+/** A change of a resource (docs/contract.md#activity). It outlives the resource. */
 @ObjectType({
-  description: 'Something that was done to a resource. Kept for 400 days, also when the resource is gone.',
+  description: 'A change of a resource. It is stored for 400 days, even if the resource is deleted.',
 })
 @Entity()
 export class Activity extends TenantRow {
-  @Field(() => String, { description: 'What the resource is, e.g. `dataset` or `query`.' })
+  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
   @Property({ type: 'text' })
   kind!: ResourceKind;
 
-  @Field(() => ID, { description: 'The resource.' })
+  @Field(() => ID, { description: 'Id of the resource.' })
   @Property({ type: 'uuid' })
   resourceId!: string;
 
@@ -23,25 +23,28 @@ export class Activity extends TenantRow {
   @Property({ type: 'text', nullable: true })
   name?: string | null;
 
-  /** Its owner at that time, whose feed shows it. */
+  /** Owner of the resource at that time. The owner's feed contains the activity. */
   @Property({ type: 'text', nullable: true })
   ownerId?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'Who did it; null when there is no such user any more.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the user who performed the change; null if the user is deleted.',
+  })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
 
   @Field(() => String, {
-    description: 'What was done, beginning with the kind, e.g. `dataset.updated` or `report.owner.changed`.',
+    description: 'Event type, with the kind as its prefix, e.g. `dataset.updated` or `report.owner.changed`.',
   })
   @Property({ type: 'text' })
   type!: ActivityType;
 
-  @Field(() => String, { description: 'The same in a sentence for people.' })
+  @Field(() => String, { description: 'Sentence that describes the change.' })
   @Property({ type: 'text' })
   message!: string;
 
-  @Field(() => JsonObject, { description: 'Particulars by type, e.g. the names of the changed `fields`.' })
+  @Field(() => JsonObject, { description: 'Details that depend on the type, e.g. the names of the changed `fields`.' })
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
 }

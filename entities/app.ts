@@ -8,40 +8,40 @@ export const AppStatusEnum = { DRAFT: 'draft', DEPLOYED: 'deployed', FAILED: 'fa
 export type AppStatus = (typeof AppStatusEnum)[keyof typeof AppStatusEnum];
 registerEnumType(AppStatusEnum, {
   name: 'AppStatus',
-  description: 'How far an app has come.',
+  description: 'State of the deployment of an app.',
   valuesConfig: {
-    DRAFT: { description: 'It was never deployed.' },
-    DEPLOYED: { description: 'It is deployed.' },
-    FAILED: { description: 'Its last deployment failed.' },
+    DRAFT: { description: 'The app was never deployed.' },
+    DEPLOYED: { description: 'The app is deployed.' },
+    FAILED: { description: 'The last deployment failed.' },
   },
 });
 
-/** Code of the customer's own that runs in the service, with a database schema of its own (contract 5). */
+/** Custom code that runs in the service, with its own database schema (docs/contract.md#resources). */
 @ObjectType({
-  description: 'Code of the customer’s own that runs in the service, with a database schema of its own.',
+  description: 'Custom code that runs in the service, with its own database schema.',
   implements: Node,
 })
 @Entity()
 export class App extends OwnedRow {
-  /** Encrypted JSON of the environment, pairs of name and value; write-only. Null when there is none. */
+  /** Environment variables as encrypted JSON: pairs of name and value. No API returns it. Null if there are none. */
   @Property({ type: 'text', nullable: true, lazy: true })
   env?: string | null;
 
-  /** The names in `env`, in the order of the alphabet. */
+  /** The names in `env` in alphabetical order. */
   @Property({ type: 'json' })
   envNames: string[] = [];
 
-  @Field(() => AppStatusEnum, { description: 'How far it has come.' })
+  @Field(() => AppStatusEnum, { description: 'Deployment status.' })
   @Enum({ items: () => Object.values(AppStatusEnum), type: 'text' })
   status: AppStatus = 'draft';
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was last deployed; null before.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last deployment; null if there was none.' })
   @Property({ type: 'timestamptz', nullable: true })
   deployedAt?: Date | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'The database schema that is its own; null until its first migration.',
+    description: 'Name of its database schema; null until its first migration.',
   })
   @Property({ type: 'text', nullable: true })
   schemaName?: string | null;

@@ -4,34 +4,34 @@ import type { ResourceKind } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A user's mark on a resource that they want at hand; nobody else sees it (specification, "Query favorite"). */
-@ObjectType({ description: 'The caller’s mark on a resource that they want at hand; nobody else sees it.' })
+/** A resource marked as a favourite by a user. No other user has access to it (docs/contract.md#favorites). */
+@ObjectType({ description: 'A resource marked as a favourite by the caller. No other user sees it.' })
 @Entity()
 export class Favorite extends TenantRow {
   @Property({ type: 'text' })
   kind!: ResourceKind;
 
-  @Field(() => ID, { description: 'The resource.' })
+  @Field(() => ID, { description: 'Id of the resource.' })
   @Property({ type: 'uuid' })
   resourceId!: string;
 
-  @Field(() => ID, { description: 'Whose favourite it is.' })
+  @Field(() => ID, { description: 'Id of the user whose favourite it is.' })
   @Property({ type: 'uuid' })
   userId!: string;
 }
 
-/** A resource in its user's list of favourites, of any kind (contract 9, "Favourite record"). It is read from several tables and stored in none. */
-@ObjectType({ description: 'A resource in the caller’s list of favourites, of any kind.' })
+/** A favourite resource of any kind. It is read from the tables of all kinds (favorite-model.ts). */
+@ObjectType({ description: 'A favourite resource of the caller, of any kind.' })
 export class FavoriteResource {
-  @Field(() => String, { description: 'What it is, e.g. `dataset` or `query`.' })
+  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
   kind!: ResourceKind;
 
-  @Field(() => ID, { description: 'The resource.' })
+  @Field(() => ID, { description: 'Id of the resource.' })
   id!: string;
 
   @Field(() => String, { description: 'Display name of the resource.' })
   name!: string;
 
-  @Field(() => DateTime, { description: 'When it became a favourite.' })
+  @Field(() => DateTime, { description: 'Time at which it became a favourite.' })
   createdAt!: Date;
 }

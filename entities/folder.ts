@@ -3,9 +3,11 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** Where content lies. Folders are the tenant's: everybody reads them (specification, "Folder"; contract 9, "Folders"). */
+/** A folder for resources of any kind. All users of the tenant may read it (docs/contract.md#folders). */
 @ObjectType({
-  description: 'Where content lies. Folders are the tenant’s and nest as deep as one likes; siblings may share a name.',
+  description:
+    'A folder for resources of any kind, visible to all users of the tenant. ' +
+    'Folders nest to any depth. Siblings may have equal names.',
   implements: Node,
 })
 @Entity()
@@ -14,11 +16,11 @@ export class Folder extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => ID, { nullable: true, description: 'The folder it lies in; null at the top.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the parent folder; null at the top level.' })
   @Property({ type: 'uuid', nullable: true })
   parentId?: string | null;
 
-  /** Who made it and so may change it; null once they are gone. */
+  /** User who created it and may change it; null if the user is deleted. */
   @Property({ type: 'uuid', nullable: true })
   creatorId?: string | null;
 }

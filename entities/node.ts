@@ -1,8 +1,8 @@
 import { Field, ID, InterfaceType } from 'type-graphql';
 
-/** What can be found by its id alone. */
+/** A resource that `node(id)` finds. */
 @InterfaceType({
-  description: 'What can be found by its id alone, by `node(id)`.',
+  description: 'A resource that `node(id)` finds.',
   resolveType: (row: { __typename: string }) => row.__typename,
 })
 export abstract class Node {

@@ -2,7 +2,7 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
-/** What every kind has that somebody owns: name, slug, owner, folder (contract 5, "Common fields"). */
+/** The columns of every kind with owners (docs/contract.md#resources). */
 @ObjectType()
 @Entity({ abstract: true })
 export abstract class OwnedRow extends TenantRow {
@@ -10,22 +10,22 @@ export abstract class OwnedRow extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { description: 'Short name, unique in the tenant among its kind.' })
+  @Field(() => String, { description: 'Short name, unique in the tenant among resources of the same kind.' })
   @Property({ type: 'text' })
   slug!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it is for, in the words of its people.' })
+  @Field(() => String, { nullable: true, description: 'Description.' })
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 
-  /** The principal that owns it: `user:<id>` or `team:<id>`. */
+  /** Principal that owns it: `user:<id>` or `team:<id>`. */
   @Property({ type: 'text' })
   ownerId!: string;
 
-  @Field(() => ID, { nullable: true, description: 'The folder it lies in; null outside of all folders.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the folder; null if it is in none.' })
   @Property({ type: 'uuid', nullable: true })
   folderId?: string | null;
 
-  @Field(() => [ID], { description: 'Ids of its tags, in the order the tags were made.' })
+  @Field(() => [ID], { description: 'Ids of its tags, in the order in which the tags were created.' })
   tags!: string[];
 }

@@ -4,21 +4,21 @@ import type { ResourceKind } from '../src/core/permissions.ts';
 import { Tag } from './tag.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A tag on one resource (specification, "Tags and favorites"). */
-@ObjectType({ description: 'A tag on one resource.' })
+/** The assignment of a tag to a resource (docs/contract.md#tags). */
+@ObjectType({ description: 'The assignment of a tag to a resource.' })
 @Entity()
 export class TagAssignment extends TenantRow {
   @Property({ type: 'text' })
   kind!: ResourceKind;
 
-  @Field(() => ID, { description: 'The resource.' })
+  @Field(() => ID, { description: 'Id of the resource.' })
   @Property({ type: 'uuid' })
   resourceId!: string;
 
-  @Field(() => ID, { description: 'The tag.' })
+  @Field(() => ID, { description: 'Id of the tag.' })
   @Property({ type: 'uuid' })
   tagId!: string;
 
-  @Field(() => Tag, { description: 'The tag, with its name and colour.' })
+  @Field(() => Tag, { description: 'The tag.' })
   tag!: Tag;
 }

@@ -3,26 +3,26 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A word that people put on resources to find them again (specification, "Tags and favorites"; contract 5). */
-@ObjectType({ description: 'A word that people put on resources to find them again.', implements: Node })
+/** A label for resources of any kind (docs/contract.md#tags). */
+@ObjectType({ description: 'A label for resources of any kind.', implements: Node })
 @Entity()
 export class Tag extends TenantRow {
-  @Field(() => String, { description: 'The word, unique in the tenant, ignoring case.' })
+  @Field(() => String, { description: 'Display name, unique in the tenant ignoring case.' })
   @Property({ type: 'text' })
   name!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'The colour it is shown in: `#rgb`, `#rrggbb` or a colour’s name in CSS.',
+    description: 'Colour: `#rgb`, `#rrggbb` or a CSS colour name.',
   })
   @Property({ type: 'text', nullable: true })
   color?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'What it stands for.' })
+  @Field(() => String, { nullable: true, description: 'Description.' })
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The user who made it; null when there is no such user any more.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the user who created it; null if the user is deleted.' })
   @Property({ type: 'uuid', nullable: true })
   creatorId?: string | null;
 }

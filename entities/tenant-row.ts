@@ -3,7 +3,10 @@ import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { newId } from '../src/core/id.ts';
 import { DateTime } from '../src/core/scalars.ts';
 
-/** What every row of a tenant has. The filter names the tenant in every statement of the unit of work; row-level security stands behind it. */
+/**
+ * The columns of every row that belongs to a tenant. The filter restricts every statement of the unit of work to the
+ * tenant, in addition to row-level security (docs/architecture.md#tenants).
+ */
 @ObjectType()
 @Entity({ abstract: true })
 @Filter({ name: 'tenant', cond: ({ tenantId }) => ({ tenantId }), default: true })
@@ -15,15 +18,15 @@ export abstract class TenantRow {
   @Property({ type: 'uuid' })
   tenantId!: string;
 
-  @Field(() => Int, { description: 'Counts the changes; entity tags and `If-Match` speak of it.' })
+  @Field(() => Int, { description: 'Revision number, used in `ETag` and `If-Match`.' })
   @Property({ type: 'integer', version: true })
   version: number = 1;
 
-  @Field(() => DateTime, { description: 'When it was made.' })
+  @Field(() => DateTime, { description: 'Creation time.' })
   @Property({ type: 'timestamptz' })
   createdAt: Date = new Date();
 
-  @Field(() => DateTime, { description: 'When it last changed.' })
+  @Field(() => DateTime, { description: 'Time of the last change.' })
   @Property({ type: 'timestamptz', onUpdate: () => new Date() })
   updatedAt: Date = new Date();
 }

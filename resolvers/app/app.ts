@@ -1,20 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import {
-  Arg,
-  Args,
-  Ctx,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  InputType,
-  Mutation,
-  Query,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { CreateAppInput, UpdateAppInput } from '../../entities/app-input.ts';
 import { App } from '../../entities/app.ts';
-import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import { APP } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
@@ -32,40 +19,22 @@ const AppPage = pageOf(App, 'App');
 
 export const AppOwnedFields = ownedFields(APP);
 
-/** Changes of an app. */
-@InputType({ description: 'Changes of an app. Absent keys stay as they are, null clears.' })
-export class UpdateAppInput extends UpdateOwnedInput {
-  @Field(() => JsonObject, {
-    nullable: true,
-    description:
-      'Its environment: name to text, at most 100 names of letters, digits and `_`. A value of null takes a name out, `••••` keeps its value, names that are not given stay. Null takes all out.',
-  })
-  env?: Record<string, unknown> | null;
-}
-
-/** A new app. */
-@InputType({ description: 'A new app.' })
-export class CreateAppInput extends UpdateAppInput {
-  @Field(() => String, { description: 'Display name.' })
-  override name!: string;
-}
-
 @Resolver(() => App)
 export class AppResolver {
   @Can('authenticated')
-  @Query(() => App, { description: 'One app.' })
+  @Query(() => App, { description: 'Returns an app.' })
   app(@Ctx() ctx: Context, @Key('app') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(App, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => AppPage, { description: 'The apps that the caller may read.' })
+  @Query(() => AppPage, { description: 'Lists the apps that the caller may read.' })
   async apps(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(App, await resolveListArguments(ctx, page), info);
   }
 
   @Can('apps:create')
-  @Mutation(() => App, { description: 'Makes an app, which is not deployed yet.' })
+  @Mutation(() => App, { description: 'Creates an app. It is not deployed yet.' })
   async createApp(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The new app.' }) input: CreateAppInput,
@@ -75,18 +44,18 @@ export class AppResolver {
   }
 
   @Can('app:write')
-  @Mutation(() => App, { description: 'Changes an app.' })
+  @Mutation(() => App, { description: 'Updates an app.' })
   async updateApp(
     @Ctx() ctx: Context,
     @Key('app') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateAppInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateAppInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(App, await apps.update(ctx, id, input), info);
   }
 
   @Can('app:delete')
-  @Mutation(() => ID, { description: 'Deletes an app; answers its id as given.' })
+  @Mutation(() => ID, { description: 'Deletes an app. Returns its id as passed.' })
   async deleteApp(@Ctx() ctx: Context, @Key('app') id: string) {
     await apps.remove(ctx, id);
     return id;
@@ -95,7 +64,8 @@ export class AppResolver {
   @Requires('envNames', 'id', 'ownerId')
   @FieldResolver(() => JsonObject, {
     description:
-      'Its environment: the names, each with `••••` for its value, which nobody is shown. Empty to those who may not write the app.',
+      'Environment variables: every name with the value `••••`; the API never returns a value. ' +
+      'Empty if the caller may not write the app.',
   })
   async env(@Ctx() ctx: Context, @Root() app: Pick<App, 'envNames' | 'id' | 'ownerId'>) {
     return levelAllows(await accessLevel(ctx, app), 'app:write') ? apps.maskEnv(app.envNames) : {};

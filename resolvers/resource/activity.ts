@@ -6,13 +6,16 @@ import { Principal, principalOf, type PrincipalColumns } from './principal.ts';
 
 export const ActivityPage = pageOf(Activity, 'Activity');
 
-/** Which part of a list below a resource is wanted. */
+/** The part of a list of children to return. */
 @ArgsType()
 export class ChildPageArgs {
-  @Field(() => Int, { nullable: true, description: 'Items wanted, 1 to 1000; by default all, up to 1000.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Maximum number of items, 1 to 1000. Default: all items, at most 1000.',
+  })
   limit?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Items to pass over. Default 0.' })
+  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default 0.' })
   start?: number;
 }
 
@@ -21,7 +24,7 @@ export class ActivityResolver {
   @Requires('userId', 'user.username', 'user.displayName', 'user.email')
   @FieldResolver(() => Principal, {
     nullable: true,
-    description: 'Who did it, with the name to show; null when there is no such user any more.',
+    description: 'User who performed the change; null if the user is deleted.',
   })
   user(@Root() { userId, user }: PrincipalColumns & { userId: string | null }): Principal | null {
     return user ? principalOf(`user:${userId}`, { user }) : null;

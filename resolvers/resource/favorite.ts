@@ -12,7 +12,8 @@ export class FavoriteResolver {
   @Can('authenticated')
   @Query(() => FavoriteResourcePage, {
     description:
-      'The caller’s favourites of every kind, as far as they can still read them, the newest first. `q` looks at names.',
+      'Lists the favourites of the caller, of every kind, newest first, without resources that the caller may no ' +
+      'longer read. `q` searches names.',
   })
   favorites(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(FavoriteResource, page, info);

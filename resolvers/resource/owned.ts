@@ -1,63 +1,54 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root, type ClassType } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Resolver, Root, type ClassType } from 'type-graphql';
 import type { Activity } from '../../entities/activity.ts';
 import { Favorite } from '../../entities/favorite.ts';
 import { Folder } from '../../entities/folder.ts';
 import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
-import { ShareInput } from '../../entities/share-input.ts';
 import { Share } from '../../entities/share.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
-import { abilitiesAt, isRestricted, type Permission } from '../../src/core/permissions.ts';
+import { abilitiesAt, isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import type { ReadRow } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { loadVisibleShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
-import * as favorites from '../../src/services/resource/favorite.ts';
-import { accessLevelColumns, setOwner } from '../../src/services/resource/owned-kind.ts';
+import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
-import * as tagging from '../../src/services/resource/tag-assignment.ts';
-import { Key } from '../support/arguments.ts';
-import { Can } from '../support/guard.ts';
 import { ActivityPage, ChildPageArgs } from './activity.ts';
+import { ownedMutations, type ShareMutation } from './owned-mutations.ts';
 import { permissionsType } from './permissions-type.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
 import { ReferencePage } from './reference.ts';
 import { PrincipalId } from './share.ts';
 
-/** All that GraphQL shows of a favourite. */
-const FAVORITE = ['resourceId', 'userId', 'createdAt', 'updatedAt'];
+/** The columns of a favourite that GraphQL returns. */
+const FAVORITE_COLUMNS = ['resourceId', 'userId', 'createdAt', 'updatedAt'];
 
-const TagId = () => Arg('tagId', () => ID, { description: 'Id of the tag.' });
-
-/** What the read path brings of an owner. */
 interface OwnerColumns {
   ownerId: string;
   ownerUser?: PrincipalColumns['user'];
   ownerTeam?: PrincipalColumns['team'];
 }
 
-/** What a kind's shares take, where that is more than a level. */
-interface ShareMutation {
-  input: ClassType<ShareInput>;
-  set(ctx: Context, id: string, principalId: string, input: ShareInput): Promise<string>;
-}
-
-/** Declares the fields and mutations that all kinds with owners share; the result is one more resolver of the type. */
+/**
+ * Declares the fields and mutations of a kind with owners: two resolver classes. `shareMutation` replaces the input and
+ * the service of the mutation that shares a resource. Returns the class of the fields.
+ */
 export function ownedFields<T extends OwnedRow>(
-  kindOf: OwnedKind<T>,
-  sharing: ShareMutation = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, kindOf, ...share) },
+  ownedKind: OwnedKind<T>,
+  shareMutation?: ShareMutation,
 ): NewableFunction {
-  const { kind, what } = kindOf;
-  const type = kindOf.entity as ClassType<T>;
+  ownedMutations(ownedKind, shareMutation);
+  const { kind } = ownedKind;
+  const type = ownedKind.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
 
-  /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
+  /** Both fields on favourites select these columns, so that one statement loads them for a list. */
   const favoriteOf = async (ctx: Context, resource: AccessColumns): Promise<ReadRow<Favorite> | null> =>
-    (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
+    (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE_COLUMNS))[0] ?? null;
 
   @Resolver(() => type)
   class OwnedFields {
@@ -67,39 +58,39 @@ export function ownedFields<T extends OwnedRow>(
     }
 
     @Requires('slug')
-    @FieldResolver(() => String, { description: '`{tenant}:{slug}`.' })
+    @FieldResolver(() => String, { description: 'Natural id: `<tenant>:<slug>`.' })
     naturalId(@Ctx() { viewer }: Context, @Root() { slug }: { slug: string }): string {
       return `${viewer.tenant}:${slug}`;
     }
 
     @Requires('ownerId')
-    @FieldResolver(() => ID, { description: 'The owner: id of a user, or `team:<id>`.' })
+    @FieldResolver(() => ID, { description: 'Owner: user id or `team:<id>`.' })
     ownerId(@Root() { ownerId }: { ownerId: string }): string {
       return printPrincipal(ownerId);
     }
 
     @Requires('ownerId', ...principalColumns('ownerUser', 'ownerTeam'))
-    @FieldResolver(() => Principal, { description: 'The owner, with the name to show.' })
+    @FieldResolver(() => Principal, { description: 'Owner, with the name to display.' })
     owner(@Root() { ownerId, ownerUser, ownerTeam }: OwnerColumns): Principal {
       return principalOf(ownerId, { user: ownerUser, team: ownerTeam });
     }
 
-    @Requires(...accessLevelColumns(kindOf))
-    @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
+    @Requires(...accessLevelColumns(ownedKind))
+    @FieldResolver(() => Permissions, { description: 'The permissions of the caller.' })
     permissions(@Ctx() ctx: Context, @Root() resource: AccessColumns): object | Promise<object> {
       const level = accessLevel(ctx, resource);
       return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
     }
 
-    @FieldResolver(() => Folder, { nullable: true, description: 'The folder it lies in; null outside of all folders.' })
+    @FieldResolver(() => Folder, { nullable: true, description: 'Folder of the resource; null if it is in none.' })
     folder(@Root() { folder }: { folder: Folder | null }): Folder | null {
       return folder;
     }
 
-    @Requires(...accessLevelColumns(kindOf))
+    @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => [Share], {
       description:
-        'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.',
+        'Shares, oldest first. A caller with restricted access sees only their own shares and those of their teams.',
     })
     shares(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
       return loadVisibleShares(ctx, resource, (own) =>
@@ -107,8 +98,8 @@ export function ownedFields<T extends OwnedRow>(
       );
     }
 
-    @Requires(...accessLevelColumns(kindOf))
-    @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
+    @Requires(...accessLevelColumns(ownedKind))
+    @FieldResolver(() => Share, { description: 'Share of a user or team. An error if there is none.' })
     async share(
       @Ctx() ctx: Context,
       @Root() resource: AccessColumns,
@@ -123,24 +114,26 @@ export function ownedFields<T extends OwnedRow>(
       return share;
     }
 
-    @Requires(...accessLevelColumns(kindOf))
+    @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => ReferencePage, {
-      description: 'What uses it, as far as the caller may read that; at most 1000.',
+      description: 'The resources that use it and that the caller may read, at most 1000.',
     })
     async references(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
-      return { ...(await ctx.read.childPage(type, 'references', resource, info)), kindOf, resource };
+      return { ...(await ctx.read.childPage(type, 'references', resource, info)), kindOf: ownedKind, resource };
     }
 
-    @FieldResolver(() => [TagAssignment], { description: 'Its tags, in the order the tags were made.' })
+    @FieldResolver(() => [TagAssignment], {
+      description: 'Assignments of its tags, in the order in which the tags were created.',
+    })
     tagAssignments(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
       return ctx.read.children(type, 'tagAssignments', resource, info);
     }
 
-    @FieldResolver(() => TagAssignment, { description: 'One of its tags; an error when it does not have it.' })
+    @FieldResolver(() => TagAssignment, { description: 'Assignment of one tag. An error if it is not assigned.' })
     async tagAssignment(
       @Ctx() ctx: Context,
       @Root() { id }: AccessColumns,
-      @TagId() tagId: string,
+      @Arg('tagId', () => ID, { description: 'Id of the tag.' }) tagId: string,
       @Info() info: GraphQLResolveInfo,
     ) {
       const assignment = await ctx.read.find(TagAssignment, { resourceId: id, tagId }, info);
@@ -155,15 +148,15 @@ export function ownedFields<T extends OwnedRow>(
 
     @FieldResolver(() => Favorite, {
       nullable: true,
-      description: 'The caller’s mark on it; null when it is none of their favourites.',
+      description: 'The caller’s favourite record; null if it is not one of their favourites.',
     })
     favorite(@Ctx() ctx: Context, @Root() resource: AccessColumns) {
       return favoriteOf(ctx, resource);
     }
 
-    @Requires(...accessLevelColumns(kindOf))
+    @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => ActivityPage, {
-      description: 'What was done to it, the latest first; without particulars to those who see a part of it.',
+      description: 'Activities, latest first. Without `data` for a caller with restricted access.',
     })
     async activity(
       @Ctx() ctx: Context,
@@ -175,82 +168,6 @@ export function ownedFields<T extends OwnedRow>(
       return isRestricted(await accessLevel(ctx, resource))
         ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) }
         : found;
-    }
-
-    @Can(`${kind}:assignTags` as Permission)
-    @Mutation(() => TagAssignment, {
-      name: `tag${type.name}`,
-      description: `Puts a tag on a ${what}; nothing happens when it has it.`,
-    })
-    async tagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string, @Info() info: GraphQLResolveInfo) {
-      const { id: assignment, created } = await tagging.assign(ctx, kindOf, id, tagId);
-      return { ...(await ctx.read.readAfterWrite(TagAssignment, assignment, info)), created };
-    }
-
-    @Can(`${kind}:assignTags` as Permission)
-    @Mutation(() => ID, {
-      name: `untag${type.name}`,
-      description: `Takes a tag off a ${what}; answers the tag’s id as given.`,
-    })
-    async untagOne(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string) {
-      await tagging.unassign(ctx, kindOf, id, tagId);
-      return tagId;
-    }
-
-    @Can(`${kind}:read` as Permission)
-    @Mutation(() => Favorite, {
-      name: `favorite${type.name}`,
-      description: `Makes a ${what} a favourite of the caller.`,
-    })
-    async favoriteOne(@Ctx() ctx: Context, @Key(what) id: string, @Info() info: GraphQLResolveInfo) {
-      return ctx.read.one(Favorite, { resourceId: await favorites.add(ctx, kindOf, id) }, info);
-    }
-
-    @Can(`${kind}:read` as Permission)
-    @Mutation(() => ID, {
-      name: `unfavorite${type.name}`,
-      description: `Makes a ${what} no favourite of the caller any more; answers its id as given.`,
-    })
-    async unfavoriteOne(@Ctx() ctx: Context, @Key(what) id: string) {
-      await favorites.remove(ctx, kindOf, id);
-      return id;
-    }
-
-    @Can(`${kind}:share` as Permission)
-    @Mutation(() => Share, {
-      name: `share${type.name}`,
-      description: `Shares a ${what} with a user or team, or changes what they may do.`,
-    })
-    async shareOne(
-      @Ctx() ctx: Context,
-      @Key(what) id: string,
-      @PrincipalId() principalId: string,
-      @Arg('input', () => sharing.input, { description: 'What they may do.' }) input: ShareInput,
-      @Info() info: GraphQLResolveInfo,
-    ) {
-      return ctx.read.readAfterWrite(Share, await sharing.set(ctx, id, principalId, input), info);
-    }
-
-    @Can(`${kind}:share` as Permission)
-    @Mutation(() => ID, {
-      name: `unshare${type.name}`,
-      description: `Takes a share of a ${what} away; answers whose as given. What ownership gives stays.`,
-    })
-    async unshareOne(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string) {
-      await shares.remove(ctx, kindOf, id, principalId);
-      return principalId;
-    }
-
-    @Can(`${kind}:changeOwner` as Permission)
-    @Mutation(() => type, { name: `set${type.name}Owner`, description: `Gives a ${what} to another user or team.` })
-    async setOwner(
-      @Ctx() ctx: Context,
-      @Key(what) id: string,
-      @Arg('ownerId', () => ID, { description: 'The new owner: `user:<id>`, `team:<id>`, a user’s id or name.' })
-      ownerId: string,
-      @Info() info: GraphQLResolveInfo,
-    ) {
-      return ctx.read.readAfterWrite(type, await setOwner(ctx, kindOf, id, ownerId), info);
     }
   }
   return OwnedFields;

@@ -2,27 +2,27 @@ import { Field, ObjectType, type ClassType } from 'type-graphql';
 import { abilitiesAt, LEVEL, type Ability, type ResourceKind } from '../../src/core/permissions.ts';
 
 const ABILITY_DESCRIPTIONS: Record<Ability, string> = {
-  read: 'See it.',
-  write: 'Change what it says or does.',
-  edit: 'Change its name and description.',
-  run: 'Run queries with it.',
-  refresh: 'Replace its rows by those of its query.',
-  copy: 'Copy it or take snapshots.',
-  share: 'Share it with others.',
-  delete: 'Delete it.',
-  addVisual: 'Add and change visuals.',
+  read: 'Read the resource.',
+  write: 'Change the content of the resource.',
+  edit: 'Change the name and description.',
+  run: 'Run queries.',
+  refresh: 'Refresh the rows.',
+  copy: 'Copy the resource and create snapshots.',
+  share: 'Share the resource.',
+  delete: 'Delete the resource.',
+  addVisual: 'Create and change visuals.',
   deleteVisual: 'Delete visuals.',
-  assignTags: 'Put tags on it.',
-  changeOwner: 'Give it to somebody else.',
+  assignTags: 'Assign and remove tags.',
+  changeOwner: 'Transfer the resource to another owner.',
 };
 
 const permissionsTypes = new Map<ResourceKind, ClassType>();
 
-/** The permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
+/** Returns the GraphQL type of a kind's permissions, e.g. `DatasetPermissions`: one boolean for each ability. */
 export function permissionsType(kind: ResourceKind, type: string): ClassType {
   const known = permissionsTypes.get(kind);
   if (known) return known;
-  @ObjectType(`${type}Permissions`, { description: `What the caller may do to a ${type}.` })
+  @ObjectType(`${type}Permissions`, { description: `The permissions of the caller on a resource of type ${type}.` })
   class Permissions {}
   for (const ability of Object.keys(abilitiesAt(kind, LEVEL.none)) as Ability[])
     Field(() => Boolean, { description: ABILITY_DESCRIPTIONS[ability] })(Permissions.prototype, ability);

@@ -1,39 +1,39 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { printPrincipal } from '../../src/core/viewer.ts';
 
-export const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
+const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
 registerEnumType(PrincipalTypeEnum, {
   name: 'PrincipalType',
-  description: 'What a principal is.',
+  description: 'Type of a principal.',
   valuesConfig: { USER: { description: 'A user.' }, TEAM: { description: 'A team.' } },
 });
 
-/** Somebody who can own things and with whom things are shared (specification, "Owner principal"). */
-@ObjectType({ description: 'Somebody who can own things and with whom things are shared: a user or a team.' })
+/** A user or team that can own resources and receive shares (docs/contract.md#owners). */
+@ObjectType({ description: 'A user or team that can own resources and receive shares.' })
 export class Principal {
-  @Field(() => ID, { description: 'Id of a user, or `team:<id>`.' })
+  @Field(() => ID, { description: 'User id or `team:<id>`.' })
   id!: string;
 
-  @Field(() => String, { description: 'Name to show.' })
+  @Field(() => String, { description: 'Name to display: of a user the display name, or else the username.' })
   name!: string;
 
-  @Field(() => PrincipalTypeEnum, { description: 'User or team.' })
+  @Field(() => PrincipalTypeEnum, { description: 'Whether it is a user or a team.' })
   type!: 'user' | 'team';
 
-  @Field(() => String, { nullable: true, description: 'Of a user: the e-mail address.' })
+  @Field(() => String, { nullable: true, description: 'E-mail address of a user; null for a team.' })
   email!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Of a team: what it is for.' })
+  @Field(() => String, { nullable: true, description: 'Description of a team; null for a user.' })
   description!: string | null;
 }
 
-/** What the read path brings of a principal. */
+/** The columns of a principal that the read path selects. */
 export interface PrincipalColumns {
   user?: { username: string; displayName: string | null; email: string | null } | null;
   team?: { name: string; description: string | null } | null;
 }
 
-/** What `@Needs` must name of the relations to user and team for `principalOf`. */
+/** Returns the columns that `principalOf` requires. `user` and `team` are the names of the relations. */
 export const principalColumns = (user: string, team: string): string[] => [
   `${user}.username`,
   `${user}.displayName`,
@@ -42,6 +42,7 @@ export const principalColumns = (user: string, team: string): string[] => [
   `${team}.description`,
 ];
 
+/** Returns a principal with the name to display. */
 export function principalOf(principal: string, { user, team }: PrincipalColumns): Principal {
   const name = team?.name ?? user?.displayName ?? user?.username ?? '';
   return {

@@ -7,13 +7,13 @@ import { printPrincipal } from '../../src/core/viewer.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { pageOf } from '../support/page.ts';
 
-/** Something that uses a resource. */
-@ObjectType({ description: 'Something that uses a resource.' })
+/** A resource that uses another one. */
+@ObjectType({ description: 'A resource that uses another one.' })
 export class Reference {
-  @Field(() => String, { description: 'What it is, e.g. `dataset` or `suite`.' })
+  @Field(() => String, { description: 'Kind of the using resource, e.g. `dataset` or `suite`.' })
   kind!: string;
 
-  @Field(() => ID, { description: 'Its id.' })
+  @Field(() => ID, { description: 'Id of the using resource.' })
   id!: string;
 
   @Field(() => String, { description: 'Display name.' })
@@ -24,7 +24,7 @@ export class Reference {
 export class ReferenceResolver {
   @FieldResolver(() => ID, {
     nullable: true,
-    description: 'The owner: id of a user, or `team:<id>`; null for what nobody owns.',
+    description: 'Owner: user id or `team:<id>`; null for kinds without owners.',
   })
   ownerId(@Root() { ownerId }: { ownerId: string | null }): string | null {
     return ownerId && printPrincipal(ownerId);
@@ -33,7 +33,7 @@ export class ReferenceResolver {
 
 export const ReferencePage = pageOf(Reference, 'Reference');
 
-/** A page and whose it is. */
+/** A page of references with the resource that they use. */
 interface ResourceReferences {
   kindOf: OwnedKind<OwnedRow>;
   resource: AccessColumns;
@@ -44,18 +44,18 @@ export class ReferencePageResolver {
   @FieldResolver(() => Int, {
     nullable: true,
     description:
-      'How many more there are that the caller may not read; null for those who may not delete the resource.',
+      'Number of further references that the caller may not read; null if the caller may not delete the resource.',
   })
   async hidden(
     @Ctx() ctx: Context,
     @Root() { kindOf: { entity, kind }, resource }: ResourceReferences,
   ): Promise<number | null> {
     if (!levelAllows(await accessLevel(ctx, resource), `${kind}:delete` as ResourcePermission)) return null;
-    const [all, read] = await Promise.all(
+    const [all, readable] = await Promise.all(
       (['allReferences', 'references'] as const).map((relation) =>
         ctx.read.children(entity as never, relation, { id: resource.id }, ['id']),
       ),
     );
-    return all!.length - read!.length;
+    return all!.length - readable!.length;
   }
 }

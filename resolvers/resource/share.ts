@@ -4,20 +4,20 @@ import { Requires } from '../../src/core/read/model.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
 
-/** The argument that names who a share is for. */
+/** Declares the argument for the recipient of a share. */
 export const PrincipalId = () =>
-  Arg('principalId', () => ID, { description: 'Whom it is for: `user:<id>`, `team:<id>`, a user’s id or name.' });
+  Arg('principalId', () => ID, { description: 'Recipient: `user:<id>`, `team:<id>`, a user id or a username.' });
 
 @Resolver(() => Share)
 export class ShareResolver {
   @Requires('principal')
-  @FieldResolver(() => ID, { description: 'Whom it is for: id of a user, or `team:<id>`.' })
+  @FieldResolver(() => ID, { description: 'Recipient: user id or `team:<id>`.' })
   principalId(@Root() { principal }: { principal: string }): string {
     return printPrincipal(principal);
   }
 
   @Requires('principal', ...principalColumns('user', 'team'))
-  @FieldResolver(() => Principal, { description: 'Whom it is for, with the name to show.' })
+  @FieldResolver(() => Principal, { description: 'Recipient, with the name to display.' })
   principal(@Root() share: PrincipalColumns & { principal: string }): Principal {
     return principalOf(share.principal, share);
   }

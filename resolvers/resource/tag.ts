@@ -7,7 +7,6 @@ import {
   FieldResolver,
   ID,
   Info,
-  InputType,
   Mutation,
   ObjectType,
   Query,
@@ -15,6 +14,7 @@ import {
   Root,
 } from 'type-graphql';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
+import { CreateTagInput, UpdateTagInput } from '../../entities/tag-input.ts';
 import { Tag } from '../../entities/tag.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -25,38 +25,12 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const TagPage = pageOf(Tag, 'Tag');
 
-/** Changes of a tag. */
-@InputType({ description: 'Changes of a tag. Absent keys stay as they are, null clears.' })
-export class UpdateTagInput {
-  @Field(() => String, {
-    nullable: true,
-    description: 'The word, at most 100 characters, unique in the tenant, ignoring case.',
-  })
-  name?: string;
-
-  @Field(() => String, {
-    nullable: true,
-    description: '`#rgb`, `#rrggbb` or a colour’s name in CSS, e.g. `rebeccapurple`.',
-  })
-  color?: string | null;
-
-  @Field(() => String, { nullable: true, description: 'What it stands for.' })
-  description?: string | null;
-}
-
-/** A new tag. */
-@InputType({ description: 'A new tag.' })
-export class CreateTagInput extends UpdateTagInput {
-  @Field(() => String, { description: 'The word, at most 100 characters, unique in the tenant, ignoring case.' })
-  override name!: string;
-}
-
-/** What the caller may do to a tag. */
-@ObjectType({ description: 'What the caller may do to a tag: its creator and superusers change it.' })
-export class TagPermissions {
-  @Field(() => Boolean, { description: 'See it.' }) read!: boolean;
-  @Field(() => Boolean, { description: 'Change it.' }) edit!: boolean;
-  @Field(() => Boolean, { description: 'Delete it.' }) delete!: boolean;
+/** The permissions of the caller on a tag. */
+@ObjectType({ description: 'The permissions of the caller on a tag. Its creator and superusers may change it.' })
+class TagPermissions {
+  @Field(() => Boolean, { description: 'Read the tag.' }) read!: boolean;
+  @Field(() => Boolean, { description: 'Change the tag.' }) edit!: boolean;
+  @Field(() => Boolean, { description: 'Delete the tag.' }) delete!: boolean;
 }
 
 const TagId = () => Arg('id', () => ID, { description: 'Id of the tag.' });
@@ -64,19 +38,19 @@ const TagId = () => Arg('id', () => ID, { description: 'Id of the tag.' });
 @Resolver(() => Tag)
 export class TagResolver {
   @Can('authenticated')
-  @Query(() => Tag, { description: 'One tag.' })
+  @Query(() => Tag, { description: 'Returns a tag.' })
   tag(@Ctx() ctx: Context, @TagId() id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Tag, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => TagPage, { description: 'The tags of the tenant.' })
+  @Query(() => TagPage, { description: 'Lists the tags of the tenant.' })
   tags(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Tag, page, info);
   }
 
   @Can('authenticated')
-  @Mutation(() => Tag, { description: 'Makes a tag.' })
+  @Mutation(() => Tag, { description: 'Creates a tag. All users may.' })
   async createTag(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The new tag.' }) input: CreateTagInput,
@@ -86,34 +60,37 @@ export class TagResolver {
   }
 
   @Can('tag:edit')
-  @Mutation(() => Tag, { description: 'Changes a tag, wherever it is assigned.' })
+  @Mutation(() => Tag, { description: 'Updates a tag. Requires its creator or a superuser.' })
   async updateTag(
     @Ctx() ctx: Context,
     @TagId() id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateTagInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateTagInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Tag, await tags.update(ctx, id, input), info);
   }
 
   @Can('tag:delete')
-  @Mutation(() => ID, { description: 'Deletes a tag and takes it off every resource; answers its id as given.' })
+  @Mutation(() => ID, {
+    description:
+      'Deletes a tag and removes it from all resources. Requires its creator or a superuser. Returns the id as passed.',
+  })
   async deleteTag(@Ctx() ctx: Context, @TagId() id: string) {
     await tags.remove(ctx, id);
     return id;
   }
 
   @Requires('creatorId')
-  @FieldResolver(() => TagPermissions, { description: 'What the caller may do to it.' })
+  @FieldResolver(() => TagPermissions, { description: 'The permissions of the caller.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): TagPermissions {
-    const may = canChange(tags.TAG, viewer, creatorId);
-    return { read: true, edit: may, delete: may };
+    const mayChange = canChange(tags.TAG, viewer, creatorId);
+    return { read: true, edit: mayChange, delete: mayChange };
   }
 }
 
 @Resolver(() => TagAssignment)
 export class TagAssignmentResolver {
-  @FieldResolver(() => Boolean, { description: 'Whether the mutation that answers it made it.' })
+  @FieldResolver(() => Boolean, { description: 'Whether the mutation that returns it created it.' })
   created(@Root() { created }: { created?: boolean }): boolean {
     return created ?? false;
   }

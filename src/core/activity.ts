@@ -1,6 +1,6 @@
 import type { ResourceKind } from './permissions.ts';
 
-/** What happens to everything that people own. */
+/** Activity events of every kind with owners. */
 export const OWNED_EVENTS = [
   'created',
   'updated',
@@ -12,9 +12,9 @@ export const OWNED_EVENTS = [
   'untagged',
   'folder.moved',
 ] as const;
-export type OwnedEvent = (typeof OWNED_EVENTS)[number];
+type OwnedEvent = (typeof OWNED_EVENTS)[number];
 
-/** What happens to one kind alone. */
+/** Activity events of single kinds. */
 export const KIND_EVENTS = {
   dataset: [
     'refreshed',
@@ -32,16 +32,16 @@ export const KIND_EVENTS = {
 type KindEvents = typeof KIND_EVENTS;
 export type ActivityEventName = OwnedEvent | KindEvents[keyof KindEvents][number];
 
-/** What an activity is called: the kind's word and the event, e.g. `dataset.owner.changed` (contract 9). */
+/** Type of an activity: kind and event, e.g. `dataset.owner.changed` (docs/contract.md#activity). */
 export type ActivityType = `${ResourceKind}.${ActivityEventName}`;
 
-/** Something that somebody did to a resource, ready to be written. */
+/** An activity event to store. */
 export interface ActivityEvent {
   kind: ResourceKind;
-  /** Name and owner as they are when it happens. */
+  /** The resource, with its name and owner at the time of the event. */
   resource: { id: string; name: string; ownerId: string | null };
   event: ActivityEventName;
-  /** One sentence for people. It holds no values of data and no secrets: whoever may read the resource reads it. */
+  /** Sentence for display. It contains no data values and no secrets: every reader of the resource sees it. */
   message: string;
   data?: Record<string, unknown>;
 }

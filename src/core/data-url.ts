@@ -3,7 +3,7 @@ import type { IncomingFile } from './files.ts';
 const DATA_URL = /^data:([^,;]*)((?:;[^,;]*)*),/i;
 const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
 
-/** A file that came as text: a `data:` URL, or base64. Undefined for a text that is neither. */
+/** Returns the file in a `data:` URL or base64 text; undefined for any other text. */
 export function fileFromText(text: string): IncomingFile | undefined {
   const url = DATA_URL.exec(text);
   const body = url ? text.slice(url[0].length) : text;

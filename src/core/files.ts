@@ -1,44 +1,50 @@
-/** What became of a file's bytes: the id that names them from now on, how many they are, and their SHA-256 in hex. */
+/** A stored file: its id, its size in bytes and its SHA-256 in hexadecimal. */
 export interface SavedFile {
   id: string;
   size: number;
   sha256: string;
 }
 
-/** Where the bytes of files are kept: uploads, and later those of libraries, templates and avatars. A row that names the id makes a file last; others are the janitor's. */
+/** Stores the bytes of uploaded files. The janitor deletes files whose id no row contains. */
 export interface FileStore {
   /**
-   * Keeps what is read, whole or not at all; it is on the disk when this answers.
-   * @throws tooLarge past `maxBytes` (0 is unlimited), whatever `content` throws; nothing stays then.
+   * Saves the content, in full or not at all. The file is on the disk when the promise resolves. Throws `tooLarge` for
+   * more than `maxBytes` (0 is unlimited), and any error of `content`.
    */
   save(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<SavedFile>;
-  /** Where the bytes are, for those who read them. */
+  /** Returns the path of a file. */
   path(id: string): string;
-  /** Removes a file, finished or not; one that is not there is no error. */
+  /** Deletes a file, complete or not. Does nothing if there is none. */
   remove(id: string): Promise<void>;
-  /** Every file, finished or not; `createdAt` in milliseconds, when its saving began. */
+  /** Lists all files, complete or not. `createdAt` is the time at which saving began, in milliseconds since 1970. */
   list(): Promise<{ id: string; createdAt: number }[]>;
 }
 
-/** A file on its way in. */
+/** A file that a client uploads. */
 export interface IncomingFile {
-  /** As the client calls it, null where it has no name. */
+  /** Original file name; null without one. */
   filename: string | null;
-  /** As the client says. */
+  /** Media type that the client states. */
   contentType: string;
-  /** It has at least this many bytes. */
+  /** Lower bound of the size in bytes. */
   minSize: number;
-  /** Read once, by whoever takes the file. */
+  /** The bytes. They can be read once. */
   content: AsyncIterable<Uint8Array>;
-  /** Once `content` is read: the whole input, for a form may say more of a file behind it. Bad inputs are thrown. */
+  /**
+   * Returns the complete input, including the fields of a form after the file. Call it after `content` is read. Throws
+   * BAD_USER_INPUT for invalid fields.
+   */
   wholeInput?(): Promise<Record<string, unknown>>;
 }
 
 const MAX_FILENAME_CHARACTERS = 255;
 
-/** A client's name of a file as it may be kept and shown: without folders and control characters, at most 255 characters. It never makes a path. */
-export function cleanFilename(given: string | null | undefined): string {
-  const base = (given ?? '')
+/**
+ * Returns a file name for storage and display: no folders, no control characters, at most 255 characters. Not for
+ * paths.
+ */
+export function cleanFilename(filename: string | null | undefined): string {
+  const base = (filename ?? '')
     .toWellFormed()
     .normalize('NFC')
     .split(/[/\\]/)
@@ -48,12 +54,12 @@ export function cleanFilename(given: string | null | undefined): string {
   return truncateFilename(base, MAX_FILENAME_CHARACTERS) || 'file';
 }
 
-/** The name of what is made of a file: the filename without its extension. */
+/** Returns the file name without its extension. */
 export const titleOf = (filename: string): string => filename.replace(/(?<=.)\.[^.\s]{1,16}$/u, '').trim() || filename;
 
-/** Keeps the extension, which says to people what the file is. */
-function truncateFilename(name: string, most: number): string {
-  if (name.length <= most) return name;
+/** Shortens a file name to `maxLength` characters without its extension being lost. */
+function truncateFilename(name: string, maxLength: number): string {
+  if (name.length <= maxLength) return name;
   const extension = /\.[^.\s]{1,16}$/u.exec(name)?.[0] ?? '';
-  return `${name.slice(0, most - extension.length).replace(/[\ud800-\udbff]$/, '')}${extension}`;
+  return `${name.slice(0, maxLength - extension.length).replace(/[\ud800-\udbff]$/, '')}${extension}`;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A new UUID of version 7: 48 bits of time in milliseconds, the rest random, so that ids sort by their birth. */
+/** Returns a new UUID of version 7: 48 bits of time in milliseconds, then random bits. Ids sort by creation time. */
 export function newId(): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(Date.now(), 0, 6);
@@ -13,5 +13,5 @@ export function newId(): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** The time in a UUID of version 7, in milliseconds. */
+/** Returns the creation time in a UUID of version 7, in milliseconds since 1970. */
 export const creationTimeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -1,26 +1,28 @@
 import { badInput, type ValidationIssue, type ApiError } from './errors.ts';
 
-/** A complaint about one place of the input, as the answer's `validation` lists it. */
+/** Creates a BAD_USER_INPUT error with one validation issue. `path` is dotted, e.g. `env.PORT`. */
 export const invalid = (path: string, message: string): ApiError =>
   badInput(`${path} ${message}`, {
     validation: [{ path: path.split('.'), message: `${path} ${message}`, code: 'invalid' } satisfies ValidationIssue],
   });
 
-/** A text without surrounding blanks, of 1 to `most` characters. Null and undefined are refused. */
-export function checkText(value: string | null | undefined, path: string, most = 255): string {
+/** Returns the text without surrounding white space. Throws unless it has 1 to `maxLength` characters. */
+export function checkText(value: string | null | undefined, path: string, maxLength = 255): string {
   const text = value?.trim();
   if (!text) throw invalid(path, 'is required');
-  if (text.length > most) throw invalid(path, `must have at most ${most} characters`);
+  if (text.length > maxLength) throw invalid(path, `must have at most ${maxLength} characters`);
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text))
-    throw invalid(path, 'must not hold control characters');
+    throw invalid(path, 'must not contain control characters');
   return text;
 }
 
-/** The same for what may be cleared: null stays null. */
-export const checkOptionalText = (value: string | null, path: string, most = 10_000): string | null =>
-  value === null || value === '' ? null : checkText(value, path, most);
+/** Checks a text that may be cleared. Returns null for null and the empty text. */
+export const checkOptionalText = (value: string | null, path: string, maxLength = 10_000): string | null =>
+  value === null || value === '' ? null : checkText(value, path, maxLength);
 
-/** Copies onto `target` the keys of `input` that are present: undefined is absent, null only where `nullable` names the key. */
+/**
+ * Copies the keys of `input` that are not undefined onto `target`. Throws for a null whose key is not in `nullable`.
+ */
 export function assignPresent<T extends object>(
   target: T,
   input: { [K in keyof T]?: T[K] | null },

@@ -1,4 +1,4 @@
-/** Global permissions, granted to users (specification, "Authentication" 6, and contract 3). */
+/** Global permissions, granted to users (docs/contract.md#global-permissions). */
 export const GLOBAL_PERMISSIONS = [
   'users:view',
   'users:create',
@@ -23,7 +23,7 @@ export const GLOBAL_PERMISSIONS = [
 ] as const;
 export type GlobalPermission = (typeof GLOBAL_PERMISSIONS)[number];
 
-/** What a new user may do before anybody grants more. */
+/** Global permissions of a new user. */
 export const NEW_USER_PERMISSIONS: readonly GlobalPermission[] = [
   'datasets:create',
   'reports:create',
@@ -36,7 +36,10 @@ export const NEW_USER_PERMISSIONS: readonly GlobalPermission[] = [
   'ai:access',
 ];
 
-/** What can be done to one resource; the word before the colon is its kind. */
+/** The abilities on most kinds with owners. */
+const OWNED_ABILITIES = ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'] as const;
+
+/** The abilities on a resource, by its kind. A resource permission is `<kind>:<ability>`, e.g. `dataset:write`. */
 export const ABILITIES = {
   dataset: [
     'read',
@@ -51,10 +54,10 @@ export const ABILITIES = {
     'assignTags',
     'changeOwner',
   ],
-  datasource: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
-  query: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
-  report: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
-  app: ['read', 'write', 'edit', 'run', 'share', 'delete', 'assignTags', 'changeOwner'],
+  datasource: OWNED_ABILITIES,
+  query: OWNED_ABILITIES,
+  report: OWNED_ABILITIES,
+  app: OWNED_ABILITIES,
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],
@@ -67,15 +70,19 @@ export type ResourceKind = keyof typeof ABILITIES;
 export type Ability<K extends ResourceKind = ResourceKind> = (typeof ABILITIES)[K][number];
 export type ResourcePermission = { [K in ResourceKind]: `${K}:${Ability<K>}` }[ResourceKind];
 
-/** Everything that `@Can` may name. `authenticated` asks for a caller and nothing more; `session` for one who is not a token. */
+/**
+ * The permissions that `@Can` accepts. `authenticated` requires a caller, `session` a caller with a session instead of
+ * a token.
+ */
 export type Permission = GlobalPermission | ResourcePermission | 'authenticated' | 'session';
 
 const globals: ReadonlySet<string> = new Set(GLOBAL_PERMISSIONS);
 export const isGlobalPermission = (permission: string): permission is GlobalPermission => globals.has(permission);
 
 /**
- * Levels of access to one resource, as shares give them from 1 to 3. Owners stand above every share level; a team's members get the level of their role.
- * Shares that show a part of a dataset stand below all that show the whole: of somebody with several the highest of the unrestricted ones counts (contract 3).
+ * Levels of access to a resource, in ascending order (docs/contract.md#access). Shares store 1 to 3. Restricted levels,
+ * which show a part of a dataset, rank below all others: a user with several shares has the highest unrestricted level,
+ * if any.
  */
 export const LEVEL = {
   none: 0,
@@ -87,10 +94,10 @@ export const LEVEL = {
   owner: 4,
 } as const;
 export type Level = (typeof LEVEL)[keyof typeof LEVEL];
-/** What a share may give: 1 View, 2 Edit, 3 Admin. */
+/** The levels that a share stores: 1 View, 2 Edit, 3 Admin. */
 export type ShareLevel = (typeof LEVEL)['view' | 'edit' | 'admin'];
 
-/** Levels in words, as access is explained; those of parts are called by what their shares were given as. */
+/** Names of levels in the explanation of access. A restricted level has the name of the share's level. */
 const LEVEL_WORDS = {
   [LEVEL.none]: 'none',
   [LEVEL.restrictedView]: 'view',
@@ -103,21 +110,21 @@ const LEVEL_WORDS = {
 export type LevelWord = (typeof LEVEL_WORDS)[Level];
 export const levelWord = (level: Level): LevelWord => LEVEL_WORDS[level];
 
-/** Whether somebody at this level sees a part of the resource at most. */
+/** Whether a user of this level may read only a part of the resource, or nothing. */
 export const isRestricted = (level: Level): boolean => level < LEVEL.view;
 
 export const TEAM_ROLES = ['member', 'memberPlus', 'admin'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
-/** What a role lets its holder do with what the team owns (contract 3, "Team roles"). */
+/** Level of a team role on the resources of the team (docs/contract.md#team-roles). */
 export const LEVEL_OF_ROLE: Record<TeamRole, Level> = {
   member: LEVEL.view,
   memberPlus: LEVEL.edit,
   admin: LEVEL.admin,
 };
 
-/** The least level that an ability asks for (contract 3, "Dataset levels" and the line on other kinds). */
-const REQUIRED_LEVEL: Record<string, Level> = {
+/** Minimum level for each ability (docs/contract.md#shares). */
+const REQUIRED_LEVEL: Record<Ability, Level> = {
   read: LEVEL.view,
   copy: LEVEL.view,
   write: LEVEL.edit,
@@ -132,17 +139,23 @@ const REQUIRED_LEVEL: Record<string, Level> = {
   changeOwner: LEVEL.admin,
 };
 
-/** What shares of a part give, whatever their level. */
-const RESTRICTED_LEVEL: Record<string, Level> = { read: LEVEL.restrictedView, addVisual: LEVEL.restrictedEdit };
+/** Minimum level for the abilities of restricted shares (docs/contract.md#restricted-shares). */
+const RESTRICTED_LEVEL: Partial<Record<Ability, Level>> = {
+  read: LEVEL.restrictedView,
+  addVisual: LEVEL.restrictedEdit,
+};
 
-const levelSuffices = (level: Level, ability: string): boolean =>
-  level >= (isRestricted(level) ? (RESTRICTED_LEVEL[ability] ?? LEVEL.view) : REQUIRED_LEVEL[ability]!);
+const levelSuffices = (level: Level, ability: Ability): boolean =>
+  level >= (isRestricted(level) ? (RESTRICTED_LEVEL[ability] ?? LEVEL.view) : REQUIRED_LEVEL[ability]);
 
-/** Whether a level suffices for what a permission names, e.g. `dataset:write`. */
+/** Whether a level suffices for a permission, e.g. `dataset:write`. */
 export const levelAllows = (level: Level, permission: ResourcePermission): boolean =>
-  levelSuffices(level, permission.slice(permission.indexOf(':') + 1));
+  levelSuffices(level, permission.slice(permission.indexOf(':') + 1) as Ability);
 
-/** Made once for each kind and level: a list shows one for every row, and making it anew was a tenth of its cost. */
+/**
+ * The permissions objects by kind and level. They are created once: creating one for each row was a tenth of a list's
+ * cost.
+ */
 const abilities = Object.fromEntries(
   Object.entries(ABILITIES).map(([kind, words]) => [
     kind,
@@ -155,6 +168,6 @@ const abilities = Object.fromEntries(
   ]),
 );
 
-/** The permissions object of a caller for one resource: every ability of its kind, true or false. */
+/** Returns the permissions object for a resource: every ability of its kind, true or false. */
 export const abilitiesAt = <K extends ResourceKind>(kind: K, level: Level): Readonly<Record<Ability<K>, boolean>> =>
   abilities[kind]!.get(level) as Record<Ability<K>, boolean>;

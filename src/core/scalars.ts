@@ -11,12 +11,11 @@ function parseDateTime(value: unknown): Date {
   return date;
 }
 
-/** A moment: ISO 8601 in UTC with milliseconds (specification, "Conventions" 2). */
 export const DateTime = new GraphQLScalarType<Date, string>({
   name: 'DateTime',
-  description: 'A moment as ISO 8601 in UTC with milliseconds, e.g. `2026-01-31T08:00:00.000Z`.',
+  description: 'Date and time in ISO 8601, in UTC with milliseconds, e.g. `2026-01-31T08:00:00.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-  // Rows bring timestamps as text in this very form already.
+  // The read path returns timestamps as text in this form.
   serialize: (value) => (typeof value === 'string' ? value : (value as Date).toISOString()),
   parseValue: parseDateTime,
   parseLiteral: (node) => parseDateTime(node.kind === Kind.STRING ? node.value : undefined),
@@ -29,17 +28,17 @@ const isIncomingFile = (value: unknown): value is IncomingFile =>
 
 function parseFile(value: unknown): IncomingFile {
   const file = isIncomingFile(value) ? value : typeof value === 'string' ? fileFromText(value) : undefined;
-  if (!file) throw new TypeError('A file is a `data:` URL or base64');
+  if (!file) throw new TypeError('A file must be a `data:` URL or base64');
   return file;
 }
 
-/** A file that is given to the service. In JSON it is text; REST's forms hand over a stream, which no JSON can be mistaken for. */
+/** An uploaded file. GraphQL and JSON bodies contain it as text; a form of REST passes a stream. */
 export const Upload = new GraphQLScalarType<IncomingFile, never>({
   name: 'Upload',
   description:
-    'A file: a `data:` URL, or its bytes in base64. JSON ends at 10 MB, so larger files travel by REST, as a part of `multipart/form-data`.',
+    'File: a `data:` URL or base64. A JSON body has at most 10 MB; send larger files by REST as `multipart/form-data`.',
   serialize: () => {
-    throw new TypeError('A file is given, never answered');
+    throw new TypeError('Upload is an input type');
   },
   parseValue: parseFile,
   parseLiteral: (node) => parseFile(node.kind === Kind.STRING ? node.value : undefined),

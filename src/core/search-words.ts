@@ -2,7 +2,7 @@ import { badInput } from './errors.ts';
 
 const MAX_QUERY_WORDS = 100;
 
-/** Letters that Unicode does not decompose into a base letter and a mark, though people search for them by the base letter. */
+/** Base letters of letters that Unicode does not decompose into a base letter and a mark. */
 const FOLDED: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -27,7 +27,7 @@ const FOLDED: Record<string, string> = {
 };
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gu');
 
-/** Combining marks, but for the two that make other letters of kana (か, が). */
+/** Combining marks except the two that form other kana (か, が). */
 const MARKS = /(?![\u3099\u309A])\p{M}+/gu;
 
 const CJK = String.raw`[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}]`;
@@ -42,19 +42,22 @@ const fold = (text: string) =>
     .replace(FOLDABLE, (letter) => FOLDED[letter]!);
 
 /**
- * The distinct words of a text as every index keeps them: without case and accents, split at whatever is no letter or digit; a Chinese, Japanese or Korean
- * character is a word of its own.
+ * Returns the distinct words of a text as every index stores them: without case and accents, separated by characters
+ * other than letters and digits. A Chinese, Japanese or Korean character is a word of its own
+ * (docs/contract.md#search-words).
  */
 export const wordsOf = (text: string): string[] => [...new Set(fold(text).match(WORD))];
 
-/** The words of a search `q` (contract, section 7). None means that everything matches. A `q` of more than 100 words is a bad input. */
+/**
+ * Returns the words of a search `q`. An empty list matches everything. Throws BAD_USER_INPUT for more than 100 words.
+ */
 export function parseSearchWords(q: string): string[] {
   const words = wordsOf(q);
   if (words.length > MAX_QUERY_WORDS) throw badInput(`q has more than ${MAX_QUERY_WORDS} words`);
   return words;
 }
 
-/** Whether every word begins a word of some of the texts. It is what an index must answer, said plainly. */
+/** Whether every word is the beginning of a word of the texts. The reference for the search of every index. */
 export function matchesWords(words: readonly string[], texts: readonly string[]): boolean {
   const found = texts.flatMap(wordsOf);
   return words.every((word) => found.some((candidate) => candidate.startsWith(word)));

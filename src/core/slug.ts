@@ -2,10 +2,13 @@ import { isUuid } from './id.ts';
 
 const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 
-/** Whether a text may be a slug (contract 4): `^[a-z0-9][a-z0-9-]*$`, at most 100 characters, not shaped like a UUID. */
+/**
+ * Whether a text is a valid slug: `^[a-z0-9][a-z0-9-]*$`, at most 100 characters, not shaped like a UUID
+ * (docs/contract.md#identifiers).
+ */
 export const isSlug = (text: string): boolean => text.length <= 100 && SLUG.test(text) && !isUuid(text);
 
-/** A slug made of a name: accents dropped, everything else a hyphen. */
+/** Returns a slug for a name: letters without accents and digits, with hyphens for the rest. */
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')

@@ -1,9 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
+import { forgetResourceTrigger, OWNED_COLUMNS } from './owned-table.ts';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-const owned = `${ROW}, name text not null, slug text not null, description text, owner_id text not null,
-  folder_id uuid`;
-/** The resource that a row belongs to. Ids are unique across kinds. */
+/** The resource that a row is about: its kind's word and its id, which no two kinds share. */
 const about = `kind text not null, resource_id uuid not null`;
 
 const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
@@ -15,12 +14,10 @@ const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
 export class Resources extends Migration {
   override up(): void {
     this.addSql(
-      `create table dws.report (${owned}, definition jsonb not null default '{"blocks": []}',
-        settings jsonb not null default '{}');`,
+      `create table dws.report (${OWNED_COLUMNS}, definition jsonb not null default '{"blocks": []}', settings jsonb not null default '{}');`,
     );
     this.addSql(
-      `create table dws.app (${owned}, env text, env_names jsonb not null default '[]',
-        status text not null default 'draft', deployed_at timestamptz, schema_name text);`,
+      `create table dws.app (${OWNED_COLUMNS}, env text, env_names jsonb not null default '[]', status text not null default 'draft', deployed_at timestamptz, schema_name text);`,
     );
     for (const kind of ['report', 'app']) {
       this.addSql(`create unique index ${kind}_slug on dws.${kind} (tenant_id, slug);`);
@@ -124,16 +121,9 @@ export class Resources extends Migration {
         delete from dws.favorite where tenant_id = old.tenant_id and resource_id = old.id;
         return null;
       end $$;`);
-    for (const table of OWNED)
-      this.addSql(
-        `create trigger forget_resource after delete on dws.${table} for each row
-          execute function dws.forget_resource();`,
-      );
-    this.addSql(
-      `create function dws.forget_principal() returns trigger language plpgsql as $$
-      begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; ` +
-        `return null; end $$;`,
-    );
+    for (const table of OWNED) this.addSql(forgetResourceTrigger(table));
+    this.addSql(`create function dws.forget_principal() returns trigger language plpgsql as $$
+      begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end $$;`);
     for (const [table, prefix] of [
       ['app_user', 'user:'],
       ['team', 'team:'],

@@ -1,26 +1,14 @@
 import { Migration } from '@mikro-orm/migrations';
+import { OWNED_SEARCH } from './owned-table.ts';
+import { searchedTable, type SearchedTable } from './searched-table.ts';
 import { ofTenants } from './tenant-table.ts';
 
-/** A searchable kind: its name, its table, and SQL expressions over its row `r`. */
-interface SearchableKind {
-  kind: string;
-  table: string;
-  name?: string;
-  slug?: string;
-  description?: string;
-  /** Owner as a principal. All users of the tenant may read a row without one. */
-  owner?: string;
-  /** Condition of rows that are not searchable. */
-  but?: string;
-}
-
-const OWNED = { slug: 'r.slug', description: 'r.description', owner: 'r.owner_id' };
-const SEARCHABLE_KINDS: readonly SearchableKind[] = [
-  { kind: 'datasource', table: 'datasource', ...OWNED },
-  { kind: 'query', table: 'saved_query', ...OWNED },
-  { kind: 'dataset', table: 'dataset', ...OWNED, but: 'r.is_draft or r.is_snapshot' },
-  { kind: 'report', table: 'report', ...OWNED },
-  { kind: 'app', table: 'app', ...OWNED },
+const SEARCHED: readonly SearchedTable[] = [
+  { kind: 'datasource', table: 'datasource', ...OWNED_SEARCH },
+  { kind: 'query', table: 'saved_query', ...OWNED_SEARCH },
+  { kind: 'dataset', table: 'dataset', ...OWNED_SEARCH, but: 'r.is_draft or r.is_snapshot' },
+  { kind: 'report', table: 'report', ...OWNED_SEARCH },
+  { kind: 'app', table: 'app', ...OWNED_SEARCH },
   { kind: 'team', table: 'team', slug: 'r.slug', description: 'r.description' },
   { kind: 'folder', table: 'folder' },
   { kind: 'suite', table: 'suite', description: 'r.description' },
@@ -124,43 +112,9 @@ export class Search extends Migration {
             updated_at = excluded.updated_at, folded = excluded.folded, document = excluded.document;
       end $$;`,
     );
-    this.addSql(
-      `create function dws.tag_names(of_tenant uuid, of_kind text, ` +
-        `of_id uuid) returns text language sql stable as $$
-      select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id ` +
-        `where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $$;`,
-    );
-    for (const searchable of SEARCHABLE_KINDS) this.createEntryTrigger(searchable);
-  }
-
-  private createEntryTrigger({
-    kind,
-    table,
-    name = 'r.name',
-    slug = 'null',
-    description = 'null',
-    owner = 'null',
-    but = 'false',
-  }: SearchableKind): void {
-    const put =
-      `dws.put_search_entry(r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, ` +
-      `r.updated_at)`;
-    this.addSql(
-      `create function dws.search_${table}() returns trigger language plpgsql as $$
-      declare r dws.${table}; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (${but}) then delete from dws.search_entry where tenant_id = r.tenant_id and kind ` +
-        `= '${kind}' and id = r.id;
-        else perform ${put}; end if;
-        return null;
-      end $$;`,
-    );
-    this.addSql(
-      `create trigger search_entry after insert or update or delete on dws.${table} for each row
-        execute function dws.search_${table}();`,
-    );
-    // The migrator sees no rows of tenants.
-    this.addSql(`set local role dws_system; select ${put} from dws.${table} r where not (${but}); reset role;`);
+    this.addSql(`create function dws.tag_names(of_tenant uuid, of_kind text, of_id uuid) returns text language sql stable as $$
+      select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $$;`);
+    for (const table of SEARCHED) for (const sql of searchedTable(table)) this.addSql(sql);
   }
 
   /** Updates the entries of a resource when its tags change or are renamed. */

@@ -1,98 +1,89 @@
 import { expect } from 'vitest';
+import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
-const HIDDEN = '••••';
+const MASK = '••••';
 
-test('an app begins as a draft, made by who may create apps', async ({ admin, ann }) => {
-  expect(await ann.post('/apps', { name: 'Mine' })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission apps:create' },
-  });
-  const made = await admin.post('/apps', { name: 'Order desk' });
-  expect(made).toMatchObject({
-    status: 201,
-    body: {
-      slug: 'order-desk',
-      status: 'draft',
-      deployedAt: null,
-      schemaName: null,
-      env: {},
-      folderId: null,
-      tags: [],
-      ownerId: admin.id,
-      permissions: {
-        read: true,
-        write: true,
-        edit: true,
-        run: true,
-        share: true,
-        delete: true,
-        assignTags: true,
-        changeOwner: true,
-      },
+test('a new app is a draft, and requires the permission apps:create', async ({ admin, ann }) => {
+  await expectError(ann.post('/apps', { name: 'Mine' }), 403, 'You lack the permission apps:create');
+  const created = await admin.post('/apps', { name: 'Order desk' });
+  await expectBody(created, 201, {
+    slug: 'order-desk',
+    status: 'draft',
+    deployedAt: null,
+    schemaName: null,
+    env: {},
+    folderId: null,
+    tags: [],
+    ownerId: admin.id,
+    permissions: {
+      read: true,
+      write: true,
+      edit: true,
+      run: true,
+      share: true,
+      delete: true,
+      assignTags: true,
+      changeOwner: true,
     },
   });
-  const { id } = made.body;
-  expect(made.headers.get('location')).toBe(`/api/apps/${id}`);
+  const { id } = created.body;
+  expect(created.headers.get('location')).toBe(`/api/apps/${id}`);
   expect((await admin.get('/apps/default:order-desk')).body).toMatchObject({ id });
-  expect(await admin.put(`/apps/${id}`, { ...made.body, name: 'Desk', status: 'deployed' })).toMatchObject({
-    status: 200,
-    body: { name: 'Desk', status: 'draft' },
+  await expectBody(admin.put(`/apps/${id}`, { ...created.body, name: 'Desk', status: 'deployed' }), 200, {
+    name: 'Desk',
+    status: 'draft',
   });
   expect((await admin.get('/apps?sort=-status,name&q=desk')).body).toMatchObject({
     total: 1,
     _embedded: { 'svc:app': [{ id, status: 'draft' }] },
   });
-  expect(await ann.get(`/apps/${id}`)).toMatchObject({ status: 404, body: { message: `There is no app ${id}` } });
+  await expectError(ann.get(`/apps/${id}`), 404, `There is no app ${id}`);
   expect(await admin.delete(`/apps/${id}`)).toMatchObject({ status: 204 });
   expect(await admin.get(`/apps/${id}`)).toMatchObject({ status: 404 });
 });
 
-test('an environment is written and never read', async ({ admin, ann, service }) => {
+test('an environment can be written but not read', async ({ admin, ann, service }) => {
   const { id } = await admin.creates('/apps', {
     name: 'Secretive',
     env: { API_KEY: 'first secret word', MODE: 'test' },
   });
-  const stored = async () =>
+  const readStored = async () =>
     (
       await service.platform.system.query<{ env: string | null }>({
         text: 'select env from dws.app where id = $1',
         values: [id],
       })
     )[0]!.env;
-  const opened = async () =>
-    Object.fromEntries(JSON.parse(service.platform.secrets.open((await stored())!)) as [string, string][]);
-  expect((await admin.get(`/apps/${id}`)).body.env).toEqual({ API_KEY: HIDDEN, MODE: HIDDEN });
-  expect(await stored()).not.toContain('first secret word');
-  expect(await opened()).toEqual({ API_KEY: 'first secret word', MODE: 'test' });
+  const readDecrypted = async () =>
+    Object.fromEntries(JSON.parse(service.platform.secrets.open((await readStored())!)) as [string, string][]);
+  expect((await admin.get(`/apps/${id}`)).body.env).toEqual({ API_KEY: MASK, MODE: MASK });
+  expect(await readStored()).not.toContain('first secret word');
+  expect(await readDecrypted()).toEqual({ API_KEY: 'first secret word', MODE: 'test' });
 
   const { body } = await admin.get(`/apps/${id}`);
-  expect(await admin.put(`/apps/${id}`, { ...body, env: { ...body.env, MODE: null, PORT: '80' } })).toMatchObject({
-    status: 200,
-    body: { env: { API_KEY: HIDDEN, PORT: HIDDEN } },
+  await expectBody(admin.put(`/apps/${id}`, { ...body, env: { ...body.env, MODE: null, PORT: '80' } }), 200, {
+    env: { API_KEY: MASK, PORT: MASK },
   });
-  expect(await opened(), 'what is shown keeps the value').toEqual({ API_KEY: 'first secret word', PORT: '80' });
+  expect(await readDecrypted(), 'a masked value is unchanged').toEqual({ API_KEY: 'first secret word', PORT: '80' });
   await admin.put(`/apps/${id}`, { env: { API_KEY: 'second' } });
   await admin.put(`/apps/${id}`, { name: 'Renamed' });
-  expect(await opened()).toEqual({ API_KEY: 'second', PORT: '80' });
+  expect(await readDecrypted()).toEqual({ API_KEY: 'second', PORT: '80' });
 
   expect(await admin.data(`{ app(id: "${id}") { env status } }`)).toEqual({
-    app: { env: { API_KEY: HIDDEN, PORT: HIDDEN }, status: 'DRAFT' },
+    app: { env: { API_KEY: MASK, PORT: MASK }, status: 'DRAFT' },
   });
   for (const field of ['envNames', 'secrets'])
     expect((await admin.gql(`{ app(id: "${id}") { ${field} } }`)).errors[0].message).toContain('Cannot query field');
   await admin.put(`/apps/${id}/shares/ann`, { accessLevel: 1 });
-  expect((await ann.get(`/apps/${id}`)).body.env, 'to those who may not write').toEqual({});
-  expect(await ann.put(`/apps/${id}`, { env: { A: 'b' } })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission app:write' },
-  });
+  expect((await ann.get(`/apps/${id}`)).body.env, 'without write access').toEqual({});
+  await expectError(ann.put(`/apps/${id}`, { env: { A: 'b' } }), 403, 'You lack the permission app:write');
   await admin.put(`/apps/${id}/shares/ann`, { accessLevel: 2 });
-  expect(await ann.put(`/apps/${id}`, { env: null })).toMatchObject({ status: 200, body: { env: {} } });
-  expect(await stored()).toBeNull();
+  await expectBody(ann.put(`/apps/${id}`, { env: null }), 200, { env: {} });
+  expect(await readStored()).toBeNull();
 });
 
-test('an environment that is none is refused without repeating its values', async ({ admin }) => {
+test('an invalid environment is refused, and its values are not in the error', async ({ admin }) => {
   const { id } = await admin.creates('/apps', { name: 'Strict', env: { KEPT: 'yes' } });
   const cases: [unknown, string][] = [
     [{ 'A-B': 'hush' }, 'env has a name'],
@@ -101,38 +92,45 @@ test('an environment that is none is refused without repeating its values', asyn
     [{ A: 1 }, 'env.A must be a text'],
     [{ A: ['hush'] }, 'env.A must be a text'],
     [{ A: 'hush'.repeat(2501) }, 'env.A must be a text of at most 10000 characters'],
-    [{ A: HIDDEN }, 'env.A has no value to keep'],
+    [{ A: MASK }, 'env.A has no stored value'],
     [Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`N${n}`, 'hush'])), 'env must have at most 100 names'],
     ['hush', 'env'],
     [['hush'], 'env'],
   ];
   for (const [env, message] of cases) {
-    const answer = await admin.put(`/apps/${id}`, { env });
-    expect(answer, message).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } });
-    if (typeof env === 'object' && !Array.isArray(env)) expect(JSON.stringify(answer.body)).not.toContain('hush');
+    const response = await admin.put(`/apps/${id}`, { env });
+    expect(response, message).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } });
+    if (typeof env === 'object' && !Array.isArray(env)) expect(JSON.stringify(response.body)).not.toContain('hush');
   }
-  expect((await admin.get(`/apps/${id}`)).body.env).toEqual({ KEPT: HIDDEN });
+  expect((await admin.get(`/apps/${id}`)).body.env).toEqual({ KEPT: MASK });
 });
 
-test('two who change an environment at once lose nothing', async ({ admin }) => {
+test('concurrent changes of an environment are all stored', async ({ admin }) => {
   const { id } = await admin.creates('/apps', { name: 'Shared env' });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 6 }, (_, n) => admin.put(`/apps/${id}`, { env: { [`N${n}`]: 'x' } })),
   );
-  expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+  expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(200));
   expect(Object.keys((await admin.get(`/apps/${id}`)).body.env)).toEqual(['N0', 'N1', 'N2', 'N3', 'N4', 'N5']);
 });
 
-test('the same in GraphQL', async ({ admin, ann }) => {
-  const { id } = (await admin.data('mutation { createApp(input: { name: "Told", env: { A: "b" } }) { id } }'))
+test('apps have the same fields and rules in GraphQL', async ({ admin, ann }) => {
+  const { id } = (await admin.data('mutation { createApp(input: { name: "Desk two", env: { A: "b" } }) { id } }'))
     .createApp;
   expect(
     await admin.data(
-      `mutation { updateApp(id: "${id}", input: { env: { B: "c" }, description: "d" }) { env description deployedAt schemaName folder { id } owner { name } permissions { run } } }`,
+      `mutation {
+        updateApp(id: "${id}", input: { env: { B: "c" }, description: "d" }) {
+          env description deployedAt schemaName
+          folder { id }
+          owner { name }
+          permissions { run }
+        }
+      }`,
     ),
   ).toEqual({
     updateApp: {
-      env: { A: HIDDEN, B: HIDDEN },
+      env: { A: MASK, B: MASK },
       description: 'd',
       deployedAt: null,
       schemaName: null,
@@ -142,10 +140,10 @@ test('the same in GraphQL', async ({ admin, ann }) => {
     },
   });
   expect(
-    await admin.data(`{ node(id: "${id}") { ... on App { status } } apps(q: "told") { total items { env } } }`),
-  ).toEqual({ node: { status: 'DRAFT' }, apps: { total: 1, items: [{ env: { A: HIDDEN, B: HIDDEN } }] } });
+    await admin.data(`{ node(id: "${id}") { ... on App { status } } apps(q: "desk two") { total items { env } } }`),
+  ).toEqual({ node: { status: 'DRAFT' }, apps: { total: 1, items: [{ env: { A: MASK, B: MASK } }] } });
   expect(await ann.gql('mutation { createApp(input: { name: "x" }) { id } }')).toMatchObject({
     errors: [{ message: 'You lack the permission apps:create' }],
   });
-  expect(await admin.data(`mutation { deleteApp(id: "told") }`)).toEqual({ deleteApp: 'told' });
+  expect(await admin.data(`mutation { deleteApp(id: "desk-two") }`)).toEqual({ deleteApp: 'desk-two' });
 });

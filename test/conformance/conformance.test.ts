@@ -9,7 +9,7 @@ import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { bodyOf, documentOf, kindOf, pathOf, queryOf, UNKNOWN } from './calls.ts';
-import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
+import { FIXTURES, READABLE_BY_ALL, singularOf } from './fixtures.ts';
 
 /*
  * What holds for every route and every root field, whichever they are: this suite reads the route table and the schema, so that what is added is tested.
@@ -313,16 +313,7 @@ const readersLack = (permission: string, kind: string): boolean =>
   !levelAllows(LEVEL.view, permission as ResourcePermission);
 
 const KIND_OF_WORD: Record<string, string> = {
-  dataset: 'datasets',
-  datasource: 'datasources',
-  query: 'queries',
-  report: 'reports',
-  app: 'apps',
-  folder: 'folders',
-  suite: 'suites',
-  team: 'teams',
-  tag: 'tags',
-  user: 'users',
+  ...Object.fromEntries(Object.keys(FIXTURES).map((kind) => [singularOf(kind), kind])),
   savedQuery: 'queries',
 };
 

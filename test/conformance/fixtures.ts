@@ -1,54 +1,97 @@
+import { ROWS } from '../../src/server/routes.ts';
 import type { Client } from '../support/client.ts';
 
-/** A kind that routes are about: where it is made, and of what. A new kind of resource adds itself here and is then tested on every route it has. */
-export interface Fixture {
-  /** Makes one that `admin` owns, or that the team owns when `ownerId` is given; answers the value of the path's parameter. */
+/** How the test suites create a resource of a kind. */
+interface Fixture {
+  /**
+   * Creates a resource that `ownerId` owns, by default the admin. Returns its id, of a user the username: the value of
+   * the first path parameter.
+   */
   create(admin: Client, name: string, ownerId?: string): Promise<string>;
 }
 
-/** By the first segment of the path. */
-export const FIXTURES: Record<string, Fixture> = {
-  users: {
-    create: async (admin, name) =>
-      (
-        await admin.creates('/users', {
-          username: name.replaceAll(' ', '-'),
-          password: 'correct horse battery',
-          enabled: true,
-        })
-      ).username,
-  },
-  tags: { create: async (admin, name) => (await admin.creates('/tags', { name })).id },
-  teams: { create: async (admin, name) => (await admin.creates('/teams', { name })).id },
-  datasources: {
-    create: async (admin, name, ownerId) =>
-      (
-        await admin.creates('/datasources', {
-          name,
-          ownerId,
-          type: 'postgres',
-          config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' },
-          secrets: { password: 'p' },
-        })
-      ).id,
-  },
-  queries: {
-    create: async (admin, name, ownerId) => {
-      const datasourceId = await FIXTURES['datasources']!.create(admin, `${name} source`, ownerId);
-      return (await admin.creates('/queries', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
-    },
-  },
-  datasets: {
-    create: async (admin, name, ownerId) => {
-      const datasourceId = await FIXTURES['datasources']!.create(admin, `${name} source`, ownerId);
-      return (await admin.creates('/datasets', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
-    },
-  },
-  reports: { create: async (admin, name, ownerId) => (await admin.creates('/reports', { name, ownerId })).id },
-  apps: { create: async (admin, name, ownerId) => (await admin.creates('/apps', { name, ownerId })).id },
-  folders: { create: async (admin, name) => (await admin.creates('/folders', { name })).id },
-  suites: { create: async (admin, name) => (await admin.creates('/suites', { name })).id },
+const paths = (method: string): Set<string> =>
+  new Set(ROWS.filter((row) => row.method === method).map(({ path }) => path));
+const [gets, posts, deletes] = [paths('GET'), paths('POST'), paths('DELETE')];
+
+/** Path segments of the kinds that REST creates, reads and deletes by id, e.g. `datasets`. */
+const KINDS = [...posts]
+  .map((path) => path.slice(1))
+  .filter((kind) => !kind.includes('/') && gets.has(`/${kind}/:id`) && deletes.has(`/${kind}/:id`));
+
+/** Returns the singular of a path segment, e.g. `query` for `queries`: the prefix of the kind's permissions. */
+export const singularOf = (kind: string): string => kind.replace(/ies$/, 'y').replace(/s$/, '');
+
+/** Kinds without owners. All users of the tenant may read them. */
+export const READABLE_BY_ALL: ReadonlySet<string> = new Set([
+  'users',
+  ...KINDS.filter((kind) => !gets.has(`/${kind}/:id/owner`)),
+]);
+
+/** Creates a resource of a kind that requires nothing but a name. */
+const byName = (kind: string): Fixture => ({
+  create: async (admin, name, ownerId) => (await admin.creates(`/${kind}`, { name, ownerId })).id,
+});
+
+const createDatasource = async (admin: Client, name: string, ownerId?: string): Promise<string> => {
+  const { id } = await admin.creates('/datasources', {
+    name,
+    ownerId,
+    type: 'postgres',
+    config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' },
+    secrets: { password: 'p' },
+  });
+  return id;
 };
 
-/** Kinds that everybody in the tenant may read: to the reader they exist. */
-export const READABLE_BY_ALL = new Set(['users', 'teams', 'folders', 'suites', 'tags']);
+/** Creates a resource that reads a new datasource by a query. */
+const withQuery = (kind: string): Fixture => ({
+  async create(admin, name, ownerId) {
+    const datasourceId = await createDatasource(admin, `${name} source`, ownerId);
+    return (await admin.creates(`/${kind}`, { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
+  },
+});
+
+/** Kinds that require more than a name. */
+const SPECIAL: Record<string, Fixture> = {
+  users: {
+    async create(admin, name) {
+      const username = name.replaceAll(' ', '-');
+      return (await admin.creates('/users', { username, password: 'correct horse battery', enabled: true })).username;
+    },
+  },
+  datasources: { create: createDatasource },
+  queries: withQuery('queries'),
+  datasets: withQuery('datasets'),
+};
+
+/**
+ * Fixtures of all kinds by path segment. The suites test every kind that is here on all of its routes. A new kind is
+ * here by its routes.
+ */
+export const FIXTURES: Record<string, Fixture> = {
+  ...Object.fromEntries(KINDS.map((kind) => [kind, byName(kind)])),
+  ...SPECIAL,
+};
+
+/** Path segments of the kinds with owners. */
+export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
+
+/** The names of a kind beside its path segment. */
+interface KindNames {
+  /** Prefix of permissions and of keys in records, e.g. `query`. */
+  word: string;
+  /** GraphQL type, e.g. `SavedQuery`. */
+  type: string;
+  /** Root field for one resource, e.g. `savedQuery`. */
+  one: string;
+  /** Root field for a list, e.g. `savedQueries`. */
+  many: string;
+}
+
+/** Returns the names of a kind. */
+export function namesOf(kind: string): KindNames {
+  const word = singularOf(kind);
+  if (kind === 'queries') return { word, type: 'SavedQuery', one: 'savedQuery', many: 'savedQueries' };
+  return { word, type: word[0]!.toUpperCase() + word.slice(1), one: word, many: kind };
+}

@@ -4,17 +4,19 @@ import { ABILITIES, type ResourceKind } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
+import { expectBody } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
 import { bodyOf, documentOf, kindOf, pathOf, queryOf } from './calls.ts';
-import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
+import { FIXTURES, namesOf, OWNED_PATHS, singularOf } from './fixtures.ts';
 
 /*
- * Who may do what to whose resources (contract 3), and that nobody is shown or counted what they may not read, by any way. Made from the kinds, the route table and
- * the schema, so that what is added is tested.
+ * Access to resources (docs/contract.md#access): what each level allows, and that no response contains or counts a
+ * resource that the caller may not read. Derived from the kinds, the routes and the schema, so that additions are
+ * tested.
  */
 
-/** The level that each ability takes, as the contract says it: 1 View, 2 Edit, 3 Admin. */
-const LEAST: Record<string, number> = {
+/** The level that each ability requires (docs/contract.md#shares): 1 View, 2 Edit, 3 Admin. */
+const REQUIRED_LEVEL: Record<string, number> = {
   read: 1,
   copy: 1,
   write: 2,
@@ -28,14 +30,14 @@ const LEAST: Record<string, number> = {
   delete: 3,
   changeOwner: 3,
 };
-/** What asks for more than the level: for superusers alone. */
+/** Mutations for superusers only. */
 const SUPERUSERS_ONLY = new Set(['refreshDatasetInternal', 'benchmarkDatasetInternal']);
 
-/** Callers, and the level that each has on a resource: one that a user owns and shares, or one that a team owns. */
+/** Callers with their level on a resource of a user, who shares it, or on a resource of a team. */
 const ACTORS: Record<string, { level: number; owner: 'user' | 'team' }> = {
   'a superuser of another tenant': { level: 0, owner: 'user' },
-  'somebody without a share': { level: 0, owner: 'user' },
-  'somebody outside the team': { level: 0, owner: 'team' },
+  'a user without a share': { level: 0, owner: 'user' },
+  'a user outside the team': { level: 0, owner: 'team' },
   'a share at level 1': { level: 1, owner: 'user' },
   'a share at level 2': { level: 2, owner: 'user' },
   'a share at level 3': { level: 3, owner: 'user' },
@@ -46,17 +48,12 @@ const ACTORS: Record<string, { level: number; owner: 'user' | 'team' }> = {
   'a superuser': { level: 4, owner: 'user' },
 };
 
-const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
-const wordOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -1)) as ResourceKind;
-const oneOf = (kind: string) => (kind === 'queries' ? 'savedQuery' : wordOf(kind));
-const manyOf = (kind: string) => (kind === 'queries' ? 'savedQueries' : kind);
-
 const schema = await createSchema();
 const endpoints = endpointsOf(schema);
 const mutations = Object.values(schema.getMutationType()!.getFields());
 
 let service: Service;
-let admin: Client, nobody: Client, stranger: Client, owner: Client;
+let admin: Client, outsider: Client, stranger: Client, owner: Client;
 let team: string;
 const clients: Record<string, Client> = {};
 
@@ -67,7 +64,7 @@ beforeAll(async () => {
     tenant: 'other',
     superuser: true,
   });
-  nobody = clients['somebody without a share'] = clients['somebody outside the team'] = await service.user('nobody');
+  outsider = clients['a user without a share'] = clients['a user outside the team'] = await service.user('outsider');
   owner = clients['the owner'] = await service.user('owner');
   team = `team:${(await admin.creates('/teams', { name: 'Owners' })).id}`;
   for (const name of Object.keys(ACTORS)) {
@@ -82,7 +79,7 @@ beforeAll(async () => {
 }, 120_000);
 
 /** A new resource of a kind on which the actor has their level. */
-async function makeFor(kind: string, actor: string, name: string): Promise<string> {
+async function createFor(kind: string, actor: string, name: string): Promise<string> {
   const { level, owner: by } = ACTORS[actor]!;
   const id = await FIXTURES[kind]!.create(admin, name, by === 'team' ? team : `user:${owner.id}`);
   if (actor.startsWith('a share'))
@@ -92,133 +89,144 @@ async function makeFor(kind: string, actor: string, name: string): Promise<strin
   return id;
 }
 
-/** What an answer says about the caller's rights on the resource: it was not found, or refused for want of a permission, or neither. */
-function verdict(status: number, message: string | undefined, id: string): string {
+/**
+ * Returns what a response shows of the caller's access to the resource: `not found`, the permission that is lacking,
+ * `refused` or `allowed`.
+ */
+function outcomeOf(status: number, message: string | undefined, id: string): string {
   if (status === 404 && message?.endsWith(` ${id}`) && !message.includes(' of ')) return 'not found';
   if (status === 403) return /^You lack the permission (\S+)$/.exec(message ?? '')?.[1] ?? 'refused';
   return 'allowed';
 }
 
-const rest = ({ status, body }: ApiResponse, id: string) => verdict(status, body.message, id);
-const graphql = ({ errors }: { errors: ApiResponse['body'] }, id: string) =>
-  verdict(errors?.[0]?.extensions?.status ?? 200, errors?.[0]?.message, id);
+const restOutcome = ({ status, body }: ApiResponse, id: string) => outcomeOf(status, body.message, id);
+const graphqlOutcome = ({ errors }: { errors: ApiResponse['body'] }, id: string) =>
+  outcomeOf(errors?.[0]?.extensions?.status ?? 200, errors?.[0]?.message, id);
 
-/** What must come of a call that needs a permission, e.g. `dataset:write`; `field` is the mutation behind it. */
-function expected(level: number, permission: string, field: string, isSuperuser: boolean): string {
+/** Returns the expected outcome of a call that requires a permission, e.g. `dataset:write`. `field` is its mutation. */
+function expectedOutcome(level: number, permission: string, field: string, isSuperuser: boolean): string {
   if (level === 0) return 'not found';
-  if (level < LEAST[permission.split(':')[1]!]!) return permission;
+  if (level < REQUIRED_LEVEL[permission.split(':')[1]!]!) return permission;
   return SUPERUSERS_ONLY.has(field) && !isSuperuser ? 'refused' : 'allowed';
 }
 
-/** The argument that names the resource: children name their parent first. */
-const keyOf = (word: string, { args }: (typeof mutations)[number]): string | undefined =>
+/** Returns the name of the argument for the id of the resource, of children that of the parent. */
+const idArgumentOf = (word: string, { args }: (typeof mutations)[number]): string | undefined =>
   [`${word}Id`, 'id'].find((key) => args.some(({ name }) => name === key));
 
-/** Deleting comes last; nothing waits for a refresh. */
-const last = <T>(calls: readonly T[], isDeletion: (call: T) => boolean): T[] => [
+/** Moves the deletion of the resource to the end. */
+const deletionLast = <T>(calls: readonly T[], isDeletion: (call: T) => boolean): T[] => [
   ...calls.filter((call) => !isDeletion(call)),
   ...calls.filter(isDeletion),
 ];
 
-describe.each(KINDS)('of the %s', (kind) => {
-  const word = wordOf(kind);
-  const changes = last(
-    mutations.filter((field) => permissionOf(field)!.startsWith(`${word}:`) && keyOf(word, field)),
-    ({ name }) => name.toLowerCase() === `delete${oneOf(kind)}`.toLowerCase(),
+describe.each(OWNED_PATHS)('of the %s', (kind) => {
+  const { one, many } = namesOf(kind);
+  const word = singularOf(kind) as ResourceKind;
+  const changes = deletionLast(
+    mutations.filter((field) => permissionOf(field)!.startsWith(`${word}:`) && idArgumentOf(word, field)),
+    ({ name }) => name.toLowerCase() === `delete${one}`.toLowerCase(),
   );
-  const routes = last(
+  const routes = deletionLast(
     endpoints.filter((endpoint) => kindOf(endpoint) === kind && !endpoint.row.options.handler),
     ({ row }) => row.method === 'DELETE' && row.path === `/${kind}/:id`,
   );
   const abilities = (level: number) =>
-    Object.fromEntries(ABILITIES[word].map((ability) => [ability, level >= LEAST[ability]!]));
+    Object.fromEntries(ABILITIES[word].map((ability) => [ability, level >= REQUIRED_LEVEL[ability]!]));
 
-  test('there are mutations and routes to try', () => {
+  test('there are mutations and routes to test', () => {
     expect(changes.length).toBeGreaterThan(8);
     expect(routes.length).toBeGreaterThan(15);
   });
 
-  test.each(Object.keys(ACTORS))('%s sees in lists, alone and as permissions what their level says', async (actor) => {
-    const client = clients[actor]!;
-    const { level } = ACTORS[actor]!;
-    const name = `${actor} sees ${kind}`;
-    const id = await makeFor(kind, actor, name);
-    const seen = level > 0 ? [{ id }] : [];
-    const listed = (await client.get(`/${kind}?q=${encodeURIComponent(name)}&sort=-name`)).body;
-    expect(listed).toMatchObject({ total: seen.length, _embedded: { [`svc:${word}`]: seen } });
-    expect((await client.data(`{ ${manyOf(kind)}(q: "${name}") { items { id } total } }`))[manyOf(kind)]).toEqual({
-      items: seen,
-      total: seen.length,
-    });
+  test.each(Object.keys(ACTORS))(
+    '%s reads the resource in lists and alone, and their permissions, by their level',
+    async (actor) => {
+      const client = clients[actor]!;
+      const { level } = ACTORS[actor]!;
+      const name = `${actor} sees ${kind}`;
+      const id = await createFor(kind, actor, name);
+      const seen = level > 0 ? [{ id }] : [];
+      const listed = (await client.get(`/${kind}?q=${encodeURIComponent(name)}&sort=-name`)).body;
+      expect(listed).toMatchObject({ total: seen.length, _embedded: { [`svc:${word}`]: seen } });
+      expect((await client.data(`{ ${many}(q: "${name}") { items { id } total } }`))[many]).toEqual({
+        items: seen,
+        total: seen.length,
+      });
 
-    const single = await client.get(`/${kind}/${id}`);
-    const told = await client.gql(`{ ${oneOf(kind)}(id: "${id}") { permissions { ${ABILITIES[word].join(' ')} } } }`);
-    const permissions = await client.get(`/${kind}/${id}/permissions`);
-    if (level === 0) {
-      expect([rest(single, id), graphql(told, id), rest(permissions, id)]).toEqual([
-        'not found',
-        'not found',
-        'not found',
-      ]);
-      return;
-    }
-    expect(permissions.body).toEqual(abilities(level));
-    expect(told.data[oneOf(kind)].permissions).toEqual(abilities(level));
-    expect(single).toMatchObject({ status: 200, body: { id, permissions: abilities(level) } });
-  });
+      const single = await client.get(`/${kind}/${id}`);
+      const singleInGraphql = await client.gql(
+        `{ ${one}(id: "${id}") { permissions { ${ABILITIES[word].join(' ')} } } }`,
+      );
+      const permissions = await client.get(`/${kind}/${id}/permissions`);
+      if (level === 0) {
+        expect([restOutcome(single, id), graphqlOutcome(singleInGraphql, id), restOutcome(permissions, id)]).toEqual([
+          'not found',
+          'not found',
+          'not found',
+        ]);
+        return;
+      }
+      expect(permissions.body).toEqual(abilities(level));
+      expect(singleInGraphql.data[one].permissions).toEqual(abilities(level));
+      await expectBody(single, 200, { id, permissions: abilities(level) });
+    },
+  );
 
   test.each(Object.keys(ACTORS))(
-    '%s does by REST what their level allows, and is told the permission that they lack',
+    '%s may do by REST what their level allows, and the error names the lacking permission',
     async (actor) => {
       const { level } = ACTORS[actor]!;
-      const id = await makeFor(kind, actor, `${kind} called by ${actor}`);
-      const outcomes: string[] = [],
-        wanted: string[] = [];
+      const id = await createFor(kind, actor, `${kind} called by ${actor}`);
+      const outcomes: string[] = [];
+      const expected: string[] = [];
       for (const endpoint of routes) {
         const { row, permission } = endpoint;
-        const answer = await clients[actor]!.request(
+        const response = await clients[actor]!.request(
           row.method,
           `/api${pathOf(endpoint, id)}${queryOf(endpoint)}`,
           bodyOf(endpoint),
           { prefer: 'respond-async' },
         );
         const line = `${row.method} ${row.path}: `;
-        const least = permission.startsWith(`${word}:`) ? permission : `${word}:read`;
-        const outcome = rest(answer, id);
-        // What a GET shows may take more than reading the resource; then the permission is one that the level lacks.
-        const lacks = row.method === 'GET' && outcome.startsWith(`${word}:`) && level < LEAST[outcome.split(':')[1]!]!;
+        const required = permission.startsWith(`${word}:`) ? permission : `${word}:read`;
+        const outcome = restOutcome(response, id);
+        // A GET may require more than `read`. The permission in the error is then one that the level lacks.
+        const lacks =
+          row.method === 'GET' && outcome.startsWith(`${word}:`) && level < REQUIRED_LEVEL[outcome.split(':')[1]!]!;
         outcomes.push(line + outcome);
-        wanted.push(
-          line + (lacks && level > 0 ? outcome : expected(level, least, row.field ?? '', actor === 'a superuser')),
+        expected.push(
+          line +
+            (lacks && level > 0 ? outcome : expectedOutcome(level, required, row.field ?? '', actor === 'a superuser')),
         );
       }
-      expect(outcomes).toEqual(wanted);
+      expect(outcomes).toEqual(expected);
     },
   );
 
   test.each(Object.keys(ACTORS))(
-    '%s does by GraphQL what their level allows, and is told the permission that they lack',
+    '%s may do by GraphQL what their level allows, and the error names the lacking permission',
     async (actor) => {
-      const id = await makeFor(kind, actor, `${kind} told by ${actor}`);
-      const outcomes: string[] = [],
-        wanted: string[] = [];
+      const { level } = ACTORS[actor]!;
+      const id = await createFor(kind, actor, `${kind} in GraphQL by ${actor}`);
+      const outcomes: string[] = [];
+      const expected: string[] = [];
       for (const field of changes) {
-        const document = documentOf('Mutation', field, { [keyOf(word, field)!]: JSON.stringify(id) });
-        const lazily = field.args.some(({ name }) => name === 'wait')
+        const document = documentOf('Mutation', field, { [idArgumentOf(word, field)!]: JSON.stringify(id) });
+        const withoutWaiting = field.args.some(({ name }) => name === 'wait')
           ? document.replace('(', '(wait: false, ')
           : document;
-        outcomes.push(`${field.name}: ${graphql(await clients[actor]!.gql(lazily), id)}`);
-        wanted.push(
-          `${field.name}: ${expected(ACTORS[actor]!.level, permissionOf(field)!, field.name, actor === 'a superuser')}`,
-        );
+        outcomes.push(`${field.name}: ${graphqlOutcome(await clients[actor]!.gql(withoutWaiting), id)}`);
+        const outcome = expectedOutcome(level, permissionOf(field)!, field.name, actor === 'a superuser');
+        expected.push(`${field.name}: ${outcome}`);
       }
-      expect(outcomes).toEqual(wanted);
+      expect(outcomes).toEqual(expected);
     },
   );
 });
 
-describe('what the caller may not read', () => {
-  const shown = async (client: Client, paths: readonly string[]): Promise<Record<string, unknown>> =>
+describe('resources that the caller may not read', () => {
+  const readAll = async (client: Client, paths: readonly string[]): Promise<Record<string, unknown>> =>
     Object.fromEntries(
       await Promise.all(
         paths.map(async (path) => {
@@ -228,11 +236,11 @@ describe('what the caller may not read', () => {
       ),
     );
 
-  test('leaves no trace in any list, total, search or filter', async () => {
+  test('leave no trace in any list, total, search or filter', async () => {
     const tag = (await admin.creates('/tags', { name: 'traced' })).id;
     const folder = (await admin.creates('/folders', { name: 'traced' })).id;
     const datasource = await FIXTURES['datasources']!.create(admin, 'traced open source');
-    await admin.put(`/datasources/${datasource}/shares/nobody`, { accessLevel: 3 });
+    await admin.put(`/datasources/${datasource}/shares/outsider`, { accessLevel: 3 });
     const lists = endpoints
       .filter(
         ({ row, presentation, public: open }) =>
@@ -241,7 +249,7 @@ describe('what the caller may not read', () => {
       .map((endpoint) => endpoint.row.path + (queryOf(endpoint) || '?'));
     const paths = [
       ...lists.filter((path) => !/^\/(tags|folders|users|teams|suites|sessions|tokens)\b/.test(path)),
-      ...KINDS.flatMap((kind) =>
+      ...OWNED_PATHS.flatMap((kind) =>
         [
           'q=traced',
           'sort=-createdAt&limit=1',
@@ -257,36 +265,44 @@ describe('what the caller may not read', () => {
       '/search?q=traced',
       '/search?q=tracde',
       '/search?q=traced&start=5',
-      `/search?q=traced&kinds=${KINDS.map(wordOf).join(',')}`,
+      `/search?q=traced&kinds=${OWNED_PATHS.map(singularOf).join(',')}`,
       '/me/favorites',
       `/datasources/${datasource}/references`,
       `/datasources/${datasource}/tags`,
     ];
-    const document = `{ ${KINDS.map((kind) => `${manyOf(kind)}(tag: "traced") { total count items { id name } }`).join(' ')} search(q: "traced") { total items { id name } } favorites { total } datasource(id: "${datasource}") { references { total items { id name } } } }`;
-    const before = [await shown(nobody, paths), await nobody.data(document)];
+    const listFields = OWNED_PATHS.map(
+      (kind) => `${namesOf(kind).many}(tag: "traced") { total count items { id name } }`,
+    );
+    const document = `{
+      ${listFields.join('\n')}
+      search(q: "traced") { total items { id name } }
+      favorites { total }
+      datasource(id: "${datasource}") { references { total items { id name } } }
+    }`;
+    const before = [await readAll(outsider, paths), await outsider.data(document)];
     const strangers = lists.filter((path) => !/^\/(sessions|tokens)\b/.test(path));
-    const far = await shown(stranger, strangers);
+    const far = await readAll(stranger, strangers);
 
-    for (const kind of KINDS) {
+    for (const kind of OWNED_PATHS) {
       for (const ownerId of [undefined, team]) {
         const id = await FIXTURES[kind]!.create(admin, `traced ${kind}`, ownerId);
-        await admin.put(`/${kind}/${id}/shares/nobody`, { accessLevel: 1 });
-        expect(await nobody.put(`/${kind}/${id}/favorite`)).toMatchObject({ status: 200 });
+        await admin.put(`/${kind}/${id}/shares/outsider`, { accessLevel: 1 });
+        expect(await outsider.put(`/${kind}/${id}/favorite`)).toMatchObject({ status: 200 });
         expect(
           await admin.put(`/${kind}/${id}`, { tags: [tag], folderId: folder, description: 'traced' }),
         ).toMatchObject({ status: 200 });
-        expect(await admin.delete(`/${kind}/${id}/shares/nobody`)).toMatchObject({ status: 204 });
+        expect(await admin.delete(`/${kind}/${id}/shares/outsider`)).toMatchObject({ status: 204 });
       }
     }
     await admin.creates('/queries', { name: 'traced user', datasourceId: datasource, query: 'select 1' });
 
-    // The number alone, and only to who may delete it and is told it there in any case (contract 5).
+    // Only the number of hidden references, for a caller who may delete the resource (docs/contract.md#references).
     const hidden = `/datasources/${datasource}/references`;
-    const after = await shown(nobody, paths);
+    const after = await readAll(outsider, paths);
     expect(after[hidden]).toMatchObject({ body: { hidden: 1, total: 0 } });
     Object.assign((after[hidden] as { body: object }).body, { hidden: 0 });
-    expect([after, await nobody.data(document)]).toEqual(before);
-    expect(await shown(stranger, strangers)).toEqual(far);
+    expect([after, await outsider.data(document)]).toEqual(before);
+    expect(await readAll(stranger, strangers)).toEqual(far);
     expect((await admin.get('/search?q=traced&kinds=query')).body.total).toBe(3);
     for (const query of [`tag=${tag}`, 'tag=traced', `folderId=${folder}`, `ownerId=${owner.id}`])
       expect(await stranger.get(`/datasets?${query}`), query).toMatchObject({ status: 404 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { matchesWords, parseSearchWords, wordsOf } from '../../src/core/search-words.ts';
 
-test('words have neither case nor accents', () => {
+test('words are folded to lower case without accents', () => {
   expect(wordsOf('Zoë CRÈME Łódź İstanbul ısı')).toEqual(['zoe', 'creme', 'lodz', 'istanbul', 'isi']);
   expect(wordsOf('Straße Æsir Œuvre Øre Đorđe Þór eð ΑΣ ς')).toEqual([
     'strasse',
@@ -17,7 +17,7 @@ test('words have neither case nor accents', () => {
   expect(wordsOf('zoe\u0308')).toEqual(wordsOf('ZOË'));
 });
 
-test('words are split at whatever is no letter or digit, and repeated ones count once', () => {
+test('words are separated by characters other than letters and digits, and are distinct', () => {
   expect(wordsOf("O'Brien-Smith, a_b; 3.14 a  x² ＡＢＣ ﬁne")).toEqual([
     'o',
     'brien',
@@ -38,7 +38,7 @@ test('a Chinese, Japanese or Korean character is a word', () => {
   expect(wordsOf('がか서울abc')).toEqual(['が', 'か', '서', '울', 'abc']);
 });
 
-test('every word of q must begin some word of some text', () => {
+test('every word of q is the beginning of a word of a text', () => {
   expect(matchesWords(parseSearchWords('mul zoe'), ['Zoë Müller'])).toBe(true);
   expect(matchesWords(parseSearchWords('mul zoe'), ['Müller', 'Zoë'])).toBe(true);
   expect(matchesWords(parseSearchWords('uller'), ['Zoë Müller'])).toBe(false);
@@ -46,7 +46,7 @@ test('every word of q must begin some word of some text', () => {
   expect(matchesWords(parseSearchWords('zoe x'), ['Zoë'])).toBe(false);
 });
 
-test('a q without words matches everything, one of too many words is refused', () => {
+test('a q without words matches everything, and a q with too many words is refused', () => {
   expect(matchesWords(parseSearchWords(' …! '), [])).toBe(true);
   expect(() => parseSearchWords(Array.from({ length: 101 }, (_, i) => `w${i}`).join(' '))).toThrow(
     expect.objectContaining({ status: 400 }),

@@ -437,7 +437,7 @@ test('a snapshot is neither shared nor given away but with its dataset', async (
   });
   expect(await ann.put(`/datasets/${snapshot}/owner`, { ownerId: bob.id })).toMatchObject({
     status: 409,
-    body: { message: 'A draft or snapshot stays with who made it' },
+    body: { message: 'The owner of a draft or snapshot cannot change' },
   });
   expect(
     (await ann.gql(`mutation { setDatasetOwner(id: "${snapshot}", ownerId: "${bob.id}") { id } }`)).errors,

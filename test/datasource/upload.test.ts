@@ -153,7 +153,7 @@ test('GraphQL takes a file as a data: URL or base64 and answers the same', async
   for (const file of ['*', 7, { content: [] }])
     expect(await ann.gql(upload, { input: { file, filename: 'orders.csv' } })).toMatchObject({
       status: 400,
-      errors: [{ message: expect.stringContaining('A file is a `data:` URL or base64') }],
+      errors: [{ message: expect.stringContaining('A file must be a `data:` URL or base64') }],
     });
 });
 

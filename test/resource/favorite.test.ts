@@ -1,85 +1,72 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, OWNED_PATHS, singularOf } from '../conformance/fixtures.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
 
-/** The kinds that can be favourites; each is tried the same way. */
-const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
-const NAMES: Record<string, string> = { queries: 'SavedQuery' };
-const typeOf = (kind: string) => NAMES[kind] ?? kind[0]!.toUpperCase() + kind.slice(1, -1);
-const lower = (word: string) => word[0]!.toLowerCase() + word.slice(1);
-
-describe.each(KINDS)('a favourite among the %s', (kind) => {
-  const type = typeOf(kind);
-  const field = lower(type);
-  const many = kind === 'queries' ? 'savedQueries' : kind;
-  const word = kind === 'queries' ? 'query' : field;
+describe.each(OWNED_PATHS)('a favourite among the %s', (kind) => {
+  const { word, type, one, many } = namesOf(kind);
   const isQuery = kind === 'queries';
 
-  test('is its user’s alone, who needs no more than to read it', async ({ admin, ann, bob, stranger }) => {
+  test('is visible to its user only, and requires read access only', async ({ admin, ann, bob, stranger }) => {
     const id = await FIXTURES[kind]!.create(admin, `liked ${kind}`);
     const path = `/${kind}/${id}/favorite`;
-    for (const nobody of [ann, stranger])
+    for (const outsider of [ann, stranger])
       for (const method of ['get', 'put', 'delete'] as const)
-        expect(await nobody[method](path)).toMatchObject({ status: 404 });
+        expect(await outsider[method](path)).toMatchObject({ status: 404 });
     for (const reader of ['ann', 'bob']) await admin.put(`/${kind}/${id}/shares/${reader}`, { accessLevel: 1 });
 
-    const not = isQuery
+    const absent = isQuery
       ? { status: 404, body: { message: `There is no favorite of saved query ${id}` } }
       : { status: 200, body: { favorited: false } };
-    const is = isQuery
+    const present = isQuery
       ? { status: 200, body: { queryId: id, userId: ann.id, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) } }
       : { status: 200, body: { favorited: true } };
-    expect(await ann.get(path)).toMatchObject(not);
-    const made = await ann.put(path);
-    expect(made).toMatchObject(is);
-    if (!isQuery) expect(made.body).toEqual({ favorited: true });
+    expect(await ann.get(path)).toMatchObject(absent);
+    const added = await ann.put(path);
+    expect(added).toMatchObject(present);
+    if (!isQuery) expect(added.body).toEqual({ favorited: true });
     expect(await ann.put(path, {})).toMatchObject({
       status: 200,
-      body: isQuery ? { createdAt: made.body.createdAt } : { favorited: true },
+      body: isQuery ? { createdAt: added.body.createdAt } : { favorited: true },
     });
-    expect(await ann.get(path)).toMatchObject(is);
-    for (const other of [admin, bob]) expect(await other.get(path)).toMatchObject(not);
+    expect(await ann.get(path)).toMatchObject(present);
+    for (const other of [admin, bob]) expect(await other.get(path)).toMatchObject(absent);
 
     expect(await bob.delete(path)).toMatchObject({ status: 204, body: '' });
-    expect(await ann.get(path)).toMatchObject(is);
+    expect(await ann.get(path)).toMatchObject(present);
     for (let i = 0; i < 2; i++) expect(await ann.delete(path)).toMatchObject({ status: 204 });
-    expect(await ann.get(path)).toMatchObject(not);
+    expect(await ann.get(path)).toMatchObject(absent);
   });
 
-  test('is the same in GraphQL, and costs a list one statement when it is asked for', async ({
-    admin,
-    ann,
-    service,
-  }) => {
+  test('is a field in GraphQL, for which a list takes one more statement', async ({ admin, ann, service }) => {
     const [id, other] = [
-      await FIXTURES[kind]!.create(admin, `told ${kind}`),
-      await FIXTURES[kind]!.create(admin, `told also ${kind}`),
+      await FIXTURES[kind]!.create(admin, `marked ${kind}`),
+      await FIXTURES[kind]!.create(admin, `marked also ${kind}`),
     ];
-    for (const one of [id, other]) await admin.put(`/${kind}/${one}/shares/ann`, { accessLevel: 1 });
-    const made = (await ann.data(`mutation { favorite${type}(id: "${id}") { resourceId userId createdAt } }`))[
+    for (const resource of [id, other]) await admin.put(`/${kind}/${resource}/shares/ann`, { accessLevel: 1 });
+    const favorite = (await ann.data(`mutation { favorite${type}(id: "${id}") { resourceId userId createdAt } }`))[
       `favorite${type}`
     ];
-    expect(made).toEqual({ resourceId: id, userId: ann.id, createdAt: expect.any(String) });
+    expect(favorite).toEqual({ resourceId: id, userId: ann.id, createdAt: expect.any(String) });
 
     const { answer, statements } = await counted(service, () =>
-      ann.data(`{ ${many}(q: "told", sort: "createdAt") { items { id favorited favorite { userId createdAt } } } }`),
+      ann.data(`{ ${many}(q: "marked", sort: "createdAt") { items { id favorited favorite { userId createdAt } } } }`),
     );
     expect(answer[many].items).toEqual([
-      { id, favorited: true, favorite: { userId: ann.id, createdAt: made.createdAt } },
+      { id, favorited: true, favorite: { userId: ann.id, createdAt: favorite.createdAt } },
       { id: other, favorited: false, favorite: null },
     ]);
     expect(statements).toHaveLength(2);
     expect((await counted(service, () => ann.data(`{ ${many} { items { id } } }`))).statements).toHaveLength(1);
-    expect((await admin.data(`{ ${field}(id: "${id}") { favorited favorite { id } } }`))[field]).toEqual({
+    expect((await admin.data(`{ ${one}(id: "${id}") { favorited favorite { id } } }`))[one]).toEqual({
       favorited: false,
       favorite: null,
     });
     expect((await ann.data(`mutation { unfavorite${type}(id: "${id}") }`))[`unfavorite${type}`]).toBe(id);
-    expect((await ann.data(`{ ${field}(id: "${id}") { favorited } }`))[field]).toEqual({ favorited: false });
+    expect((await ann.data(`{ ${one}(id: "${id}") { favorited } }`))[one]).toEqual({ favorited: false });
   });
 
-  test('narrows lists, and both APIs agree', async ({ admin, bob, service }) => {
+  test('filters lists in both APIs', async ({ admin, bob, service }) => {
     const user = await service.user(`keen-${kind}`);
     const [liked, plain] = [
       await FIXTURES[kind]!.create(admin, `narrow ${kind}`),
@@ -104,7 +91,10 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
     expect(await user.get(`/${kind}?favorite=yes`)).toMatchObject({ status: 400 });
   });
 
-  test('of one user at once is one, and goes with its resource and its user', async ({ admin, service }) => {
+  test('is stored once for concurrent requests, and deleted with its resource and its user', async ({
+    admin,
+    service,
+  }) => {
     const [id, other] = [
       await FIXTURES[kind]!.create(admin, `brief ${kind}`),
       await FIXTURES[kind]!.create(admin, `long ${kind}`),
@@ -132,26 +122,29 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
   });
 });
 
-describe('the list of one’s favourites', () => {
-  test('holds every kind, the newest first, as far as its user can still read them', async ({ admin, service }) => {
+describe('the list of favourites', () => {
+  test('contains every kind, newest first, without resources that the user may no longer read', async ({
+    admin,
+    service,
+  }) => {
     const user = await service.user('collector');
-    const made: { kind: string; id: string }[] = [];
-    for (const kind of KINDS) {
+    const collected: { kind: string; id: string }[] = [];
+    for (const kind of OWNED_PATHS) {
       const id = await FIXTURES[kind]!.create(admin, `collected ${kind}`);
       await admin.put(`/${kind}/${id}/shares/${user.id}`, { accessLevel: 1 });
       await user.put(`/${kind}/${id}/favorite`);
-      made.unshift({ kind, id });
+      collected.unshift({ kind, id });
     }
     const { answer, statements } = await counted(service, () => user.get('/me/favorites'));
     expect(statements).toHaveLength(1);
     expect(answer.body).toMatchObject({
-      total: made.length,
+      total: collected.length,
       start: 0,
       _links: { self: { href: '/api/me/favorites' } },
     });
     expect(answer.body._embedded['svc:favorite']).toEqual(
-      made.map(({ kind, id }) => ({
-        kind: kind === 'queries' ? 'query' : kind.slice(0, -1),
+      collected.map(({ kind, id }) => ({
+        kind: singularOf(kind),
         id,
         name: `collected ${kind}`,
         createdAt: expect.stringMatching(/Z$/),
@@ -162,12 +155,12 @@ describe('the list of one’s favourites', () => {
       (await user.data('{ favorites(q: "COLLECTED QUER", limit: 5) { items { kind name } total } }')).favorites,
     ).toEqual({ items: [{ kind: 'query', name: 'collected queries' }], total: 1 });
     expect((await user.get('/me/favorites?sort=name&start=1&limit=1')).body._embedded['svc:favorite']).toMatchObject([
-      { name: `collected ${KINDS.toSorted()[1]}` },
+      { name: `collected ${OWNED_PATHS.toSorted()[1]}` },
     ]);
 
-    const lost = made[0]!;
+    const lost = collected[0]!;
     await admin.delete(`/${lost.kind}/${lost.id}/shares/${user.id}`);
-    expect((await user.get('/me/favorites')).body.total).toBe(made.length - 1);
+    expect((await user.get('/me/favorites')).body.total).toBe(collected.length - 1);
     expect((await admin.get('/me/favorites?q=collected')).body).toMatchObject({
       total: 0,
       _embedded: { 'svc:favorite': [] },

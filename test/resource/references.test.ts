@@ -1,33 +1,31 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
 
-const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
-const oneOf = (kind: string) => (kind === 'queries' ? 'savedQuery' : kind.slice(0, -1));
-
-const source = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
-const query = async (client: Client, name: string, datasourceId: string): Promise<string> =>
+const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
+const createQuery = async (client: Client, name: string, datasourceId: string): Promise<string> =>
   (await client.creates('/queries', { name, datasourceId, query: 'select 1 as one' })).id;
-const dataset = async (client: Client, name: string, from: object): Promise<string> =>
+const createDataset = async (client: Client, name: string, from: object): Promise<string> =>
   (await client.creates('/datasets', { name, ...from })).id;
-const listed = async (client: Client, path: string) => (await client.get(`${path}/references`)).body;
-const named = (body: { _embedded: { 'svc:reference': { kind: string; name: string }[] } }): string[] =>
+const readReferences = async (client: Client, path: string) => (await client.get(`${path}/references`)).body;
+const labelsOf = (body: { _embedded: { 'svc:reference': { kind: string; name: string }[] } }): string[] =>
   body._embedded['svc:reference'].map(({ kind, name }) => `${kind} ${name}`);
 
 describe('the references of a resource', () => {
-  test('are what uses it, each once, with a link to it', async ({ admin }) => {
-    const used = await source(admin, 'used');
-    expect(await listed(admin, `/datasources/${used}`)).toMatchObject({
+  test('are the resources that use it, each once, with a link', async ({ admin }) => {
+    const used = await createSource(admin, 'used');
+    expect(await readReferences(admin, `/datasources/${used}`)).toMatchObject({
       total: 0,
       hidden: 0,
       _embedded: { 'svc:reference': [] },
     });
-    const [asked, other] = [await query(admin, 'asked', used), await source(admin, 'other')];
+    const [asked, other] = [await createQuery(admin, 'asked', used), await createSource(admin, 'other')];
     const [own, following] = [
-      await dataset(admin, 'own', { datasourceId: used, query: 'select 1 as one' }),
-      await dataset(admin, 'following', { queryId: asked }),
+      await createDataset(admin, 'own', { datasourceId: used, query: 'select 1 as one' }),
+      await createDataset(admin, 'following', { queryId: asked }),
     ];
     await admin.creates('/suites', { name: 'together', datasourceIds: [used, other] });
     for (const target of [used, used, other])
@@ -37,8 +35,8 @@ describe('the references of a resource', () => {
         mappings: { a: 'b' },
       });
 
-    const references = await listed(admin, `/datasources/${used}`);
-    expect(named(references)).toEqual(['dataset own', 'datasource other', 'query asked', 'suite together']);
+    const references = await readReferences(admin, `/datasources/${used}`);
+    expect(labelsOf(references)).toEqual(['dataset own', 'datasource other', 'query asked', 'suite together']);
     expect(references).toMatchObject({
       total: 4,
       count: 4,
@@ -56,48 +54,52 @@ describe('the references of a resource', () => {
     for (const { _links } of references._embedded['svc:reference'])
       expect(await admin.get(_links.self.href.slice(4))).toMatchObject({ status: 200 });
     expect(references._embedded['svc:reference'][3]).toMatchObject({ kind: 'suite', ownerId: null });
-    expect(named(await listed(admin, `/queries/${asked}`))).toEqual(['dataset following']);
-    expect(named(await listed(admin, `/datasources/${other}`)), 'a link to itself is no use').toEqual([
-      'suite together',
-    ]);
+    expect(labelsOf(await readReferences(admin, `/queries/${asked}`))).toEqual(['dataset following']);
+    expect(
+      labelsOf(await readReferences(admin, `/datasources/${other}`)),
+      'a link to itself is not a reference',
+    ).toEqual(['suite together']);
     for (const path of [`/datasets/${own}`, `/datasets/${following}`])
-      expect(named(await listed(admin, path))).toEqual([]);
+      expect(labelsOf(await readReferences(admin, path))).toEqual([]);
 
-    const told = await admin.data(
-      `{ datasource(id: "${used}") { references { total hidden items { kind id name ownerId } } } savedQuery(id: "${asked}") { references { items { name } } } }`,
+    const data = await admin.data(
+      `{
+        datasource(id: "${used}") { references { total hidden items { kind id name ownerId } } }
+        savedQuery(id: "${asked}") { references { items { name } } }
+      }`,
     );
-    expect(told.datasource.references).toMatchObject({
+    expect(data.datasource.references).toMatchObject({
       total: 4,
       hidden: 0,
       items: [{ kind: 'dataset', id: own, name: 'own', ownerId: admin.id }, {}, {}, { ownerId: null }],
     });
-    expect(told.savedQuery.references.items).toEqual([{ name: 'following' }]);
+    expect(data.savedQuery.references.items).toEqual([{ name: 'following' }]);
   });
 
-  test('leave out what the caller may not read; who may delete the resource is told how many', async ({
+  test('omit resources that the caller may not read, and count them for callers who may delete the resource', async ({
     admin,
     ann,
     bob,
   }) => {
-    const used = await source(admin, 'shared');
-    const [open] = [await query(admin, 'open', used), await query(admin, 'closed', used)];
-    await dataset(admin, 'closed too', { datasourceId: used, query: 'select 1 as one' });
+    const used = await createSource(admin, 'shared');
+    const [open] = [await createQuery(admin, 'open', used), await createQuery(admin, 'closed', used)];
+    await createDataset(admin, 'closed too', { datasourceId: used, query: 'select 1 as one' });
     for (const client of [ann, bob])
       await admin.put(`/datasources/${used}/shares/${client.id}`, { accessLevel: client === ann ? 3 : 1 });
     await admin.put(`/queries/${open}/shares/ann`, { accessLevel: 1 });
-    expect(await listed(ann, `/datasources/${used}`)).toMatchObject({
+    expect(await readReferences(ann, `/datasources/${used}`)).toMatchObject({
       total: 1,
       hidden: 2,
       _embedded: { 'svc:reference': [{ id: open }] },
     });
-    expect(await listed(bob, `/datasources/${used}`)).toMatchObject({ total: 0, hidden: null });
+    expect(await readReferences(bob, `/datasources/${used}`)).toMatchObject({ total: 0, hidden: null });
     expect(
       (await bob.data(`{ datasource(id: "${used}") { references { total hidden items { name } } } }`)).datasource
         .references,
     ).toEqual({ total: 0, hidden: null, items: [] });
-    expect(await ann.delete(`/datasources/${used}`)).toMatchObject({
-      status: 409,
-      body: { code: 'CONFLICT', message: 'The datasource is in use by query "open", 2 more' },
+    await expectBody(ann.delete(`/datasources/${used}`), 409, {
+      code: 'CONFLICT',
+      message: 'The datasource is in use by query "open", 2 more',
     });
     expect(await ann.gql(`mutation { deleteDatasource(id: "${used}") }`)).toMatchObject({
       errors: [
@@ -107,7 +109,7 @@ describe('the references of a resource', () => {
     expect(await admin.delete(`/queries/${open}`)).toMatchObject({ status: 204 });
   });
 
-  test('of a list take one statement', async ({ admin, service }) => {
+  test('of a list take one more statement', async ({ admin, service }) => {
     const { answer, statements } = await counted(service, () =>
       admin.data('{ datasources { items { references { items { name } } } } }'),
     );
@@ -115,22 +117,19 @@ describe('the references of a resource', () => {
     expect(statements).toHaveLength(2);
   });
 
-  test('are drafts and snapshots of none, though these keep what they need', async ({ admin, service }) => {
-    const [used, parentSource] = [await source(admin, 'kept'), await source(admin, 'left')];
-    const parent = await dataset(admin, 'parent', { datasourceId: parentSource, query: 'select 1 as one' });
-    await child(service, parent, 'a draft', 'is_draft', used);
-    expect(await listed(admin, `/datasources/${used}`)).toMatchObject({ total: 0, hidden: 0 });
-    expect(await admin.delete(`/datasources/${used}`)).toMatchObject({
-      status: 409,
-      body: { message: 'The datasource is in use by dataset "a draft"' },
-    });
+  test('do not include drafts and snapshots, which still block a deletion', async ({ admin, service }) => {
+    const [used, parentSource] = [await createSource(admin, 'kept'), await createSource(admin, 'left')];
+    const parent = await createDataset(admin, 'parent', { datasourceId: parentSource, query: 'select 1 as one' });
+    await insertChild(service, parent, 'a draft', 'is_draft', used);
+    expect(await readReferences(admin, `/datasources/${used}`)).toMatchObject({ total: 0, hidden: 0 });
+    await expectError(admin.delete(`/datasources/${used}`), 409, 'The datasource is in use by dataset "a draft"');
     await admin.delete(`/datasets/${parent}`);
     expect(await admin.delete(`/datasources/${used}`)).toMatchObject({ status: 204 });
   });
 });
 
-/** A draft or snapshot of a dataset, as the service will make them. */
-async function child(
+/** Inserts a draft or snapshot of a dataset. Returns its id. */
+async function insertChild(
   service: {
     platform: {
       system: { query: (statement: { text: string; values: unknown[] }) => Promise<Record<string, unknown>[]> };
@@ -141,15 +140,20 @@ async function child(
   flag: 'is_draft' | 'is_snapshot',
   datasourceId: string | null = null,
 ): Promise<string> {
-  const [made] = await service.platform.system.query({
-    text: `insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, datasource_id, ${flag}) select gen_random_uuid(), tenant_id, $2, gen_random_uuid()::text, owner_id, id, $3, true from dws.dataset where id = $1 returning id`,
+  const [inserted] = await service.platform.system.query({
+    text: `
+      insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, datasource_id, ${flag})
+      select gen_random_uuid(), tenant_id, $2, gen_random_uuid()::text, owner_id, id, $3, true
+      from dws.dataset
+      where id = $1
+      returning id`,
     values: [parent, name, datasourceId],
   });
-  return made!['id'] as string;
+  return inserted!['id'] as string;
 }
 
-describe.each(KINDS)('deletion and the %s', (kind) => {
-  test('what a user owned goes to whom `transferTo` names, by default to who deletes them', async ({
+describe.each(OWNED_PATHS)('deletion and the %s', (kind) => {
+  test('the resources of a deleted user are transferred to `transferTo`, by default to the caller', async ({
     admin,
     bob,
     service,
@@ -165,10 +169,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
       } = (await leaving.get(`/${kind}/${id}`)).body;
       expect(share).toBe(true);
       expect(await admin.delete(`/users/${leaving.username}${transferTo}`)).toMatchObject({ status: 204 });
-      expect(await heir.get(`/${kind}/${id}`)).toMatchObject({
-        status: 200,
-        body: { ownerId: heir.id, permissions: { delete: true } },
-      });
+      await expectBody(heir.get(`/${kind}/${id}`), 200, { ownerId: heir.id, permissions: { delete: true } });
       expect(
         (await heir.get(`/search?q=${encodeURIComponent(`inherited ${kind} ${heir.username}`)}&limit=1`)).body
           ._embedded['svc:hit'],
@@ -177,7 +178,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
     expect(await admin.delete('/users/bob?transferTo=nobody-there')).toMatchObject({ status: 404 });
   });
 
-  test('what a team owned does likewise, to a team as well', async ({ admin, ann, service }) => {
+  test('the resources of a deleted team are transferred likewise, also to a team', async ({ admin, ann, service }) => {
     const [leaving, heir] = [
       await admin.creates('/teams', { name: `Leaving ${kind}` }),
       await admin.creates('/teams', { name: `Heirs ${kind}` }),
@@ -189,9 +190,9 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
     expect(
       await admin.gql(`mutation { deleteTeam(id: "${leaving.id}", transferTo: "team:${heir.id}") }`),
     ).toMatchObject({ data: { deleteTeam: leaving.id } });
-    expect(await ann.get(`/${kind}/${id}`)).toMatchObject({
-      status: 200,
-      body: { ownerId: `team:${heir.id}`, permissions: { read: true, write: false } },
+    await expectBody(ann.get(`/${kind}/${id}`), 200, {
+      ownerId: `team:${heir.id}`,
+      permissions: { read: true, write: false },
     });
     expect((await admin.get(`/${kind}/${id}/shares`)).body.total).toBe(0);
     expect(
@@ -202,18 +203,29 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
     ).toEqual([]);
   });
 
-  test('what hung on a resource goes with it', async ({ admin, ann, service }) => {
+  test('shares, favourites, tags and search entries of a resource are deleted with it', async ({
+    admin,
+    ann,
+    service,
+  }) => {
     const id = await FIXTURES[kind]!.create(admin, `gone ${kind}`);
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 1 });
     await ann.put(`/${kind}/${id}/favorite`);
     await admin.put(`/${kind}/${id}/tags/${(await admin.creates('/tags', { name: `gone ${kind}` })).id}`);
     const children =
       kind === 'datasets'
-        ? [await child(service, id, 'gone draft', 'is_draft'), await child(service, id, 'gone snapshot', 'is_snapshot')]
+        ? [
+            await insertChild(service, id, 'gone draft', 'is_draft'),
+            await insertChild(service, id, 'gone snapshot', 'is_snapshot'),
+          ]
         : [];
     for (const one of children) {
       await service.platform.system.query({
-        text: `insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level) select gen_random_uuid(), tenant_id, 'dataset', id, $2, 1 from dws.dataset where id = $1`,
+        text: `
+          insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
+          select gen_random_uuid(), tenant_id, 'dataset', id, $2, 1
+          from dws.dataset
+          where id = $1`,
         values: [one, `user:${ann.id}`],
       });
     }
@@ -237,9 +249,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
       await service.platform.system.query({ text: `select id from dws.dataset where id = any($1)`, values: [ids] }),
     ).toEqual([]);
     for (const one of ids)
-      expect(await admin.gql(`{ ${oneOf(kind)}(id: "${one}") { id } }`)).toMatchObject({
-        errors: [{ extensions: { code: 'NOT_FOUND' } }],
-      });
+      await expectGraphqlError(admin.gql(`{ ${namesOf(kind).one}(id: "${one}") { id } }`), 'NOT_FOUND');
     expect(
       (await ann.get('/me/favorites')).body._embedded['svc:favorite'].map((favorite: { id: string }) => favorite.id),
     ).not.toContain(id);

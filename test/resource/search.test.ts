@@ -1,30 +1,29 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
 
-const KINDS = Object.keys(FIXTURES);
-const wordOf = (kind: string): string => (kind === 'queries' ? 'query' : kind.slice(0, -1));
-const hits = async (
+const findHits = async (
   client: Client,
   q: string,
   more = '',
 ): Promise<{ kind: string; id: string; name: string; score: number }[]> => {
-  const answer = await client.get(`/search?q=${encodeURIComponent(q)}${more}`);
-  expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
-  return answer.body._embedded['svc:hit'];
+  const response = await client.get(`/search?q=${encodeURIComponent(q)}${more}`);
+  expect(response, JSON.stringify(response.body)).toMatchObject({ status: 200 });
+  return response.body._embedded['svc:hit'];
 };
-const names = async (client: Client, q: string, more?: string): Promise<string[]> =>
-  (await hits(client, q, more)).map(({ name }) => name);
-const tag = async (client: Client, name: string): Promise<string> => (await client.creates('/tags', { name })).id;
+const findNames = async (client: Client, q: string, more?: string): Promise<string[]> =>
+  (await findHits(client, q, more)).map(({ name }) => name);
+const createTag = async (client: Client, name: string): Promise<string> => (await client.creates('/tags', { name })).id;
 
-describe.each(KINDS)('a search among the %s', (kind) => {
-  const word = wordOf(kind);
+describe.each(Object.keys(FIXTURES))('a search among the %s', (kind) => {
+  const { word, type } = namesOf(kind);
 
-  test('finds what the caller may read, with a link to it, in both APIs', async ({ admin, ann, stranger }) => {
+  test('finds the resources that the caller may read, with a link, in both APIs', async ({ admin, ann, stranger }) => {
     const key = await FIXTURES[kind]!.create(admin, `zanzibar ${kind}`);
-    const [hit] = await hits(admin, `zanzibar ${kind}`, `&kinds=${word}`);
+    const [hit] = await findHits(admin, `zanzibar ${kind}`, `&kinds=${word}`);
     const name = kind === 'users' ? `zanzibar-${kind}` : `zanzibar ${kind}`;
     expect(hit).toMatchObject({
       kind: word,
@@ -32,54 +31,59 @@ describe.each(KINDS)('a search among the %s', (kind) => {
       score: expect.any(Number),
       _links: { self: { href: `/api/${kind}/${key}` } },
     });
-    expect(await admin.get(`/${kind}/${key}`)).toMatchObject({ status: 200, body: { id: hit!.id } });
-    const told = (
+    await expectBody(admin.get(`/${kind}/${key}`), 200, { id: hit!.id });
+    const result = (
       await admin.data(
-        `{ search(q: "zanzibar", kinds: [${word.toUpperCase()}]) { total items { kind id name node { __typename id } } } }`,
+        `{
+          search(q: "zanzibar", kinds: [${word.toUpperCase()}]) {
+            total
+            items { kind id name node { __typename id } }
+          }
+        }`,
       )
     ).search;
-    expect(told).toEqual({
+    expect(result).toEqual({
       total: 1,
       items: [
         {
           kind: word.toUpperCase(),
           id: hit!.id,
           name,
-          node: { __typename: kind === 'queries' ? 'SavedQuery' : word[0]!.toUpperCase() + word.slice(1), id: hit!.id },
+          node: { __typename: type, id: hit!.id },
         },
       ],
     });
-    expect(await names(stranger, 'zanzibar')).toEqual([]);
-    expect(await names(ann, 'zanzibar', `&kinds=${word}`)).toEqual(READABLE_BY_ALL.has(kind) ? [name] : []);
+    expect(await findNames(stranger, 'zanzibar')).toEqual([]);
+    expect(await findNames(ann, 'zanzibar', `&kinds=${word}`)).toEqual(READABLE_BY_ALL.has(kind) ? [name] : []);
 
     if (!READABLE_BY_ALL.has(kind)) {
       await admin.put(`/${kind}/${key}/shares/ann`, { accessLevel: 1 });
-      expect(await names(ann, 'zanzibar', `&kinds=${word}`)).toEqual([name]);
+      expect(await findNames(ann, 'zanzibar', `&kinds=${word}`)).toEqual([name]);
       await admin.delete(`/${kind}/${key}/shares/ann`);
-      expect(await names(ann, 'zanzibar', `&kinds=${word}`)).toEqual([]);
+      expect(await findNames(ann, 'zanzibar', `&kinds=${word}`)).toEqual([]);
       await admin.put(`/${kind}/${key}/owner`, { ownerId: 'ann' });
-      expect((await hits(ann, 'zanzibar', `&kinds=${word}`))[0]).toMatchObject({ ownerId: ann.id });
+      expect((await findHits(ann, 'zanzibar', `&kinds=${word}`))[0]).toMatchObject({ ownerId: ann.id });
     }
     if (kind !== 'users') {
-      const named = kind === 'teams' || !READABLE_BY_ALL.has(kind) ? { slug: `tanganyika-${kind}` } : {};
-      expect(await admin.put(`/${kind}/${key}`, { name: `tanganyika ${kind}`, ...named })).toMatchObject({
+      const newSlug = kind === 'teams' || !READABLE_BY_ALL.has(kind) ? { slug: `tanganyika-${kind}` } : {};
+      expect(await admin.put(`/${kind}/${key}`, { name: `tanganyika ${kind}`, ...newSlug })).toMatchObject({
         status: 200,
       });
-      expect(await names(admin, 'zanzibar', `&kinds=${word}`)).toEqual([]);
-      expect(await names(admin, 'tanganyika', `&kinds=${word}`)).toEqual([`tanganyika ${kind}`]);
+      expect(await findNames(admin, 'zanzibar', `&kinds=${word}`)).toEqual([]);
+      expect(await findNames(admin, 'tanganyika', `&kinds=${word}`)).toEqual([`tanganyika ${kind}`]);
     }
     expect(await admin.delete(`/${kind}/${key}`)).toMatchObject({
       status: expect.toSatisfy((status: number) => status < 300),
     });
-    expect(await names(admin, kind === 'users' ? 'zanzibar' : 'tanganyika', `&kinds=${word}`)).toEqual([]);
+    expect(await findNames(admin, kind === 'users' ? 'zanzibar' : 'tanganyika', `&kinds=${word}`)).toEqual([]);
   });
 });
 
 describe('a search', () => {
-  test('ranks the name that was typed over names that begin so, other names, other words and slips of the finger', async ({
+  test('ranks the exact name before names that begin with it, other names, other words and typing errors', async ({
     admin,
   }) => {
-    const eu = await tag(admin, 'revenue words');
+    const eu = await createTag(admin, 'revenue words');
     for (const [name, more] of [
       ['Revenue', {}],
       ['Revenue by region', {}],
@@ -91,7 +95,7 @@ describe('a search', () => {
     ] as const) {
       await admin.creates('/reports', { name, ...more });
     }
-    expect((await hits(admin, 'revenue', '&kinds=report')).map(({ name, score }) => [name, score])).toEqual([
+    expect((await findHits(admin, 'revenue', '&kinds=report')).map(({ name, score }) => [name, score])).toEqual([
       ['Revenue', 1],
       ['Revenue by region', 0.8],
       ['Monthly revenue', 0.6],
@@ -99,22 +103,22 @@ describe('a search', () => {
       ['Tagged', 0.4],
       ['Revenu', 0.2],
     ]);
-    for (const slip of ['revenuee', 'rvenue', 'revanue', 'reveune', 'revenue'])
-      expect(await names(admin, slip, '&kinds=report'), slip).toContain('Monthly revenue');
-    expect(await names(admin, 'monthy revnue')).toEqual(['Monthly revenue']);
+    for (const typingError of ['revenuee', 'rvenue', 'revanue', 'reveune', 'revenue'])
+      expect(await findNames(admin, typingError, '&kinds=report'), typingError).toContain('Monthly revenue');
+    expect(await findNames(admin, 'monthy revnue')).toEqual(['Monthly revenue']);
     for (const other of ['rvnue', 'revenue salary', 'evenue'])
-      expect(await names(admin, other, '&kinds=report&limit=1'), other).toEqual(
+      expect(await findNames(admin, other, '&kinds=report&limit=1'), other).toEqual(
         other === 'evenue' ? ['Monthly revenue'] : [],
       );
-    expect(await names(admin, 'REG rev')).toEqual(['Revenue by region']);
+    expect(await findNames(admin, 'REG rev')).toEqual(['Revenue by region']);
 
     await admin.put(`/tags/${eu}`, { name: 'turnover' });
-    expect(await names(admin, 'turnov')).toEqual(['turnover', 'Tagged']);
+    expect(await findNames(admin, 'turnov')).toEqual(['turnover', 'Tagged']);
     await admin.delete(`/tags/${eu}`);
-    expect(await names(admin, 'turnover')).toEqual([]);
+    expect(await findNames(admin, 'turnover')).toEqual([]);
   });
 
-  test('knows words whatever their case, accents and script, and no markup of its own', async ({ admin }) => {
+  test('ignores case and accents in all scripts, and has no query syntax', async ({ admin }) => {
     for (const name of [
       'Überstunden Łódź',
       'Straße 7',
@@ -126,7 +130,7 @@ describe('a search', () => {
       'data.v2_final',
     ])
       await admin.creates('/reports', { name });
-    const found: [string, string][] = [
+    const queries: [q: string, name: string][] = [
       ['uberstunden', 'Überstunden Łódź'],
       ['LODZ', 'Überstunden Łódź'],
       ['strasse', 'Straße 7'],
@@ -139,11 +143,11 @@ describe('a search', () => {
       ['v2 fin', 'data.v2_final'],
       ["';--neil", `O'Neil's "cost" & margin | tax`],
     ];
-    for (const [q, name] of found) expect(await names(admin, q), q).toEqual([name]);
-    expect(await names(admin, '🎉x')).toEqual([]);
+    for (const [q, name] of queries) expect(await findNames(admin, q), q).toEqual([name]);
+    expect(await findNames(admin, '🎉x')).toEqual([]);
   });
 
-  test('takes one statement, in parts and by kind', async ({ admin, service }) => {
+  test('takes one statement, also by page and kind', async ({ admin, service }) => {
     for (let i = 0; i < 5; i++) await admin.creates('/reports', { name: `kilimanjaro ${i}` });
     await FIXTURES['apps']!.create(admin, 'kilimanjaro app');
     const { answer, statements } = await counted(service, () =>
@@ -167,7 +171,7 @@ describe('a search', () => {
     expect(nodes.answer.search.items).toHaveLength(6);
   });
 
-  test('refuses what it cannot look for', async ({ admin }) => {
+  test('refuses a query without words or with invalid arguments', async ({ admin }) => {
     for (const q of [
       '',
       '%20',
@@ -177,64 +181,59 @@ describe('a search', () => {
       'a%00b',
     ])
       expect(await admin.get(`/search?q=${q}`), q).toMatchObject({ status: 400, body: { code: 'BAD_USER_INPUT' } });
-    expect(await admin.get('/search')).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('"q"') },
-    });
-    expect(await admin.get('/search?q=a&kinds=report,pie')).toMatchObject({
-      status: 400,
-      body: { message: expect.stringMatching(/"kinds" must be one of .*dataset.*, not "pie"/) },
-    });
+    await expectError(admin.get('/search'), 400, /"q"/);
+    await expectError(admin.get('/search?q=a&kinds=report,pie'), 400, /"kinds" must be one of .*dataset.*, not "pie"/);
     expect((await admin.gql('{ search(q: "a", kinds: [PIE]) { total } }')).errors[0].message).toContain('PIE');
     expect(await admin.get('/search?q=a&limit=1001')).toMatchObject({ status: 400 });
     expect((await admin.get('/search?q=a&kinds=')).body.total).toBe(0);
   });
 
-  test('finds neither drafts nor snapshots, nor a dataset by its query, nor what a transaction undid', async ({
-    admin,
-    service,
-  }) => {
+  test('does not find drafts, snapshots, the query of a dataset or an undone change', async ({ admin, service }) => {
     const source = await FIXTURES['datasources']!.create(admin, 'serengeti source');
     const { id } = await admin.creates('/datasets', {
       name: 'serengeti',
       datasourceId: source,
       query: 'select 1 as hiddenword',
     });
-    const copy = (name: string, flag: string) =>
+    const insertChild = (name: string, flag: string) =>
       service.platform.system.query({
-        text: `insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, ${flag}) select gen_random_uuid(), tenant_id, $2, $2, owner_id, id, true from dws.dataset where id = $1`,
+        text: `
+          insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, ${flag})
+          select gen_random_uuid(), tenant_id, $2, $2, owner_id, id, true
+          from dws.dataset
+          where id = $1`,
         values: [id, name],
       });
-    await copy('serengeti-draft', 'is_draft');
-    await copy('serengeti-snapshot', 'is_snapshot');
-    expect(await names(admin, 'serengeti', '&kinds=dataset')).toEqual(['serengeti']);
-    expect(await names(admin, 'hiddenword')).toEqual([]);
+    await insertChild('serengeti-draft', 'is_draft');
+    await insertChild('serengeti-snapshot', 'is_snapshot');
+    expect(await findNames(admin, 'serengeti', '&kinds=dataset')).toEqual(['serengeti']);
+    expect(await findNames(admin, 'hiddenword')).toEqual([]);
     await service.platform.system.query({
       text: `update dws.dataset set is_draft = false where slug = 'serengeti-draft'`,
     });
-    expect(await names(admin, 'serengeti', '&kinds=dataset')).toEqual(['serengeti', 'serengeti-draft']);
+    expect(await findNames(admin, 'serengeti', '&kinds=dataset')).toEqual(['serengeti', 'serengeti-draft']);
     expect(
       await admin.post('/reports', { name: 'undone', tags: ['01900000-0000-7000-8000-000000000000'] }),
     ).toMatchObject({ status: 404 });
-    expect(await names(admin, 'undone')).toEqual([]);
+    expect(await findNames(admin, 'undone')).toEqual([]);
   });
 
-  test('gives a tenant nothing of another, even to who asks Postgres as the service does', async ({
+  test('finds nothing of another tenant, even by direct SQL in the role of the service', async ({
     admin,
     stranger,
     service,
   }) => {
     await stranger.creates('/reports', { name: 'kalahari secret' });
     await admin.creates('/reports', { name: 'kalahari own' });
-    const [mine] = await service.platform.system.query<{ id: string }>({
+    const [tenant] = await service.platform.system.query<{ id: string }>({
       text: `select id from dws.tenant where slug = 'default'`,
     });
-    const rows = await service.platform.database.query(mine!.id, {
+    const rows = await service.platform.database.query(tenant!.id, {
       text: `select folded from dws.search_matches('kalahari')`,
     });
     expect(rows).toEqual([{ folded: 'kalahari own' }]);
     expect(
-      await service.platform.database.query(mine!.id, {
+      await service.platform.database.query(tenant!.id, {
         text: `select name from dws.search_entry where name like 'kalahari%'`,
       }),
     ).toEqual([{ name: 'kalahari own' }]);

@@ -6,21 +6,27 @@ import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
-/** Who did something. */
+/** The user who caused an activity. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
-/** The statement that writes activities. They are one value of JSON, `$1`, so that another statement can carry them along. */
+/** Returns the statement that stores activities. Its only value is JSON at the place `$<place>`. */
 export const activityStatement = (
   { tenantId, userId }: { tenantId: string; userId: string | null },
-  happenings: readonly ActivityEvent[],
+  events: readonly ActivityEvent[],
   place = 1,
 ): Statement => ({
-  text: `insert into dws.activity (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
-    select a.id, a.tenant_id, a.kind, a.resource_id, a.name, a.owner_id, a.user_id, a.type, a.message, coalesce(a.data, '{}'), clock_timestamp()
-    from jsonb_to_recordset($${place}::jsonb) as a(id uuid, tenant_id uuid, kind text, resource_id uuid, name text, owner_id text, user_id uuid, type text, message text, data jsonb)`,
+  text: `
+    insert into dws.activity
+      (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
+    select a.id, a.tenant_id, a.kind, a.resource_id, a.name, a.owner_id, a.user_id, a.type, a.message,
+      coalesce(a.data, '{}'), clock_timestamp()
+    from jsonb_to_recordset($${place}::jsonb) as a(
+      id uuid, tenant_id uuid, kind text, resource_id uuid, name text, owner_id text, user_id uuid, type text,
+      message text, data jsonb
+    )`,
   values: [
     JSON.stringify(
-      happenings.map(({ kind, resource, event, message, data }) => ({
+      events.map(({ kind, resource, event, message, data }) => ({
         id: newId(),
         tenant_id: tenantId,
         kind,
@@ -36,7 +42,10 @@ export const activityStatement = (
   ],
 });
 
-/** Says that somebody did the same to many resources of a kind, for what is done past the unit of work. `sentence` makes the message from a resource’s name. */
+/**
+ * Stores the same event for many resources of a kind, for changes that bypass the unit of work. `sentence` returns the
+ * message for the name of a resource.
+ */
 export async function recordActivities(
   viewer: ActivityActor,
   tx: Transaction,
@@ -46,16 +55,15 @@ export async function recordActivities(
   sentence: (name: string) => string,
   data?: Record<string, unknown>,
 ): Promise<void> {
-  if (resources.length > 0)
-    await tx.query(
-      activityStatement(
-        viewer,
-        resources.map((resource) => ({ kind, resource, event, message: sentence(resource.name), data })),
-      ),
-    );
+  if (resources.length === 0) return;
+  const events = resources.map((resource) => ({ kind, resource, event, message: sentence(resource.name), data }));
+  await tx.query(activityStatement(viewer, events));
 }
 
-/** What became of a dataset's refresh, told in the transaction that records it. `data` holds no texts of the source: readers who see a part of the rows read it too. */
+/**
+ * Stores the activity for the outcome of a refresh. `data` must not contain texts of the source: users with access to a
+ * part of the rows read it too.
+ */
 export async function recordRefreshActivity(
   tx: Transaction,
   { tenantId, userId, resourceId }: { tenantId: string; userId: string; resourceId: string },
@@ -63,12 +71,16 @@ export async function recordRefreshActivity(
   data: Record<string, number | string>,
 ): Promise<void> {
   const [found] = await tx.query<{ name: string; ownerId: string; userId: string | null; username: string | null }>({
-    text: `select d.name, d.owner_id as "ownerId", u.id as "userId", u.username from dws.dataset d left join dws.app_user u on u.tenant_id = d.tenant_id and u.id = $3 where d.tenant_id = $1 and d.id = $2`,
+    text: `
+      select d.name, d.owner_id as "ownerId", u.id as "userId", u.username
+      from dws.dataset d
+      left join dws.app_user u on u.tenant_id = d.tenant_id and u.id = $3
+      where d.tenant_id = $1 and d.id = $2`,
     values: [tenantId, resourceId, userId],
   });
   if (!found) return;
   const { name, ownerId, username } = found;
-  const who = username ?? 'somebody who is gone';
+  const who = username ?? 'a deleted user';
   const message = event === 'refreshed' ? `${who} refreshed ${name}` : `A refresh of ${name} by ${who} failed`;
   await tx.query(
     activityStatement({ tenantId, userId: found.userId }, [
@@ -77,7 +89,10 @@ export async function recordRefreshActivity(
   );
 }
 
-/** Words of principals, tags and folders by their keys, `user:<id>`, `team:<id>`, `tag:<id>`, `folder:<id>`. */
+/**
+ * Loads the names of users, teams, tags and folders. Returns a function from a key, e.g. `user:<id>` or `tag:<id>`, to
+ * the name.
+ */
 export async function loadNames(
   tx: Pick<Transaction, 'query'>,
   tenantId: string,
@@ -87,12 +102,16 @@ export async function loadNames(
   const idsOf = (type: string) =>
     keys.filter((key) => key.startsWith(`${type}:`)).map((key) => key.slice(type.length + 1));
   const found = await tx.query<{ key: string; name: string }>({
-    text: `select 'user:' || id as key, username as name from dws.app_user where tenant_id = $1 and id = any($2)
-      union all select 'team:' || id, name from dws.team where tenant_id = $1 and id = any($3)
-      union all select 'tag:' || id, name from dws.tag where tenant_id = $1 and id = any($4)
-      union all select 'folder:' || id, name from dws.folder where tenant_id = $1 and id = any($5)`,
+    text: `
+      select 'user:' || id as key, username as name from dws.app_user where tenant_id = $1 and id = any($2)
+      union all
+      select 'team:' || id, name from dws.team where tenant_id = $1 and id = any($3)
+      union all
+      select 'tag:' || id, name from dws.tag where tenant_id = $1 and id = any($4)
+      union all
+      select 'folder:' || id, name from dws.folder where tenant_id = $1 and id = any($5)`,
     values: [tenantId, idsOf('user'), idsOf('team'), idsOf('tag'), idsOf('folder')],
   });
   const names = new Map(found.map(({ key, name }) => [key, name]));
-  return (key) => names.get(key) ?? 'somebody or something that is gone';
+  return (key) => names.get(key) ?? 'a deleted item';
 }

@@ -1,12 +1,12 @@
 import type { TenantRow } from '../../../entities/tenant-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 
-/** Columns that every row gets anew. */
+/** Columns that are not copied. */
 const OWN_COLUMNS: ReadonlySet<string> = new Set<keyof TenantRow>(['id', 'version', 'createdAt', 'updatedAt']);
 
 /**
- * Creates a copy of a row with `changes`, and returns it with its new id. Columns are copied by the metadata of the entity,
- * so that a new column is never lost.
+ * Creates a copy of a row with `changes`, and returns it with its new id. Columns are copied by the metadata of the
+ * entity, so that a new column is never lost.
  */
 export function copyRow<T extends TenantRow>({ em }: Transaction, row: T, changes: Partial<T>): T {
   const entity = row.constructor as new () => T;

@@ -1,104 +1,29 @@
-import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
+import type { AddFolderInput, BulkUpdateFoldersInput, ChangeFolderInput } from '../../../entities/folder-input.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { SqlParameters } from '../../core/read/sql-parameters.ts';
-import { writable } from './access-filter.ts';
-import { loadNames, recordActivities } from './activity.ts';
-import { checkAcyclic, lockFolderTree, deleteFolderTrees } from './folder-tree.ts';
-import type { FolderInput } from './folder.ts';
+import { checkAcyclic, deleteFolderTrees, lockFolderTree } from './folder-tree.ts';
 import { resolveIds } from './resolve-ids.ts';
 
-/** What one call may name at most. */
-const MAX_ASSIGNMENTS = 1000;
+const MAX_CHANGES = 1000;
 
 /**
- * Puts resources of any kind into a folder, or out of all with null. Ids that nothing has, or nothing that the caller may write, are passed over in silence
- * (specification, "Folders").
+ * Changes many folders in one transaction: deletes folders with all folders inside them, then creates, then updates
+ * folders. An error undoes all changes.
  */
-export async function assign(
-  ctx: Context,
-  entities: readonly string[],
-  folderId: string | null | undefined,
-): Promise<void> {
-  const { tenantId } = ctx.viewer;
-  if (folderId === undefined) throw invalid('folderId', 'is required; null takes things out of their folders');
-  if (entities.length > MAX_ASSIGNMENTS) throw invalid('entities', `must name at most ${MAX_ASSIGNMENTS} resources`);
-  const access = writable(ctx.viewer);
-  const ids = entities.filter(isUuid);
-  await ctx.transaction(async (tx) => {
-    if (folderId !== null) await resolveIds(tx, tenantId, 'folder', [folderId]);
-    const where =
-      folderId === null
-        ? null
-        : (await loadNames(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
-    for (const kind of OWNED_KINDS) {
-      const { table } = kind;
-      // Rows are locked in the order of their ids, so that two who move the same ones wait for each other.
-      const sql = new SqlParameters();
-      const tenant = sql.bind(tenantId);
-      const folder = `${sql.bind(folderId)}::uuid`;
-      const ofIds = `id = any(${sql.bind(ids)})`;
-      const writableOnly = access ? `and (${sql.bindCondition(access).text})` : '';
-      const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
-        text: `with wanted as (
-            select id
-            from dws.${table} r
-            where tenant_id = ${tenant} and ${ofIds} and folder_id is distinct from ${folder} ${writableOnly}
-            order by id
-            for update)
-          update dws.${table} t
-          set folder_id = ${folder}, version = version + 1, updated_at = now()
-          from wanted
-          where t.tenant_id = ${tenant} and t.id = wanted.id
-          returning t.id, t.name, t.owner_id as "ownerId"`,
-        values: sql.values,
-      });
-      await recordActivities(
-        ctx.viewer,
-        tx,
-        kind,
-        'folder.moved',
-        moved,
-        (name) =>
-          `${ctx.viewer.username} ${where === null ? `took ${name} out of its folder` : `moved ${name} to the folder ${where}`}`,
-        { folderId },
-      );
-    }
-  });
-}
-
-/** A folder with the id that its client made for it. */
-export interface NewFolder {
-  id: string;
-  name: string;
-  parentId?: string | null;
-}
-
-export interface FolderChange extends FolderInput {
-  id: string;
-}
-
-export interface FolderChanges {
-  add?: NewFolder[] | null;
-  remove?: string[] | null;
-  update?: FolderChange[] | null;
-}
-
-/** Changes many folders in one transaction: removals with all that lies below, then additions, then updates. Any error undoes everything. */
-export async function bulkUpdate(ctx: Context, changes: FolderChanges): Promise<void> {
+export async function bulkUpdate(ctx: Context, input: BulkUpdateFoldersInput): Promise<void> {
   const { tenantId, userId } = ctx.viewer;
-  const gone = distinct(changes.remove ?? []);
-  const added = (changes.add ?? []).map(checkNewFolder);
-  const updated = (changes.update ?? []).map(checkFolderUpdate);
-  if (gone.length + added.length + updated.length > MAX_ASSIGNMENTS)
-    throw invalid('input', `must name at most ${MAX_ASSIGNMENTS} folders`);
+  const deletedIds = distinct(input.remove ?? []);
+  const added = (input.add ?? []).map(checkNewFolder);
+  const updated = (input.update ?? []).map(checkFolderUpdate);
+  if (deletedIds.length + added.length + updated.length > MAX_CHANGES)
+    throw invalid('input', `must contain at most ${MAX_CHANGES} folders`);
   await ctx.transaction(async (tx) => {
     await lockFolderTree(tx, tenantId);
-    await resolveIds(tx, tenantId, 'folder', gone);
-    await deleteFolderTrees(tx, tenantId, gone);
+    await resolveIds(tx, tenantId, 'folder', deletedIds);
+    await deleteFolderTrees(tx, tenantId, deletedIds);
     await insertFolders(tx, tenantId, userId, added);
     await updateFolders(tx, tenantId, updated);
     await checkAcyclic(tx, tenantId, distinct([...added, ...updated].map(({ id }) => id)));
@@ -115,12 +40,15 @@ interface NewFolderRow {
   parent_id: string | null;
 }
 
-function checkNewFolder({ id, name, parentId }: NewFolder, index: number): NewFolderRow {
+function checkNewFolder({ id, name, parentId }: AddFolderInput, index: number): NewFolderRow {
   if (!isUuid(id)) throw invalid(`add.${index}.id`, 'must be a UUID');
   return { id: id.toLowerCase(), name: checkText(name, `add.${index}.name`), parent_id: lower(parentId) };
 }
 
-/** Parents may be among the additions, in any order: Postgres looks for them when the statement has ended. */
+/**
+ * Inserts folders. Parents may be among them, in any order: Postgres checks the foreign key at the end of the
+ * statement.
+ */
 async function insertFolders(
   tx: Transaction,
   tenantId: string,
@@ -128,21 +56,26 @@ async function insertFolders(
   folders: readonly NewFolderRow[],
 ): Promise<void> {
   const ids = folders.map(({ id }) => id);
-  const own = new Set(ids);
-  if (own.size < ids.length) throw idTaken(ids.find((id, index) => ids.indexOf(id) < index)!);
+  const pending = new Set(ids);
+  if (pending.size < ids.length) throw idTaken(ids.find((id, index) => ids.indexOf(id) < index)!);
+  const parentIds = present(folders.map(({ parent_id }) => parent_id));
   await resolveIds(
     tx,
     tenantId,
     'folder',
-    present(folders.map(({ parent_id }) => parent_id)).filter((id) => !own.has(id)),
+    parentIds.filter((id) => !pending.has(id)),
   );
-  const made = await tx.query<{ id: string }>({
-    text: `insert into dws.folder (id, tenant_id, name, parent_id, creator_id) select id, $1::uuid, name, parent_id, $2::uuid
-      from jsonb_to_recordset($3::jsonb) as a(id uuid, name text, parent_id uuid) on conflict do nothing returning id`,
+  const inserted = await tx.query<{ id: string }>({
+    text: `
+      insert into dws.folder (id, tenant_id, name, parent_id, creator_id)
+      select id, $1::uuid, name, parent_id, $2::uuid
+      from jsonb_to_recordset($3::jsonb) as a(id uuid, name text, parent_id uuid)
+      on conflict do nothing
+      returning id`,
     values: [tenantId, userId, JSON.stringify(folders)],
   });
-  for (const { id } of made) own.delete(id);
-  for (const id of own) throw idTaken(id);
+  for (const { id } of inserted) pending.delete(id);
+  for (const id of pending) throw idTaken(id);
 }
 
 const idTaken = (id: string) => conflict(`The id ${id} is already in use`);
@@ -154,7 +87,7 @@ interface FolderUpdateRow {
   parent_id: string | null;
 }
 
-function checkFolderUpdate({ id, name, parentId }: FolderChange, index: number): FolderUpdateRow {
+function checkFolderUpdate({ id, name, parentId }: ChangeFolderInput, index: number): FolderUpdateRow {
   return {
     id: id.toLowerCase(),
     name: name === undefined ? null : checkText(name, `update.${index}.name`),
@@ -163,14 +96,21 @@ function checkFolderUpdate({ id, name, parentId }: FolderChange, index: number):
   };
 }
 
-async function updateFolders(tx: Transaction, tenantId: string, changes: readonly FolderUpdateRow[]): Promise<void> {
-  const ids = changes.map(({ id }) => id);
-  const twice = ids.find((id, index) => ids.indexOf(id) < index);
-  if (twice) throw invalid('update', `names the folder ${twice} twice`);
-  await resolveIds(tx, tenantId, 'folder', distinct([...ids, ...present(changes.map(({ parent_id }) => parent_id))]));
+async function updateFolders(tx: Transaction, tenantId: string, updates: readonly FolderUpdateRow[]): Promise<void> {
+  const ids = updates.map(({ id }) => id);
+  const duplicate = ids.find((id, index) => ids.indexOf(id) < index);
+  if (duplicate) throw invalid('update', `names the folder ${duplicate} twice`);
+  await resolveIds(tx, tenantId, 'folder', distinct([...ids, ...present(updates.map(({ parent_id }) => parent_id))]));
   await tx.query({
-    text: `update dws.folder f set name = coalesce(c.name, f.name), parent_id = case when c.moves then c.parent_id else f.parent_id end, version = version + 1, updated_at = now()
-      from jsonb_to_recordset($2::jsonb) as c(id uuid, name text, moves boolean, parent_id uuid) where f.tenant_id = $1 and f.id = c.id`,
-    values: [tenantId, JSON.stringify(changes)],
+    text: `
+      update dws.folder f
+      set
+        name = coalesce(c.name, f.name),
+        parent_id = case when c.moves then c.parent_id else f.parent_id end,
+        version = version + 1,
+        updated_at = now()
+      from jsonb_to_recordset($2::jsonb) as c(id uuid, name text, moves boolean, parent_id uuid)
+      where f.tenant_id = $1 and f.id = c.id`,
+    values: [tenantId, JSON.stringify(updates)],
   });
 }

@@ -1,7 +1,8 @@
+import type { CreateFolderInput, UpdateFolderInput } from '../../../entities/folder-input.ts';
 import { Folder } from '../../../entities/folder.ts';
 import type { Context } from '../../core/context.ts';
 import { checkText } from '../../core/input-checks.ts';
-import { checkAcyclic, lockFolderTree, deleteFolderTrees } from './folder-tree.ts';
+import { checkAcyclic, deleteFolderTrees, lockFolderTree } from './folder-tree.ts';
 import { resolveIds } from './resolve-ids.ts';
 import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
@@ -12,15 +13,8 @@ export const FOLDER: UnownedKind<Folder> = {
   permission: 'folders:create',
 };
 
-export interface FolderInput {
-  /** 1 to 255 characters; siblings may share one. */
-  name?: string | null;
-  /** Null for the top. */
-  parentId?: string | null;
-}
-
-/** Makes a folder. Answers the id. */
-export async function create(ctx: Context, input: FolderInput): Promise<string> {
+/** Creates a folder. Returns its id. */
+export async function create(ctx: Context, input: CreateFolderInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   const name = checkText(input.name, 'name');
   const parentId = input.parentId?.toLowerCase() ?? null;
@@ -32,15 +26,16 @@ export async function create(ctx: Context, input: FolderInput): Promise<string> 
   });
 }
 
-/** Renames or moves a folder. 400 when it would lie within itself. Answers the id. */
-export async function update(ctx: Context, id: string, { name, parentId: given }: FolderInput): Promise<string> {
+/** Renames or moves a folder. Returns its id. Throws BAD_USER_INPUT if it would be inside itself. */
+export async function update(ctx: Context, id: string, input: UpdateFolderInput): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     await lockFolderTree(tx, tenantId);
     const folder = await loadUnowned(ctx, tx, FOLDER, id, 'folder:write', { ifMatch: ctx.ifMatch });
-    if (name !== undefined) folder.name = checkText(name, 'name');
-    const parentId = given === undefined ? (folder.parentId ?? null) : (given?.toLowerCase() ?? null);
-    if (parentId === (folder.parentId ?? null)) return folder.id;
+    if (input.name !== undefined) folder.name = checkText(input.name, 'name');
+    const formerParentId = folder.parentId ?? null;
+    const parentId = input.parentId === undefined ? formerParentId : (input.parentId?.toLowerCase() ?? null);
+    if (parentId === formerParentId) return folder.id;
     if (parentId !== null) await resolveIds(tx, tenantId, 'folder', [parentId]);
     folder.parentId = parentId;
     await checkAcyclic(tx, tenantId, [folder.id]);
@@ -48,7 +43,7 @@ export async function update(ctx: Context, id: string, { name, parentId: given }
   });
 }
 
-/** Deletes a folder with the folders in it; what else lies there is in no folder afterwards. */
+/** Deletes a folder with the folders inside it. Their resources are in no folder afterwards. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {

@@ -11,9 +11,9 @@ import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
 import { load } from './load-resource.ts';
 import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
 import { checkSlug, reserveSlug } from './resource-slug.ts';
-import { replaceTags, addTags } from './tag-assignment.ts';
+import { addTags, replaceTags } from './tag-assignment.ts';
 
-/** What the read path must bring of a row for the viewer's level on it. */
+/** Returns the columns that the read path must select for the viewer's level on a row. */
 export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'hasParents'>): string[] => [
   'id',
   'ownerId',
@@ -22,13 +22,13 @@ export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'ha
 
 export type OwnedInput = UpdateOwnedInput;
 
-/** A new row of the kind with its common fields checked and filled; `rest` are the fields of its own. */
+/** Creates a row of a kind from the common input fields and `ownFields`, the fields of this kind alone. */
 export async function createOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
   kind: OwnedKind<T>,
   input: UpdateOwnedInput,
-  rest: Partial<T>,
+  ownFields: Partial<T>,
 ): Promise<T> {
   const { tenantId, userId } = ctx.viewer;
   const name = checkText(input.name, 'name');
@@ -37,23 +37,21 @@ export async function createOwned<T extends OwnedRow>(
   const slug = input.slug
     ? await reserveExactSlug(tx, tenantId, kind.table, input.slug)
     : await reserveSlug(tx, tenantId, kind.table, slugOf(name));
-  const folderId = await resolveFolder(tx, tenantId, input.folderId);
-
   const common: Partial<OwnedRow> = {
     tenantId,
     name,
     slug,
     description: checkOptionalText(input.description ?? null, 'description'),
     ownerId,
-    folderId,
+    folderId: await resolveFolder(tx, tenantId, input.folderId),
   };
-  const row = tx.em.create(kind.entity, { ...rest, ...common } as never, { partial: true }) as T;
+  const row = tx.em.create(kind.entity, { ...ownFields, ...common } as never, { partial: true }) as T;
   tx.em.persist(row);
   await addTags(ctx, tx, kind, row, input.tags ?? []);
   return row;
 }
 
-/** Changes the common fields that the input names; what it does not name stays. */
+/** Updates the common fields that the input contains. Other fields are unchanged. */
 export async function updateOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
@@ -61,6 +59,7 @@ export async function updateOwned<T extends OwnedRow>(
   row: T,
   input: UpdateOwnedInput,
 ): Promise<T> {
+  const { tenantId } = ctx.viewer;
   const { slug, ownerId, folderId, name, description, tags } = input;
   assignPresent<OwnedRow>(
     row,
@@ -72,16 +71,15 @@ export async function updateOwned<T extends OwnedRow>(
   );
   if (slug === null) throw invalid('slug', 'must not be null');
   if (ownerId === null) throw invalid('ownerId', 'must not be null');
-  if (slug !== undefined && slug !== row.slug)
-    row.slug = await reserveExactSlug(tx, ctx.viewer.tenantId, kind.table, slug);
+  if (slug !== undefined && slug !== row.slug) row.slug = await reserveExactSlug(tx, tenantId, kind.table, slug);
   if (folderId !== undefined && folderId !== (row.folderId ?? null))
-    row.folderId = await resolveFolder(tx, ctx.viewer.tenantId, folderId);
+    row.folderId = await resolveFolder(tx, tenantId, folderId);
   if (tags !== undefined) await replaceTags(ctx, tx, kind, row, tags ?? []);
   if (ownerId !== undefined) await changeOwner(ctx, tx, kind, row, ownerId);
   return row;
 }
 
-/** Gives a resource to another principal. Answers its id. */
+/** Transfers a resource to another principal. Returns its id. */
 export async function setOwner<T extends OwnedRow>(
   ctx: Context,
   kind: OwnedKind<T>,
@@ -97,35 +95,42 @@ export async function setOwner<T extends OwnedRow>(
   });
 }
 
-/** Gives a row to another principal: needs `changeOwner` on it, and `memberPlus` in a team that gets it (contract 4). */
-export async function changeOwner<T extends OwnedRow>(
+/**
+ * Transfers a row to another principal. Throws FORBIDDEN without `changeOwner` on the row or, for a team, without the
+ * role `memberPlus` in it (docs/contract.md#owners). Throws CONFLICT for a draft or snapshot.
+ */
+async function changeOwner<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
   kind: OwnedKind<T>,
   row: T,
-  given: string,
+  principal: string,
 ): Promise<void> {
-  const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, given);
+  const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, principal);
   if (ownerId === row.ownerId) return;
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
-  if ('parentId' in row && row.parentId) throw conflict('A draft or snapshot stays with who made it');
+  if ('parentId' in row && row.parentId) throw conflict('The owner of a draft or snapshot cannot change');
   checkNewOwner(ctx, ownerId);
   row.ownerId = ownerId;
 }
 
-/** Handing something to a team takes `memberPlus` there (contract 4). */
+/** Throws FORBIDDEN if the new owner is a team in which the caller has less than the role `memberPlus`. */
 export function checkNewOwner(ctx: Context, ownerId: string): void {
   if (ownerId.startsWith('team:') && ownershipLevel(ctx.viewer, ownerId) < LEVEL.edit)
-    throw refused(`Handing something to a team needs the role memberPlus there`);
+    throw refused('A resource of a team requires the role memberPlus in the team');
 }
 
+/** Returns the slug. Throws CONFLICT if another row has it. */
 async function reserveExactSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
   if ((await reserveSlug(tx, tenantId, table, checkSlug(slug))) !== slug) throw slugTaken({ slug });
   return slug;
 }
 
-/** The folder that an input names, which stays until the transaction ends; null for none, 404 when the tenant has no such. */
+/**
+ * Returns the canonical id of a folder and locks it against deletion until the transaction ends. Returns null for no
+ * folder. Throws NOT_FOUND if the tenant does not have it.
+ */
 async function resolveFolder(
   tx: Transaction,
   tenantId: string,

@@ -6,20 +6,24 @@ import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ModelColumn, Model, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
 import { readable } from './access-filter.ts';
-import { ownershipLevel, loadSharedLevels } from './access-level.ts';
+import { loadSharedLevels, ownershipLevel } from './access-level.ts';
 
-/** That rows of one table use resources. One line makes a use known to `…/references` and, where it `blocks`, to deletion. */
+/**
+ * A way in which rows of one table use resources (docs/contract.md#references). One entry adds the use to
+ * `…/references` and, if it `blocks`, to the check before a deletion.
+ */
 interface ResourceUse {
-  /** The kind of the user `u`. */
+  /** Kind of the using resource `u`. */
   kind: ResourceKind;
+  /** SQL after `from`, with the using resource as `u`. */
   from: string;
-  /** The column that holds the id of what is used. */
+  /** Column with the id of the used resource. */
   used: string;
-  /** What it uses cannot be deleted. */
+  /** Whether the used resource cannot be deleted. */
   blocks?: boolean;
-  /** Users that block but are not listed, being a part of another. */
+  /** Condition for using resources that block but are not listed, because they are parts of another resource. */
   part?: string;
-  /** By default `u.owner_id`; null when everybody in the tenant reads it. */
+  /** SQL for the owner of the using resource. Default `u.owner_id`; null if all users of the tenant may read it. */
   owner?: 'null::text';
 }
 
@@ -29,7 +33,9 @@ const USES: readonly ResourceUse[] = [
   { kind: 'dataset', from: 'dws.dataset u', used: 'u.query_id', blocks: true, part: 'u.parent_id is not null' },
   {
     kind: 'datasource',
-    from: 'dws.datasource_link l join dws.datasource u on u.id = l.source_datasource_id and u.id <> l.target_datasource_id',
+    from: `
+      dws.datasource_link l
+      join dws.datasource u on u.id = l.source_datasource_id and u.id <> l.target_datasource_id`,
     used: 'l.target_datasource_id',
   },
   {
@@ -46,12 +52,14 @@ const USES: readonly ResourceUse[] = [
   },
 ];
 
-/** The users of resources, each once for whatever it uses. */
-const usersSql = (uses: readonly ResourceUse[], parts: boolean): string =>
+/** Returns SQL for the using resources, one row for each resource that they use. */
+const usersSql = (uses: readonly ResourceUse[], includeParts: boolean): string =>
   uses
     .map(
-      ({ kind, from, used, part, owner = 'u.owner_id' }) =>
-        `select ${used} as used_id, u.tenant_id, u.id, '${kind}' as kind, u.name, ${owner} as owner_id from ${from}${part && !parts ? ` where not (${part})` : ''}`,
+      ({ kind, from, used, part, owner = 'u.owner_id' }) => `
+        select ${used} as used_id, u.tenant_id, u.id, '${kind}' as kind, u.name, ${owner} as owner_id
+        from ${from}
+        ${part && !includeParts ? `where not (${part})` : ''}`,
     )
     .join(' union ');
 
@@ -62,11 +70,11 @@ const column = (name: string, type: ModelColumn['type'], nullable = false): Mode
 });
 
 const readableUsers: AccessFilter = (viewer) => {
-  const rule = readable(viewer);
-  return rule && { sql: `r.owner_id is null or ${rule.sql}`, params: rule.params };
+  const filter = readable(viewer);
+  return filter && { sql: `r.owner_id is null or ${filter.sql}`, params: filter.params };
 };
 
-const referenceModel = (rights?: AccessFilter): Model => ({
+const referenceModel = (accessFilter?: AccessFilter): Model => ({
   name: 'Reference',
   label: 'reference',
   tenantColumn: 'tenant_id',
@@ -83,15 +91,16 @@ const referenceModel = (rights?: AccessFilter): Model => ({
   searchedFields: ['name'],
   sortable: {},
   defaultSort: 'kind,name',
-  accessFilter: rights,
+  accessFilter,
 });
 
-const [visible, all] = [referenceModel(readableUsers), referenceModel()];
+const readableReferences = referenceModel(readableUsers);
+const allReferences = referenceModel();
 
-/** What uses a resource: as far as the viewer may read it, and all of it for counting alone. */
+/** The resources that use a resource: those that the viewer may read, and all of them for counting only. */
 export const REFERENCES: Readonly<Record<'references' | 'allReferences', Relation>> = {
-  references: toMany(() => visible, 'used_id', 'kind,name'),
-  allReferences: toMany(() => all, 'used_id', 'kind,name'),
+  references: toMany(() => readableReferences, 'used_id', 'kind,name'),
+  allReferences: toMany(() => allReferences, 'used_id', 'kind,name'),
 };
 
 interface ResourceUser extends Record<string, unknown> {
@@ -101,33 +110,38 @@ interface ResourceUser extends Record<string, unknown> {
   ownerId: string;
 }
 
-/** How many users of a resource an error names. */
-const NAMED = 20;
+/** Maximum number of using resources that an error message names. */
+const MAX_NAMED_USERS = 20;
 
-const BLOCKING = usersSql(
+const BLOCKING_USERS = usersSql(
   USES.filter(({ blocks }) => blocks),
   true,
 );
 
-/** 409 listing what uses a resource, by kind and name; of what the caller may not read only the number is told. */
+/**
+ * Throws CONFLICT if a resource is in use. The message names the using resources that the caller may read, and the
+ * number of the others.
+ */
 export async function checkUnused(ctx: Context, tx: Transaction, kind: ResourceKind, id: string): Promise<void> {
   const users = await tx.query<ResourceUser>({
-    text: `select id, kind, name, owner_id as "ownerId" from (${BLOCKING}) u where tenant_id = $1 and used_id = $2 order by kind, name`,
+    text: `
+      select id, kind, name, owner_id as "ownerId"
+      from (${BLOCKING_USERS}) u
+      where tenant_id = $1 and used_id = $2
+      order by kind, name`,
     values: [ctx.viewer.tenantId, id],
   });
   if (users.length === 0) return;
-  const shared = await loadSharedLevels(
+  const sharedLevels = await loadSharedLevels(
     tx.query,
     ctx.viewer,
     users.map((user) => user.id),
   );
-  const readableOnes = users
-    .filter(({ ownerId }, i) => ownershipLevel(ctx.viewer, ownerId) > LEVEL.none || shared[i]! > LEVEL.none)
-    .slice(0, NAMED);
-  const others = users.length - readableOnes.length;
-  const parts = [
-    ...readableOnes.map(({ kind: of, name }) => `${of} "${name}"`),
-    ...(others > 0 ? [`${others} more`] : []),
-  ];
+  const named = users
+    .filter(({ ownerId }, i) => ownershipLevel(ctx.viewer, ownerId) > LEVEL.none || sharedLevels[i]! > LEVEL.none)
+    .slice(0, MAX_NAMED_USERS);
+  const others = users.length - named.length;
+  const parts = named.map((user) => `${user.kind} "${user.name}"`);
+  if (others > 0) parts.push(`${others} more`);
   throw conflict(`The ${kind} is in use by ${parts.join(', ')}`);
 }

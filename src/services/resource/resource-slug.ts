@@ -21,7 +21,7 @@ export async function reserveSlug(tx: Transaction, tenantId: string, table: stri
   for (let n = 2; ; n++) if (!slugs.has(`${wanted}-${n}`)) return `${wanted}-${n}`;
 }
 
-/** Returns the slug. Throws BAD_INPUT if it is malformed (docs/contract.md#identifiers). */
+/** Returns the slug. Throws BAD_USER_INPUT if it is malformed (docs/contract.md#identifiers). */
 export function checkSlug(slug: string): string {
   if (!isSlug(slug))
     throw badInput('slug must match ^[a-z0-9][a-z0-9-]*$, have at most 100 characters and not be shaped like a UUID');

@@ -1,24 +1,29 @@
 import type { ErrorObject } from 'ajv';
 import { badInput, type ValidationIssue, type ApiError } from '../../core/errors.ts';
 
-/** 400 for a value that does not fit its JSON Schema: each complaint names the path below `root`, and no value. */
+/**
+ * Creates a BAD_USER_INPUT error for a value that does not match its JSON Schema. The issues contain paths below `root`
+ * and no values.
+ */
 export function schemaError(errors: readonly ErrorObject[], root: string): ApiError {
   const validation = errors.map((error) => issueOf(error, root));
   return badInput(validation[0]!.message, { validation });
 }
 
-function issueOf({ keyword, instancePath, params, message }: ErrorObject, root: string): ValidationIssue {
-  const named =
-    keyword === 'required'
-      ? params.missingProperty
-      : keyword === 'additionalProperties'
-        ? params.additionalProperty
-        : undefined;
-  const path = [root, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [String(named)])];
-  return { path, message: `${path.join('.')} ${messageOf(keyword, params) ?? message}`, code: keyword };
+function issueOf(error: ErrorObject, root: string): ValidationIssue {
+  const property = propertyOf(error);
+  const path = [root, ...error.instancePath.split('/').slice(1), ...(property === undefined ? [] : [property])];
+  return { path, message: `${path.join('.')} ${messageOf(error) ?? error.message}`, code: error.keyword };
 }
 
-function messageOf(keyword: string, params: ErrorObject['params']): string | undefined {
+/** Returns the missing or unknown property, which is not part of the instance path. */
+function propertyOf({ keyword, params }: ErrorObject): string | undefined {
+  if (keyword === 'required') return String(params['missingProperty']);
+  if (keyword === 'additionalProperties') return String(params['additionalProperty']);
+  return undefined;
+}
+
+function messageOf({ keyword, params }: ErrorObject): string | undefined {
   switch (keyword) {
     case 'required':
       return 'is required';

@@ -1,42 +1,13 @@
-import { Folder } from '../../../entities/folder.ts';
-import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
-import { Suite } from '../../../entities/suite.ts';
-import { Tag } from '../../../entities/tag.ts';
-import { Team } from '../../../entities/team.ts';
-import { User } from '../../../entities/user.ts';
+import type { SqlRow } from '../../core/database.ts';
+import { SEARCHABLE_TYPES, type SearchHit } from '../../../entities/search-hit.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { DEFAULT_LIMIT, checkLimit, checkStart } from '../../core/read/list-arguments.ts';
-import type { EntityType } from '../../core/read/reader.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { readable } from './access-filter.ts';
 
-/** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */
-export const SEARCHABLE_TYPES: Readonly<Record<string, EntityType>> = {
-  ...Object.fromEntries(OWNED_KINDS.map(({ kind, entity }) => [kind, entity as EntityType])),
-  team: Team,
-  folder: Folder,
-  suite: Suite,
-  tag: Tag,
-  user: User,
-};
-
-/** Something that was found. `score` is 1 for a name that is `q`, 0.8 for one that begins so, 0.6 where all words are in the name, 0.4 elsewhere, 0.2 where only similar words are. */
-export interface SearchRow extends Record<string, unknown> {
-  kind: string;
-  id: string;
-  name: string;
-  slug: string | null;
-  description: string | null;
-  /** A principal; null for what nobody owns. */
-  ownerId: string | null;
-  /** ISO 8601, UTC. */
-  updatedAt: string;
-  score: number;
-}
-
-export interface SearchArguments {
+interface SearchArguments {
   q: string;
   kinds?: readonly string[] | null;
   /** 1 to 1000, 30 by default. */
@@ -46,14 +17,17 @@ export interface SearchArguments {
 
 const MAX_QUERY_CHARACTERS = 500;
 
-/** What the viewer may read and that holds all words of `q`, the best first: one statement. 400 when `q` holds no word. */
+/**
+ * Returns the resources that the viewer may read and that contain all words of `q`, by descending score
+ * (docs/contract.md#search). Throws BAD_USER_INPUT if `q` contains no word.
+ */
 export async function search(
   { query, viewer }: Context,
   { q, kinds, limit, start }: SearchArguments,
-): Promise<{ items: SearchRow[]; start: number; count: number; total: number }> {
+): Promise<{ items: SearchHit[]; start: number; count: number; total: number }> {
   if (q.length > MAX_QUERY_CHARACTERS || q.includes('\0'))
     throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
-  if (parseSearchWords(q).length === 0) throw invalid('q', 'must hold a word');
+  if (parseSearchWords(q).length === 0) throw invalid('q', 'must contain a word');
   const wanted = kinds ?? Object.keys(SEARCHABLE_TYPES);
   const access = readable(viewer);
   const from = checkStart(start);
@@ -66,8 +40,8 @@ export async function search(
   const countValues = [...sql.values];
   const offset = sql.bind(from);
 
-  // All that matches has to be ranked anyhow, so counting it costs next to nothing.
-  const rows = await query<SearchRow & { total?: number }>({
+  // Ranking requires all matches, so that counting them costs almost nothing.
+  const rows = await query<SearchHit & { total?: number } & SqlRow>({
     text: `select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score,
         to_char(e.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", p.total
       from (select r.*, count(*) over ()::int as total ${matches}
@@ -77,15 +51,11 @@ export async function search(
       order by p.score desc, p.folded, p.id`,
     values: sql.values,
   });
-  const total =
-    rows[0]?.total ??
-    (from > 0
-      ? (
-          await query<{ total: number }>({
-            text: `select count(*)::int as total ${matches} and ${tenant}::uuid is not null`,
-            values: countValues,
-          })
-        )[0]!.total
-      : 0);
+  const countMatches = async (): Promise<number> => {
+    const text = `select count(*)::int as total ${matches} and ${tenant}::uuid is not null`;
+    return (await query<{ total: number }>({ text, values: countValues }))[0]!.total;
+  };
+  // A page after the last match has no row with the total.
+  const total = rows[0]?.total ?? (from > 0 ? await countMatches() : 0);
   return { items: rows, start: from, count: rows.length, total };
 }

@@ -11,24 +11,24 @@ import { accessLevelInTransaction } from './access-level.ts';
 import { checkVersion, load } from './load-resource.ts';
 import { resolvePrincipal } from './resolve-ids.ts';
 
-/** What a kind's shares say beside the level, checked and put into the share. */
-export type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
+/** Checks the fields of a share that only some kinds have and assigns them to the share. */
+type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
 
-/** Gives a principal a level on a resource, or changes it. Nobody grants above their own level (contract 3). Answers the share's id. */
+/** Grants or updates a share. Returns its id. Throws FORBIDDEN for a level above the caller's own. */
 export function set<T extends OwnedRow>(
   ctx: Context,
   kind: OwnedKind<T>,
   id: string,
   principalId: string,
   { accessLevel }: ShareInput,
-  details?: ShareDetails<T>,
+  assignDetails?: ShareDetails<T>,
 ): Promise<string> {
   if (!isShareLevel(accessLevel)) throw invalid('accessLevel', 'must be 1 (View), 2 (Edit) or 3 (Admin)');
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
     const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
-      throw refused('Nobody grants a level above their own');
+      throw refused('A share cannot have a higher access level than the caller');
     const principal = await resolvePrincipal(tx, tenantId, principalId);
     const present = await tx.em.findOne(Share, { resourceId: resource.id, principal });
     checkVersion(ctx, 'share', present?.version ?? 0);
@@ -40,7 +40,7 @@ export function set<T extends OwnedRow>(
         { partial: true },
       );
     share.accessLevel = accessLevel;
-    await details?.(tx, resource, share);
+    await assignDetails?.(tx, resource, share);
     tx.em.persist(share);
     return share.id;
   });
@@ -49,7 +49,7 @@ export function set<T extends OwnedRow>(
 const isShareLevel = (level: number): level is ShareLevel =>
   Number.isInteger(level) && level >= LEVEL.view && level <= LEVEL.admin;
 
-/** Takes a principal's share away; what ownership gives stays. */
+/** Deletes the share of a principal. Access by ownership remains. Throws NOT_FOUND if there is no share. */
 export async function remove<T extends OwnedRow>(
   ctx: Context,
   kind: OwnedKind<T>,
@@ -68,7 +68,9 @@ export async function remove<T extends OwnedRow>(
   });
 }
 
-/** One principal's share on a resource that the caller reads, as values that only it has. 404 when the principal is nobody. */
+/**
+ * Returns the columns that identify the share of a principal on a resource. Throws NOT_FOUND for an unknown principal.
+ */
 export const findKey = async (
   ctx: Context,
   resourceId: string,

@@ -10,9 +10,11 @@ import { accessLevelInTransaction } from './access-level.ts';
 import { checkVersion, load } from './load-resource.ts';
 import { resolveIds } from './resolve-ids.ts';
 
-const tagPermissionOf = ({ kind }: Pick<OwnedKind<OwnedRow>, 'kind'>) => `${kind}:assignTags` as ResourcePermission;
+type TaggedKind = Pick<OwnedKind<OwnedRow>, 'kind'>;
 
-/** Puts a tag on a resource, where it is not on it yet. Answers the assignment's id and whether it was made. */
+const tagPermissionOf = ({ kind }: TaggedKind) => `${kind}:assignTags` as ResourcePermission;
+
+/** Assigns a tag to a resource, if it is not assigned yet. Returns the id of the assignment and whether it is new. */
 export function assign<T extends OwnedRow>(
   ctx: Context,
   kind: OwnedKind<T>,
@@ -21,14 +23,14 @@ export function assign<T extends OwnedRow>(
 ): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
     const resource = await load(ctx, tx, kind, id, tagPermissionOf(kind));
-    const [known] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
-    const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: known });
+    const [knownId] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
+    const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: knownId });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
-    return { id: present?.id ?? createAssignment(tx, kind, resource, known!).id, created: !present };
+    return { id: present?.id ?? createAssignment(tx, kind, resource, knownId!).id, created: !present };
   });
 }
 
-/** Takes a tag off a resource; 404 when it is not on it. */
+/** Removes a tag from a resource. Throws NOT_FOUND if it is not assigned. */
 export async function unassign<T extends OwnedRow>(
   ctx: Context,
   kind: OwnedKind<T>,
@@ -44,7 +46,7 @@ export async function unassign<T extends OwnedRow>(
   });
 }
 
-/** The tags that a new resource begins with. */
+/** Assigns tags to a new resource. */
 export async function addTags<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
@@ -56,7 +58,7 @@ export async function addTags<T extends OwnedRow>(
     createAssignment(tx, kind, resource, tagId);
 }
 
-/** Makes a resource's tags exactly these; changing them takes a permission of its own. */
+/** Replaces the tags of a resource. Throws FORBIDDEN without the permission `assignTags`, unless nothing changes. */
 export async function replaceTags<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
@@ -66,34 +68,29 @@ export async function replaceTags<T extends OwnedRow>(
 ): Promise<void> {
   const wanted = await resolveIds(tx, ctx.viewer.tenantId, 'tag', tagIds);
   const present = await tx.em.find(TagAssignment, { resourceId: resource.id });
-  const gone = present.filter(({ tagId }) => !wanted.includes(tagId));
-  const fresh = wanted.filter((tagId) => !present.some((assignment) => assignment.tagId === tagId));
-  if (gone.length + fresh.length === 0) return;
+  const removed = present.filter(({ tagId }) => !wanted.includes(tagId));
+  const added = wanted.filter((tagId) => !present.some((assignment) => assignment.tagId === tagId));
+  if (removed.length + added.length === 0) return;
   const permission = tagPermissionOf(kind);
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, resource), permission)) throw forbidden({ permission });
-  for (const assignment of gone) removeAssignment(tx, resource, assignment);
-  for (const tagId of fresh) createAssignment(tx, kind, resource, tagId);
+  for (const assignment of removed) removeAssignment(tx, resource, assignment);
+  for (const tagId of added) createAssignment(tx, kind, resource, tagId);
 }
 
-function createAssignment(
-  tx: Transaction,
-  { kind }: Pick<OwnedKind<OwnedRow>, 'kind'>,
-  resource: OwnedRow,
-  tagId: string,
-): TagAssignment {
+function createAssignment(tx: Transaction, { kind }: TaggedKind, resource: OwnedRow, tagId: string): TagAssignment {
   const { tenantId, id: resourceId } = resource;
-  const made = tx.em.create(TagAssignment, { tenantId, kind, resourceId, tagId }, { partial: true });
-  tx.em.persist(made);
-  touch(resource);
-  return made;
+  const assignment = tx.em.create(TagAssignment, { tenantId, kind, resourceId, tagId }, { partial: true });
+  tx.em.persist(assignment);
+  bumpVersion(resource);
+  return assignment;
 }
 
 function removeAssignment(tx: Transaction, resource: OwnedRow, assignment: TagAssignment): void {
   tx.em.remove(assignment);
-  touch(resource);
+  bumpVersion(resource);
 }
 
-/** A resource's record says its tags: who has read other ones has read another version. */
-function touch(resource: OwnedRow): void {
+/** Changes the resource, so that it gets a new version. Tags are part of its representation. */
+function bumpVersion(resource: OwnedRow): void {
   resource.updatedAt = new Date();
 }

@@ -1,3 +1,4 @@
+import type { CreateTagInput, UpdateTagInput } from '../../../entities/tag-input.ts';
 import { Tag } from '../../../entities/tag.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
@@ -8,22 +9,15 @@ import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
 export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag', table: 'tag' };
 
-export interface TagInput {
-  name?: string | null;
-  color?: string | null;
-  description?: string | null;
-}
-
-/** Makes a tag; everybody may. Answers the id. */
-export async function create(ctx: Context, input: TagInput): Promise<string> {
+/** Creates a tag. Returns its id. */
+export async function create(ctx: Context, input: CreateTagInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const name = await reserveName(tx, tenantId, input.name);
     const tag = tx.em.create(
       Tag,
       {
         tenantId,
-        name,
+        name: await reserveName(tx, tenantId, input.name),
         color: checkColor(input.color ?? null),
         description: checkOptionalText(input.description ?? null, 'description'),
         creatorId: userId,
@@ -35,8 +29,9 @@ export async function create(ctx: Context, input: TagInput): Promise<string> {
   });
 }
 
-/** Changes a tag, wherever it is assigned. Answers the id. */
-export async function update(ctx: Context, id: string, { name, color, description }: TagInput): Promise<string> {
+/** Updates a tag. Returns its id. */
+export async function update(ctx: Context, id: string, input: UpdateTagInput): Promise<string> {
+  const { name, color, description } = input;
   return ctx.transaction(async (tx) => {
     const tag = await loadUnowned(ctx, tx, TAG, id, 'tag:edit', { ifMatch: ctx.ifMatch });
     assignPresent<Tag>(
@@ -52,34 +47,39 @@ export async function update(ctx: Context, id: string, { name, color, descriptio
   });
 }
 
-/** Deletes a tag and takes it off every resource. */
+/** Deletes a tag and removes it from all resources. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     tx.em.remove(await loadUnowned(ctx, tx, TAG, id, 'tag:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 
-/** A name that no other tag of the tenant has. Lists are filtered by id or name, so that no name may look like an id. */
+const MAX_NAME_CHARACTERS = 100;
+
+/**
+ * Returns the name. Throws CONFLICT if another tag of the tenant has it. A name must not look like an id, because lists
+ * are filtered by the id or the name of a tag.
+ */
 async function reserveName(
   tx: Transaction,
   tenantId: string,
-  given: string | null | undefined,
-  own: string | null = null,
+  text: string | null | undefined,
+  ownId: string | null = null,
 ): Promise<string> {
-  const name = checkText(given, 'name', 100);
+  const name = checkText(text, 'name', MAX_NAME_CHARACTERS);
   if (isUuid(name)) throw invalid('name', 'must not be shaped like a UUID');
-  // Two who take a name at once wait for each other, so that neither meets the unique index.
+  // Concurrent transactions wait for each other here, so that none violates the unique index.
   await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`tag:${tenantId}`] });
   const taken = await tx.query({
     text: `select id from dws.tag where tenant_id = $1 and lower(name) = lower($2) and id is distinct from $3`,
-    values: [tenantId, name, own],
+    values: [tenantId, name, ownId],
   });
-  if (taken.length) throw conflict(`There is a tag "${name}" already`);
+  if (taken.length) throw conflict(`The tag "${name}" already exists`);
   return name;
 }
 
 function checkColor(color: string | null): string | null {
   if (color && !/^(#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]{3,30})$/i.test(color))
-    throw invalid('color', 'must be #rgb, #rrggbb or a colour’s name in CSS');
+    throw invalid('color', 'must be #rgb, #rrggbb or a CSS colour name');
   return color || null;
 }

@@ -1,38 +1,47 @@
+import type { ActivityEvent } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
+import type { Statement } from '../../core/database.ts';
 import type { Transaction } from '../../core/platform.ts';
+import type { Viewer } from '../../core/viewer.ts';
 import { collectActivityEvents } from './activity-events.ts';
 import { activityStatement } from './activity.ts';
 import { actorOf, AUDIT_PARAMETER_COUNT, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
- * A unit of work of a viewer. What it did to resources becomes activities, and the mutation that asked for it an event of the audit log, in the same
- * transaction: none is there without the other, and nobody's service has to think of it. Of several units of work of a mutation the first takes the event.
+ * Runs a unit of work of a viewer in a transaction. Its changes of resources are stored as activities, and its mutation
+ * as an audit event, in the same transaction. If a mutation has several units of work, the first one stores the audit
+ * event.
  */
 export async function runUnitOfWork<T>(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const { mutation } = request;
-  let takes = false;
+  let recordsMutation = false;
   try {
     return await platform.database.transaction(viewer.tenantId, async (tx) => {
       const result = await work(tx);
       await tx.em.flush();
-      const happenings = await collectActivityEvents(viewer, tx);
+      const events = await collectActivityEvents(viewer, tx);
       if (mutation && !mutation.recorded) {
-        mutation.recorded = takes = true;
+        mutation.recorded = recordsMutation = true;
         mutation.resourceId ??= findCreatedId(mutation, tx.changes());
-        const { text, values } = buildAuditStatement(request, mutation, actorOf(viewer), 'succeeded');
-        const more = happenings.length > 0 ? activityStatement(viewer, happenings, AUDIT_PARAMETER_COUNT + 1) : null;
-        await tx.query({
-          text: more ? `with noted as (${more.text}) ${text}` : text,
-          values: [...values!, ...(more?.values ?? [])],
-        });
-      } else if (happenings.length > 0) await tx.query(activityStatement(viewer, happenings));
+        const audit = buildAuditStatement(request, mutation, actorOf(viewer), 'succeeded');
+        await tx.query(events.length > 0 ? withActivities(audit, viewer, events) : audit);
+      } else if (events.length > 0) await tx.query(activityStatement(viewer, events));
       return result;
     });
   } catch (error) {
-    if (mutation && takes) mutation.recorded = false;
+    if (mutation && recordsMutation) mutation.recorded = false;
     throw error;
   }
+}
+
+/** Returns one statement that stores both the audit event and the activities. */
+function withActivities(audit: Statement, viewer: Viewer, events: readonly ActivityEvent[]): Statement {
+  const activities = activityStatement(viewer, events, AUDIT_PARAMETER_COUNT + 1);
+  return {
+    text: `with activities as (${activities.text}) ${audit.text}`,
+    values: [...audit.values!, ...activities.values!],
+  };
 }

@@ -9,17 +9,19 @@ import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { checkVersion, type ExpectedVersion } from './load-resource.ts';
 
-export interface UnownedRow extends TenantRow {
+interface UnownedRow extends TenantRow {
   creatorId?: string | null;
 }
 
-/** Declares a kind that nobody owns: everybody in the tenant reads it, whoever made it and superusers change it. */
+/**
+ * Declares a kind without owners. All users of the tenant may read its rows; their creators and superusers change them.
+ */
 export interface UnownedKind<T extends UnownedRow> {
   entity: EntityClass<T>;
-  /** What errors call it. */
+  /** Noun in error messages. */
   what: string;
   table: string;
-  /** Who has this may change all of them, whoever made them. */
+  /** Global permission that allows changes of all rows. */
   permission?: GlobalPermission;
 }
 
@@ -31,7 +33,10 @@ export const canChange = (
 ): boolean =>
   viewer.superuser || creatorId === viewer.userId || (permission !== undefined && viewer.permissions.has(permission));
 
-/** Loads a row for a change, locked until the transaction ends. 404, 403 and 412 as for every resource. */
+/**
+ * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if it does not exist, FORBIDDEN if
+ * the viewer may not change it, and 412 if `If-Match` does not allow its version.
+ */
 export async function loadUnowned<T extends UnownedRow>(
   ctx: Context,
   tx: Transaction,

@@ -1,0 +1,69 @@
+import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
+import type { EntityType } from '../src/core/read/reader.ts';
+import { DateTime } from '../src/core/scalars.ts';
+import { Folder } from './folder.ts';
+import { OWNED_KINDS } from './owned-kinds.ts';
+import { Suite } from './suite.ts';
+import { Tag } from './tag.ts';
+import { Team } from './team.ts';
+import { User } from './user.ts';
+
+/**
+ * The types that the global search finds, by kind: those with owners, and those that all users of the tenant may read.
+ */
+export const SEARCHABLE_TYPES: Readonly<Record<string, EntityType>> = {
+  ...Object.fromEntries(OWNED_KINDS.map(({ kind, entity }) => [kind, entity as EntityType])),
+  team: Team,
+  folder: Folder,
+  suite: Suite,
+  tag: Tag,
+  user: User,
+};
+
+const KINDS = Object.keys(SEARCHABLE_TYPES);
+const article = (kind: string): string => (kind.startsWith('a') ? 'An' : 'A');
+
+export const SearchKindEnum = Object.fromEntries(KINDS.map((kind) => [kind.toUpperCase(), kind]));
+registerEnumType(SearchKindEnum, {
+  name: 'SearchKind',
+  description: 'Kind of a search result.',
+  valuesConfig: Object.fromEntries(
+    KINDS.map((kind) => [kind.toUpperCase(), { description: `${article(kind)} ${kind}.` }]),
+  ),
+});
+
+/** A resource that the global search found (docs/contract.md#search). */
+@ObjectType({ description: 'A resource that a search found.' })
+export class SearchHit {
+  @Field(() => SearchKindEnum, { description: 'Kind of the resource.' })
+  kind!: string;
+
+  @Field(() => ID, { description: 'Id of the resource.' })
+  id!: string;
+
+  @Field(() => String, { description: 'Display name of the resource.' })
+  name!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Short name, of a user the username; null for kinds without one.',
+  })
+  slug!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Description of the resource.' })
+  description!: string | null;
+
+  /** Principal that owns the resource; null for kinds without owners. */
+  ownerId!: string | null;
+
+  @Field(() => Float, {
+    description:
+      'Relevance. 1: the name is `q`. 0.8: the name begins with `q`. 0.6: the name contains all words. ' +
+      '0.4: name, slug, tags and description contain all words. 0.2: the name contains similar words.',
+  })
+  score!: number;
+
+  /** ISO 8601, UTC. */
+  @Field(() => DateTime, { description: 'Time of the last change of the resource.' })
+  updatedAt!: string;
+}

@@ -1,0 +1,238 @@
+import { describe, expect } from 'vitest';
+import { KIND_EVENTS, OWNED_EVENTS } from '../../src/core/activity.ts';
+import { FIXTURES, namesOf, OWNED_PATHS, singularOf } from '../conformance/fixtures.ts';
+import { readActivities, readAuditActions, readStoredActivities } from '../support/activity.ts';
+import { test } from '../support/fixture.ts';
+import { configOf } from '../support/postgres-source.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { runSql } from '../support/run-sql.ts';
+
+describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
+  const { word } = namesOf(kind);
+
+  test('contains every change with its user, latest first', async ({ admin, ann, bob }) => {
+    const id = await FIXTURES[kind]!.create(admin, `changed ${kind}`);
+    const path = `/${kind}/${id}`;
+    const [tag, folder] = [
+      await admin.creates('/tags', { name: `changed ${kind}` }),
+      await admin.creates('/folders', { name: `Changed ${kind}` }),
+    ];
+    expect(await admin.put(path, { name: 'Sales', description: 'Of the year' })).toMatchObject({ status: 200 });
+    await admin.put(`${path}/shares/ann`, { accessLevel: 2 });
+    await admin.put(`${path}/shares/${ann.id}`, { accessLevel: 3 });
+    await ann.put(`${path}/tags/${tag.id}`);
+    await ann.delete(`${path}/tags/${tag.id}`);
+    await admin.put(path, { folderId: folder.id });
+    await admin.post('/folders/_bulk-assign', { entities: [id], folderId: null });
+    await ann.delete(`${path}/shares/ann`);
+    await admin.put(`${path}/owner`, { ownerId: 'bob' });
+
+    expect(
+      (await readActivities(bob, path)).map(({ type, userId, message, data }) => [type, userId, message, data]),
+    ).toEqual([
+      [`${word}.owner.changed`, admin.id, 'admin gave Sales to bob', { from: admin.id, to: bob.id }],
+      [`${word}.unshared`, ann.id, 'ann stopped sharing Sales with ann', { principalId: ann.id }],
+      [`${word}.folder.moved`, admin.id, 'admin took Sales out of its folder', { folderId: null }],
+      [`${word}.folder.moved`, admin.id, `admin moved Sales to the folder Changed ${kind}`, { folderId: folder.id }],
+      [`${word}.untagged`, ann.id, `ann took the tag changed ${kind} off Sales`, { tagId: tag.id }],
+      [`${word}.tagged`, ann.id, `ann tagged Sales with changed ${kind}`, { tagId: tag.id }],
+      [`${word}.shared`, admin.id, 'admin shared Sales with ann (Admin)', { principalId: ann.id, accessLevel: 3 }],
+      [`${word}.shared`, admin.id, 'admin shared Sales with ann (Edit)', { principalId: ann.id, accessLevel: 2 }],
+      [`${word}.updated`, admin.id, 'admin changed name and description of Sales', { fields: ['name', 'description'] }],
+      [`${word}.created`, admin.id, `admin created changed ${kind}`, {}],
+    ]);
+  });
+
+  test('contains one event for each aspect of a single change', async ({ admin, ann, service }) => {
+    const [tag, folder] = [
+      await admin.creates('/tags', { name: `single ${kind}` }),
+      await admin.creates('/folders', { name: `Single ${kind}` }),
+    ];
+    const id = await FIXTURES[kind]!.create(admin, `single ${kind}`);
+    await admin.put(`/${kind}/${id}`, {
+      name: 'Single',
+      slug: `single-${kind}-2`,
+      tags: [tag.id],
+      folderId: folder.id,
+      ownerId: 'ann',
+    });
+    const stored = (await readStoredActivities(service, id)).slice(1);
+    expect(stored.map((activity) => activity.type).toSorted()).toEqual([
+      `${word}.folder.moved`,
+      `${word}.owner.changed`,
+      `${word}.tagged`,
+      `${word}.updated`,
+    ]);
+    expect(stored.every(({ name, owner }) => name === 'Single' && owner === `user:${ann.id}`)).toBe(true);
+    expect(stored.find((activity) => activity.type === `${word}.updated`)).toMatchObject({
+      data: { fields: ['name', 'slug'] },
+      message: 'admin changed name and slug of Single',
+    });
+  });
+
+  test('is stored after the deletion of the resource and of its owner', async ({ admin, service }) => {
+    const leaving = await service.user(`leaver-${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `gone ${kind}`, `user:${leaving.id}`);
+    await admin.delete(`/users/leaver-${kind}`);
+    await admin.delete(`/${kind}/${id}`);
+    expect((await readStoredActivities(service, id)).map(({ type, message, owner }) => [type, message, owner])).toEqual(
+      [
+        [`${word}.created`, `admin created gone ${kind}`, `user:${leaving.id}`],
+        [`${word}.owner.changed`, `admin gave gone ${kind} to admin`, `user:${admin.id}`],
+        [`${word}.deleted`, `admin deleted gone ${kind}`, `user:${admin.id}`],
+      ],
+    );
+  });
+});
+
+test('an activity contains the names of secret or textual fields, not their values', async ({ admin, service }) => {
+  const datasource = await FIXTURES['datasources']!.create(admin, 'discreet source');
+  await admin.put(`/datasources/${datasource}`, {
+    config: { host: 'db.hidden.example', port: 1, database: 'd', user: 'u' },
+    secrets: { password: 'hidden-password' },
+  });
+  const app = (await admin.creates('/apps', { name: 'Discreet', env: { KEY: 'hidden-value' } })).id;
+  await admin.put(`/apps/${app}`, { env: { KEY: '••••' } });
+  await admin.put(`/apps/${app}`, { env: { KEY: 'hidden-too' } });
+  const dataset = await FIXTURES['datasets']!.create(admin, 'discreet set');
+  await admin.put(`/datasets/${dataset}`, { query: 'select 2 as hidden_column', flow: [{ type: 'limit', n: 7 }] });
+
+  expect((await readActivities(admin, `/datasources/${datasource}`))[0]).toMatchObject({
+    type: 'datasource.connection.changed',
+    message: 'admin changed the connection of discreet source',
+    data: { fields: ['config', 'secrets'] },
+  });
+  expect((await readActivities(admin, `/apps/${app}`)).map(({ type, data }) => [type, data])).toEqual([
+    ['app.updated', { fields: ['env'] }],
+    ['app.created', {}],
+  ]);
+  expect((await readActivities(admin, `/datasets/${dataset}`))[0]).toMatchObject({
+    type: 'dataset.updated',
+    data: { fields: ['query', 'flow'] },
+  });
+  const all = await service.platform.system.query({ text: 'select * from dws.activity' });
+  expect(JSON.stringify(all)).not.toMatch(/hidden/);
+});
+
+test('successful and failed refreshes have activities without texts of the source', async ({ admin, service }) => {
+  const source = await createDatabase('template0');
+  await runSql(source.url, `create table hidden_table as select id from generate_series(1, 3) id`);
+  try {
+    const datasourceId = (
+      await admin.creates('/datasources', { name: 'Source', type: 'postgres', ...configOf(source.url) })
+    ).id;
+    const { id } = await admin.creates('/datasets', {
+      name: 'Numbers',
+      datasourceId,
+      query: 'select id from hidden_table',
+      refresh: true,
+    });
+    await admin.put(`/datasets/${id}`, { query: 'select id / 0 from hidden_table' });
+    expect(await admin.post(`/datasets/${id}/_refresh`, {})).toMatchObject({ status: 500 });
+    expect((await readStoredActivities(service, id)).map(({ type, message, data }) => [type, message, data])).toEqual([
+      ['dataset.created', 'admin created Numbers', {}],
+      ['dataset.refreshed', 'admin refreshed Numbers', { records: 3, duration: expect.any(Number) }],
+      ['dataset.updated', 'admin changed query of Numbers', { fields: ['query'] }],
+      [
+        'dataset.refresh.failed',
+        'A refresh of Numbers by admin failed',
+        { code: 'UPSTREAM_FAILED', duration: expect.any(Number) },
+      ],
+    ]);
+  } finally {
+    await source.drop();
+  }
+});
+
+test('copies and snapshots have activities of their dataset and audit events', async ({ admin }) => {
+  const source = await createDatabase('template0');
+  try {
+    const datasourceId = (
+      await admin.creates('/datasources', { name: 'Source', type: 'postgres', ...configOf(source.url) })
+    ).id;
+    const { id } = await admin.creates('/datasets', {
+      name: 'Kept',
+      datasourceId,
+      query: 'select 1 as one',
+      refresh: true,
+    });
+    const copy = await admin.creates(`/datasets/${id}/copy`, { name: 'Copy' });
+    const path = `/datasets/${id}/snapshots`;
+    const [may, june] = [await admin.creates(path, { name: 'May' }), await admin.creates(path, { name: 'June' })];
+    expect(await admin.post(`${path}/${may.id}/promote`, { name: 'Free' })).toMatchObject({ status: 200 });
+    expect(await admin.delete(`${path}/${june.id}`)).toMatchObject({ status: 204 });
+    expect(
+      (await readActivities(admin, `/datasets/${id}`)).slice(0, 5).map(({ type, message }) => [type, message]),
+    ).toEqual([
+      ['dataset.snapshot.deleted', 'admin deleted the snapshot June of Kept'],
+      ['dataset.snapshot.promoted', 'admin promoted the snapshot May of Kept'],
+      ['dataset.snapshot.created', 'admin made the snapshot June of Kept'],
+      ['dataset.snapshot.created', 'admin made the snapshot May of Kept'],
+      ['dataset.copied', 'admin copied Kept'],
+    ]);
+    expect((await readActivities(admin, `/datasets/${copy.id}`)).map(({ type, message }) => [type, message])).toEqual([
+      ['dataset.created', 'admin created Copy'],
+    ]);
+    expect((await readActivities(admin, `/datasets/${may.id}`)).map(({ message }) => message)).toEqual([
+      'admin created Free',
+      'admin created May',
+    ]);
+    expect(await readAuditActions(admin, id)).toEqual([
+      'deleteSnapshot',
+      'promoteSnapshot',
+      'createSnapshot',
+      'createSnapshot',
+      'copyDataset',
+      'createDataset',
+    ]);
+  } finally {
+    await source.drop();
+  }
+});
+
+test('a team has activities for its changes and its members', async ({ admin, ann, bob, service }) => {
+  const { id } = await admin.creates('/teams', { name: 'Readers' });
+  await admin.put(`/teams/${id}`, { description: 'They read' });
+  await admin.put(`/teams/${id}/members/bob`, { role: 'member' });
+  await admin.put(`/teams/${id}/members/bob`, { role: 'admin' });
+  await bob.delete(`/teams/${id}/members/bob`);
+  await admin.delete(`/teams/${id}`);
+  const stored = await readStoredActivities(service, id);
+  expect(stored.map(({ type, message, data }) => [type, message, data])).toEqual([
+    ['team.created', 'admin created Readers', {}],
+    ['team.updated', 'admin changed description of Readers', { fields: ['description'] }],
+    ['team.member.added', 'admin added bob to Readers as member', { userId: bob.id, role: 'member' }],
+    [
+      'team.member.role.changed',
+      'admin changed the role of bob in Readers to admin',
+      { userId: bob.id, role: 'admin' },
+    ],
+    ['team.member.removed', 'bob left Readers', { userId: bob.id }],
+    ['team.deleted', 'admin deleted Readers', {}],
+  ]);
+  expect(new Set(stored.map(({ owner }) => owner))).toEqual(new Set([`team:${id}`]));
+  expect(await ann.get('/session')).toMatchObject({ status: 200 });
+});
+
+test('the commit of a draft has one activity with the changed fields', async ({ admin, service }) => {
+  const id = await FIXTURES['datasets']!.create(admin, 'Drafted');
+  expect(await admin.put(`/datasets/${id}/draft`, { settings: { color: 'red' }, name: 'Done' })).toMatchObject({
+    status: 200,
+  });
+  expect(await admin.post(`/datasets/${id}/draft/_commit`)).toMatchObject({ status: 200 });
+  expect((await readStoredActivities(service, id)).map(({ type, message, data }) => [type, message, data])).toEqual([
+    ['dataset.created', 'admin created Drafted', {}],
+    ['dataset.draft.committed', 'admin committed a draft of Done', { fields: ['name', 'settings'] }],
+  ]);
+});
+
+test('the stored types are exactly the declared types', async ({ service }) => {
+  const declared = [
+    ...OWNED_PATHS.map(singularOf).flatMap((word) => OWNED_EVENTS.map((event) => `${word}.${event}`)),
+    ...Object.entries(KIND_EVENTS).flatMap(([word, events]) => events.map((event) => `${word}.${event}`)),
+  ];
+  const stored = await service.platform.system.query<{ type: string }>({
+    text: 'select distinct type from dws.activity',
+  });
+  expect(stored.map(({ type }) => type).toSorted()).toEqual(declared.toSorted());
+});
