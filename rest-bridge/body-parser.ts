@@ -13,7 +13,7 @@ const unsupportedCharset = defineError(
 );
 
 /** Whether brackets nest deeper than allowed. Text that cannot is not looked at. */
-function tooDeep(text: string): boolean {
+function nestsTooDeeply(text: string): boolean {
   if (text.length < MAX_DEPTH * 2) return false;
   let depth = 0;
   let quoted = false;
@@ -33,7 +33,7 @@ function tooDeep(text: string): boolean {
 /** Parses a body; an empty one is none. Throws 400. */
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
-  if (tooDeep(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+  if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
   let body: unknown;
   try {
     body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
@@ -46,7 +46,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Makes JSON (also `application/hal+json` and its like) the only body that a scope reads; anything else is 415. */
-export function readOnlyJson(scope: FastifyInstance): void {
+export function acceptOnlyJson(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i,
@@ -64,7 +64,7 @@ export function readOnlyJson(scope: FastifyInstance): void {
 }
 
 /** Leaves every body unread: `request.body` is its stream. */
-export function readNothing(scope: FastifyInstance): void {
+export function leaveBodiesUnread(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 }

@@ -7,13 +7,13 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { RestResponse, Call } from './call.ts';
-import { documentOf, planOf, RowError, type Plan } from './document.ts';
+import { createDocument, planRow, RowError, type RowPlan } from './document.ts';
 import { executor, type Execute } from './execute.ts';
 import type { Presentation } from './present.ts';
-import { readerOf, type Reader } from './request-variables.ts';
-import { finisher, unchanged, type Finish } from './response.ts';
+import { createRequestParser, type RequestParser } from './request-variables.ts';
+import { createResponder, checkUnchanged, type CreateResponse } from './response.ts';
 import type { Json, Row } from './route.ts';
-import { subscribe } from './subscribe.ts';
+import { subscribeToDocument } from './subscribe.ts';
 
 /** The permission of one field by its coordinate, e.g. `Mutation.updateJob`; `public` opens it, undefined where a field asks for none of its own. */
 export type PermissionOf = (coordinate: string) => string | undefined;
@@ -24,13 +24,13 @@ export interface Endpoint {
   /** What the caller must have: `public`, or permissions joined by a comma. */
   permission: string;
   public: boolean;
-  plan?: Plan;
+  plan?: RowPlan;
   presentation?: Presentation;
-  reader?: Reader;
+  parser?: RequestParser;
   /** Runs the row. Faults, and errors as GraphQL wraps them, are thrown. */
   run(call: Call, args?: Readonly<Json>): Promise<RestResponse>;
   /** Follows the row's subscription, value by value. */
-  follow(call: Call, args?: Readonly<Json>): Promise<AsyncIterableIterator<unknown>>;
+  subscribe(call: Call, args?: Readonly<Json>): Promise<AsyncIterableIterator<unknown>>;
 }
 
 export interface BridgeOptions {
@@ -40,10 +40,10 @@ export interface BridgeOptions {
 }
 
 /** A document with the way its answer is printed. */
-interface AuditChannel {
+interface CompiledDocument {
   document: DocumentNode;
   execute: Execute;
-  finish: Finish;
+  respond: CreateResponse;
 }
 
 /** Compiles the whole table. Throws one error that holds one sentence for each slip. */
@@ -76,29 +76,29 @@ function compileRow(
   { permissionOf, jit = true }: BridgeOptions,
   read: Endpoint | undefined,
 ): Endpoint {
-  if (row.field === null) return adapterOnly(row);
-  const plan = planOf(schema, row as Row & { field: string });
+  if (row.field === null) return compileAdapterRow(row);
+  const plan = planRow(schema, row as Row & { field: string });
   const leaf = plan.chain.at(-1)!;
   const presentation = row.presenter?.on(leaf.field.type, leaf.field);
   const selection = presentation?.selection ?? (isCompositeType(getNamedType(leaf.field.type)) ? '__typename' : '');
-  const channel = (of: Presentation | undefined, selected: string, defers = false): AuditChannel => {
-    const document = documentOf(schema, row, plan, selected);
+  const compile = (of: Presentation | undefined, selected: string, defers = false): CompiledDocument => {
+    const document = createDocument(schema, row, plan, selected);
     return {
       document,
       execute: executor(schema, document, jit),
-      finish: finisher(schema, row, plan, document, of, defers),
+      respond: createResponder(schema, row, plan, document, of, defers),
     };
   };
-  const waited = channel(presentation, selection);
-  const deferred = presentation?.deferred && channel(presentation.deferred, presentation.deferred.selection, true);
-  const reader = readerOf(row, plan, deferred !== undefined, toleranceOf(row, plan, presentation, read));
+  const waited = compile(presentation, selection);
+  const deferred = presentation?.deferred && compile(presentation.deferred, presentation.deferred.selection, true);
+  const reader = createRequestParser(row, plan, deferred !== undefined, putExceptions(row, plan, presentation, read));
   const permission = [
     ...new Set(
       plan.chain.map(({ parent, name }) => permissionOf(`${parent}.${name}`)).filter((found) => found !== undefined),
     ),
   ].join(', ');
   const given = (call: Call, args: Readonly<Json> | undefined) => {
-    const { variables, held } = reader.read(args ? { ...call, body: undefined } : call);
+    const { variables, identityFields: held } = reader.parse(args ? { ...call, body: undefined } : call);
     return { variables: Object.assign(variables, args), held };
   };
   return {
@@ -106,38 +106,38 @@ function compileRow(
     permission: permission || row.options.permission || 'authenticated',
     public: permission === 'public',
     plan,
-    reader,
+    parser: reader,
     ...(presentation && { presentation }),
     async run(call, args) {
       const { variables, held } = given(call, args);
       if (held && read)
-        unchanged(held, (await read.run({ ...call, query: {}, body: undefined, respondAsync: false })).body as Json);
+        checkUnchanged(held, (await read.run({ ...call, query: {}, body: undefined, respondAsync: false })).body as Json);
       const chosen = call.respondAsync && deferred ? deferred : waited;
       if (chosen === deferred) variables['wait'] = false;
       const result = chosen.execute(call.context, variables);
       const settled = result instanceof Promise ? await result : result;
-      if (settled.errors && settled.data === undefined) throw reader.explain(variables, settled.errors[0]!.message);
-      return chosen.finish(settled, call, variables);
+      if (settled.errors && settled.data === undefined) throw reader.toError(variables, settled.errors[0]!.message);
+      return chosen.respond(settled, call, variables);
     },
-    async follow(call, args) {
+    async subscribe(call, args) {
       if (plan.operation !== OperationTypeNode.SUBSCRIPTION) throw new RowError(row, `${row.field} is no subscription`);
       const { variables } = given(call, args);
-      return subscribe(
+      return subscribeToDocument(
         schema,
         waited.document,
         call.context,
         variables,
-        (result) => waited.finish(result, call, variables).body,
-        (message) => reader.explain(variables, message),
+        (result) => waited.respond(result, call, variables).body,
+        (message) => reader.toError(variables, message),
       );
     },
   };
 }
 
 /** Which keys of our own answers a PUT ignores, and which it refuses when changed (contract 4). What the field takes is neither. */
-function toleranceOf(
+function putExceptions(
   row: Row,
-  { slots }: Plan,
+  { slots }: RowPlan,
   presentation: Presentation | undefined,
   read: Endpoint | undefined,
 ): { ignored: Set<string>; identity: Set<string> } {
@@ -164,9 +164,9 @@ function toleranceOf(
 }
 
 /** An adapter for something that GraphQL does not have: it can only run itself. */
-function adapterOnly(row: Row): Endpoint {
+function compileAdapterRow(row: Row): Endpoint {
   if (!row.options.handler) throw new RowError(row, 'names neither a GraphQL field nor a handler');
   const permission = row.options.permission ?? 'authenticated';
   const nothing = () => Promise.reject(new RowError(row, 'names no GraphQL field'));
-  return { row, permission, public: permission === 'public', run: nothing, follow: nothing };
+  return { row, permission, public: permission === 'public', run: nothing, subscribe: nothing };
 }

@@ -15,24 +15,24 @@ import {
 import type { Row } from './route.ts';
 
 /** One field on the way from the root to what a row answers. */
-export interface Segment {
+export interface FieldSegment {
   name: string;
   parent: string;
   field: GraphQLField<unknown, unknown>;
 }
 /** One argument of one segment, and the variable that fills it. */
-export interface Slot {
+export interface ArgumentSlot {
   argument: GraphQLArgument;
   segment: number;
   variable: string;
   type: GraphQLInputType;
 }
 /** A row's way through the schema. `bound` holds the slot of every path parameter. */
-export interface Plan {
+export interface RowPlan {
   operation: OperationTypeNode;
-  chain: Segment[];
-  slots: Slot[];
-  bound: Map<string, Slot>;
+  chain: FieldSegment[];
+  slots: ArgumentSlot[];
+  bound: Map<string, ArgumentSlot>;
 }
 
 /** A slip in the table of rows: one sentence that begins with the row. */
@@ -42,7 +42,7 @@ export class RowError extends Error {
   }
 }
 
-const ROOTS: Record<string, OperationTypeNode> = {
+const OPERATION_TYPES: Record<string, OperationTypeNode> = {
   Query: OperationTypeNode.QUERY,
   Mutation: OperationTypeNode.MUTATION,
   Subscription: OperationTypeNode.SUBSCRIPTION,
@@ -52,8 +52,8 @@ const ROOTS: Record<string, OperationTypeNode> = {
 export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+)\*?/g)].map((match) => match[1]!);
 
 /** The root is the one named (`Subscription.progress`), else a mutation for what changes something where there is one, else a query. */
-function rootOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
-  const named = ROOTS[names[0]!];
+function operationTypeOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
+  const named = OPERATION_TYPES[names[0]!];
   if (named) return (names.shift(), named);
   const mutates =
     row.method !== 'GET' &&
@@ -64,8 +64,8 @@ function rootOf(schema: GraphQLSchema, row: Row, names: string[]): OperationType
   return mutates ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY;
 }
 
-function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, names: readonly string[]): Segment[] {
-  const chain: Segment[] = [];
+function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, names: readonly string[]): FieldSegment[] {
+  const chain: FieldSegment[] = [];
   let type: unknown = schema.getRootType(operation);
   for (const [index, name] of names.entries()) {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
@@ -85,7 +85,7 @@ function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, 
 }
 
 /** The last segment's arguments keep their names as variables, those of segments before it carry the segment's. */
-function slotsOf(chain: readonly Segment[]): Slot[] {
+function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
   return chain.flatMap(({ name, field }, segment) =>
     field.args.map((argument) => ({
       argument,
@@ -100,12 +100,12 @@ function slotsOf(chain: readonly Segment[]): Slot[] {
  * Finds the argument of every path parameter: `:datasetId` is `id` of the segment `dataset`; then arguments of the same name, from the root on;
  * then the required ones that are left, in order. Parameters left without an argument are a slip, and so is an order that only guessing could explain.
  */
-function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): Map<string, Slot> {
-  const bound = new Map<string, Slot>();
-  const free = (slot: Slot) => ![...bound.values()].includes(slot);
+function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly ArgumentSlot[]): Map<string, ArgumentSlot> {
+  const bound = new Map<string, ArgumentSlot>();
+  const free = (slot: ArgumentSlot) => ![...bound.values()].includes(slot);
   const parameters = parametersOf(row.path);
   const named = (parameter: string) => row.options.rename?.[parameter] ?? parameter;
-  const bind = (fits: (parameter: string, slot: Slot) => boolean): void => {
+  const bind = (fits: (parameter: string, slot: ArgumentSlot) => boolean): void => {
     for (const parameter of parameters) {
       if (bound.has(parameter)) continue;
       const slot = slots.find((candidate) => free(candidate) && fits(named(parameter), candidate));
@@ -123,8 +123,8 @@ function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): 
     (_, { argument }) =>
       isNonNullType(argument.type) && argument.defaultValue === undefined && argument.name !== 'input',
   );
-  const lost = parameters.find((parameter) => !bound.has(parameter));
-  if (lost !== undefined) throw new RowError(row, `the path parameter "${lost}" fits no argument of ${row.field}`);
+  const unbound = parameters.find((parameter) => !bound.has(parameter));
+  if (unbound !== undefined) throw new RowError(row, `the path parameter "${unbound}" fits no argument of ${row.field}`);
   const order = parameters.map((parameter) => slots.indexOf(bound.get(parameter)!));
   if (certain < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!))
     throw new RowError(
@@ -135,9 +135,9 @@ function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): 
 }
 
 /** Finds a row's way through the schema. Throws `RowError`. */
-export function planOf(schema: GraphQLSchema, row: Row & { field: string }): Plan {
+export function planRow(schema: GraphQLSchema, row: Row & { field: string }): RowPlan {
   const names = row.field.split('.');
-  const operation = rootOf(schema, row, names);
+  const operation = operationTypeOf(schema, row, names);
   const chain = chainOf(schema, row, operation, names);
   const all = slotsOf(chain);
   const bound = bindPath(row, chain, all);
@@ -149,10 +149,10 @@ export function planOf(schema: GraphQLSchema, row: Row & { field: string }): Pla
 }
 
 /** Writes, parses and validates the document of a row. Throws `RowError` with every complaint in one sentence each. */
-export function documentOf(
+export function createDocument(
   schema: GraphQLSchema,
   row: Row,
-  { operation, chain, slots }: Plan,
+  { operation, chain, slots }: RowPlan,
   selection: string,
 ): DocumentNode {
   const declared = slots.map(({ variable, type }) => `$${variable}: ${String(type)}`).join(', ');

@@ -3,7 +3,7 @@ import { toApiError } from '../src/core/api-error.ts';
 import type { ValidationIssue, ErrorCode } from '../src/core/errors.ts';
 
 /** The body of every error (contract 4). */
-export interface Envelope {
+export interface ErrorBody {
   statusCode: number;
   error: string;
   message: string;
@@ -13,7 +13,7 @@ export interface Envelope {
 }
 
 /** GraphQL calls the body `input`; who speaks REST has never heard of it. */
-const restPath = (complaint: ValidationIssue): ValidationIssue =>
+const toRestIssue = (complaint: ValidationIssue): ValidationIssue =>
   complaint.path[0] === 'input' && complaint.path.length > 1
     ? { ...complaint, path: complaint.path.slice(1) }
     : complaint;
@@ -22,7 +22,7 @@ const restPath = (complaint: ValidationIssue): ValidationIssue =>
 export function errorResponse(
   error: unknown,
   requestId: string,
-): { status: number; headers: Record<string, string>; body: Envelope } {
+): { status: number; headers: Record<string, string>; body: ErrorBody } {
   const fault = toApiError(error);
   const status = fault?.status ?? 500;
   const headers: Record<string, string> = {
@@ -30,12 +30,12 @@ export function errorResponse(
     ...(status === 503 && { 'retry-after': '5' }),
     ...fault?.headers,
   };
-  const body: Envelope = {
+  const body: ErrorBody = {
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
     message: fault?.message ?? 'Something went wrong on our side',
     code: fault?.code ?? 'INTERNAL',
-    ...(fault?.validation && { validation: fault.validation.map(restPath) }),
+    ...(fault?.validation && { validation: fault.validation.map(toRestIssue) }),
     ...(status >= 500 && { requestId }),
   };
   return { status, headers, body };

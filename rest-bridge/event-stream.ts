@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { AdapterCall } from './call.ts';
 
 /** Milliseconds between the comments that keep proxies from closing a quiet stream. */
-const QUIET = 15_000;
+const KEEP_ALIVE_MS = 15_000;
 
 /** One server-sent event: the row's presenter makes it. */
 export interface StreamedEvent {
@@ -15,26 +15,26 @@ export interface StreamedEvent {
 export const eventStream =
   (event: string) =>
   async ({ subscribe, reply }: AdapterCall): Promise<PassThrough> => {
-    const told = (await subscribe()) as AsyncIterableIterator<StreamedEvent>;
+    const events = (await subscribe()) as AsyncIterableIterator<StreamedEvent>;
     const out = new PassThrough();
     void reply
       .header('content-type', 'text/event-stream; charset=utf-8')
       .header('cache-control', 'no-cache')
       .header('x-accel-buffering', 'no');
-    const comment = setInterval(() => out.write(':\n\n'), QUIET);
+    const comment = setInterval(() => out.write(':\n\n'), KEEP_ALIVE_MS);
     // A client that hung up ends the subscription at once, not with its next value, which may never come.
     out.once('close', () => {
       clearInterval(comment);
-      void told.return?.();
+      void events.return?.();
     });
-    pump(told, event, out).then(
+    writeEvents(events, event, out).then(
       () => out.end(),
       (error: Error) => out.destroy(error),
     );
     return out;
   };
 
-async function pump(told: AsyncIterable<StreamedEvent>, event: string, out: PassThrough): Promise<void> {
+async function writeEvents(told: AsyncIterable<StreamedEvent>, event: string, out: PassThrough): Promise<void> {
   for await (const { id, data } of told) {
     if (out.destroyed) return;
     if (!out.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`))

@@ -1,14 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError, methodNotAllowed, noRoute } from '../src/core/errors.ts';
-import { MAX_JSON_BYTES, readNothing, readOnlyJson } from './body-parser.ts';
+import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
 import { errorResponse } from './error-response.ts';
-import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } from './negotiation.ts';
+import { allowedVersions, matchesEntityTag, chooseContentType, entityTag, prefersAsync } from './negotiation.ts';
 import type { Row } from './route.ts';
-import { sofaCarrier, type Carry } from './sofa.ts';
-import { formReader } from './upload.ts';
+import { createSofaRunner, type RunPlainRow } from './sofa.ts';
+import { createFormReader } from './upload.ts';
 
 const notAcceptable = defineError(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
 
@@ -24,7 +24,7 @@ export interface RestOptions extends BridgeOptions {
 /** Mounts the whole table under `/api`. Slips in the table are thrown here, before anything listens. */
 export function registerRest(app: FastifyInstance, options: RestOptions): Endpoint[] {
   const endpoints = compileRows(options.schema, options.rows, options);
-  const carry = sofaCarrier(endpoints);
+  const carry = createSofaRunner(endpoints);
   const scope = (wanted: (consumes: string) => boolean, prepare: (scope: FastifyInstance) => void) =>
     app.register(
       async (api) => {
@@ -35,7 +35,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
       },
       { prefix: '/api' },
     );
-  void scope((consumes) => consumes === 'json', readOnlyJson);
+  void scope((consumes) => consumes === 'json', acceptOnlyJson);
   void scope(
     (consumes) => consumes === 'multipart',
     (api) => options.readForms?.(api),
@@ -43,25 +43,25 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
   void scope(
     (consumes) => consumes === 'bytes',
     (api) => {
-      readNothing(api);
-      api.setNotFoundHandler(otherwise(endpoints));
+      leaveBodiesUnread(api);
+      api.setNotFoundHandler(createFallbackHandler(endpoints));
     },
   );
   return endpoints;
 }
 
-function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, carry: Carry): void {
+function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, carry: RunPlainRow): void {
   const { row } = endpoint;
   const rest = /:(\w+)\*$/.exec(row.path)?.[1];
   const url = rest === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
-  const call = caller(endpoint, options, rest);
+  const call = createCallFactory(endpoint, options, rest);
   const handler = row.options.handler
-    ? adapter(endpoint, call)
+    ? createAdapterHandler(endpoint, call)
     : row.plain
-      ? plainly(endpoint, call, carry)
+      ? createPlainHandler(endpoint, call, carry)
       : row.options.consumes === 'multipart'
-        ? formed(endpoint, call)
-        : bridged(endpoint, call);
+        ? createFormHandler(endpoint, call)
+        : createRowHandler(endpoint, call);
   api.route({
     method: row.method,
     url,
@@ -71,10 +71,10 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, c
   });
 }
 
-type Caller = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
+type CreateCall = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
 
 /** What the bridge needs of a request, with its context. */
-function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | undefined): Caller {
+function createCallFactory(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | undefined): CreateCall {
   const changes = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
   return async (request, reply) => {
     const made = contextFor(request, reply, endpoint);
@@ -82,7 +82,7 @@ function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | 
     const { url, headers, query, body } = request;
     const ifMatch = changes ? allowedVersions(headers['if-match']) : undefined;
     if (ifMatch) (context as BridgeContext).ifMatch = ifMatch;
-    checkEncoding(url);
+    checkQueryEncoding(url);
     const params = request.params as Record<string, string>;
     return {
       context,
@@ -96,7 +96,7 @@ function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | 
 }
 
 /** The parser of query strings keeps what it cannot decode; a client should hear of it. */
-function checkEncoding(url: string): void {
+function checkQueryEncoding(url: string): void {
   const question = url.indexOf('?');
   if (question < 0 || !url.includes('%', question)) return;
   try {
@@ -106,45 +106,45 @@ function checkEncoding(url: string): void {
   }
 }
 
-function acceptable(request: FastifyRequest): string {
-  const type = contentType(request.headers.accept);
+function negotiateContentType(request: FastifyRequest): string {
+  const type = chooseContentType(request.headers.accept);
   if (type === undefined) throw notAcceptable();
   return type;
 }
 
-const bridged =
-  (endpoint: Endpoint, call: Caller): RouteHandlerMethod =>
+const createRowHandler =
+  (endpoint: Endpoint, call: CreateCall): RouteHandlerMethod =>
   async (request, reply) => {
-    const type = acceptable(request);
-    return send(await endpoint.run(await call(request, reply)), type, request, reply);
+    const type = negotiateContentType(request);
+    return sendResponse(await endpoint.run(await call(request, reply)), type, request, reply);
   };
 
 /** A row whose body is a form. The caller is known before anything of it is read, and answered before the rest of it is. */
-const formed = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => {
-  const read = formReader(endpoint.reader!);
+const createFormHandler = (endpoint: Endpoint, call: CreateCall): RouteHandlerMethod => {
+  const read = createFormReader(endpoint.parser!);
   return async (request, reply) => {
-    const type = acceptable(request);
+    const type = negotiateContentType(request);
     const made = await call(request, reply);
     const form = await read(request, made.params);
     try {
-      return send(await endpoint.run({ ...made, body: form.body }), type, request, reply);
+      return sendResponse(await endpoint.run({ ...made, body: form.body }), type, request, reply);
     } finally {
       form.end();
     }
   };
 };
 
-const plainly =
-  (endpoint: Endpoint, call: Caller, carry: Carry): RouteHandlerMethod =>
+const createPlainHandler =
+  (endpoint: Endpoint, call: CreateCall, carry: RunPlainRow): RouteHandlerMethod =>
   async (request, reply) => {
-    const type = acceptable(request);
+    const type = negotiateContentType(request);
     const { status, text } = await carry(endpoint, await call(request, reply));
     reply.code(status).header('content-type', type);
     return text;
   };
 
-const adapter =
-  (endpoint: Endpoint, call: Caller): RouteHandlerMethod =>
+const createAdapterHandler =
+  (endpoint: Endpoint, call: CreateCall): RouteHandlerMethod =>
   async (request, reply) => {
     const made = await call(request, reply);
     const { status, handler } = endpoint.row.options;
@@ -154,13 +154,13 @@ const adapter =
       request,
       reply,
       run: (args = {}) => endpoint.run(made, args),
-      subscribe: (args = {}) => endpoint.follow(made, args),
+      subscribe: (args = {}) => endpoint.subscribe(made, args),
     });
     return answer === undefined ? reply : answer;
   };
 
 /** Sends an answer: a record with its ETag, or 304 when the client has it; no body for a 204. */
-function send(
+function sendResponse(
   { status, body, headers, version, single }: RestResponse,
   type: string,
   request: FastifyRequest,
@@ -173,7 +173,7 @@ function send(
   if (single && status === 200 && request.method !== 'POST') {
     const tag = entityTag(version, text);
     reply.header('etag', tag);
-    if (request.method !== 'PUT' && alreadyHas(request.headers['if-none-match'], tag)) return reply.code(304).send();
+    if (request.method !== 'PUT' && matchesEntityTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   }
   reply.header('content-type', type);
   return text;
@@ -194,8 +194,8 @@ export function sendError(error: FastifyError | Error, request: FastifyRequest, 
 }
 
 /** What no route of ours took: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path, else 404. */
-function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
-  const known = endpoints.map(({ row }) => ({ method: row.method, path: pattern(row.path) }));
+function createFallbackHandler(endpoints: readonly Endpoint[]): RouteHandlerMethod {
+  const known = endpoints.map(({ row }) => ({ method: row.method, path: toPattern(row.path) }));
   return (request, reply) => {
     const path = request.url.split('?')[0]!;
     const methods = new Set(
@@ -210,7 +210,7 @@ function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
   };
 }
 
-const pattern = (path: string): RegExp =>
+const toPattern = (path: string): RegExp =>
   new RegExp(
     `^/api${path
       .replace(/[.]/g, '\\.')

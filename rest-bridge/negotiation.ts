@@ -4,12 +4,12 @@ import { hash } from 'node:crypto';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HAL_TYPE = 'application/hal+json; charset=utf-8';
 
-interface Range {
+interface MediaRange {
   type: string;
   quality: number;
 }
 
-function rangesOf(accept: string): Range[] {
+function parseAccept(accept: string): MediaRange[] {
   return accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
@@ -17,8 +17,8 @@ function rangesOf(accept: string): Range[] {
   });
 }
 
-function chosen(accept: string): string | undefined {
-  const ranges = rangesOf(accept);
+function chooseType(accept: string): string | undefined {
+  const ranges = parseAccept(accept);
   const quality = (...types: string[]) =>
     types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
   const json = quality('application/json', 'application/*', '*/*');
@@ -27,15 +27,15 @@ function chosen(accept: string): string | undefined {
   return json > 0 || quality('application/hal+json', 'application/*', '*/*') > 0 ? JSON_TYPE : undefined;
 }
 
-const answered = new Map<string, string | undefined>();
-const MAX_HEADERS_KEPT = 200;
+const typesByAccept = new Map<string, string | undefined>();
+const MAX_CACHED_HEADERS = 200;
 
 /** The content type to answer with, JSON unless HAL is asked for; undefined when neither is acceptable. */
-export function contentType(accept: string | undefined): string | undefined {
+export function chooseContentType(accept: string | undefined): string | undefined {
   if (accept === undefined || accept === '*/*') return JSON_TYPE;
-  if (answered.has(accept)) return answered.get(accept);
-  const type = accept.trim() === '' ? JSON_TYPE : chosen(accept);
-  if (answered.size < MAX_HEADERS_KEPT) answered.set(accept, type);
+  if (typesByAccept.has(accept)) return typesByAccept.get(accept);
+  const type = accept.trim() === '' ? JSON_TYPE : chooseType(accept);
+  if (typesByAccept.size < MAX_CACHED_HEADERS) typesByAccept.set(accept, type);
   return type;
 }
 
@@ -62,7 +62,7 @@ export function entityTag(version: number | undefined, text: string): string {
 }
 
 /** Whether `If-None-Match` holds the tag. */
-export const alreadyHas = (ifNoneMatch: string | undefined, tag: string): boolean =>
+export const matchesEntityTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch !== undefined &&
   (ifNoneMatch.trim() === '*' ||
     ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === tag.slice(2)));

@@ -1,11 +1,11 @@
 import { getNamedType, isNonNullType, isObjectType, type GraphQLOutputType } from 'graphql';
 import type { Endpoint } from './bridge.ts';
-import { parametersOf, type Slot } from './document.ts';
-import { selectionOf, SchemaBook, withDefault, type Schema } from './openapi-types.ts';
+import { parametersOf, type ArgumentSlot } from './document.ts';
+import { selectionOf, SchemaComponents, withDefault, type JsonSchema } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
 
 const LINK = { $ref: '#/components/schemas/HalLink' };
-const SHARED: Record<string, Schema> = {
+const SHARED: Record<string, JsonSchema> = {
   HalLink: { type: 'object', properties: { href: { type: 'string' } }, required: ['href'] },
   ErrorAnswer: {
     type: 'object',
@@ -42,17 +42,17 @@ export const coordinateOf = ({ plan }: Endpoint): string | null =>
 
 const operationId = ({ row }: Endpoint): string =>
   `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+/g, '_')}`;
-const links = ({ links: templates = {} }: Presentation): Schema => ({
+const links = ({ links: templates = {} }: Presentation): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])),
 });
 
 /** The schema of what a presentation prints of a field's type. */
-function printed(book: SchemaBook, type: GraphQLOutputType, presentation: Presentation, id: string): Schema {
+function presentedSchema(book: SchemaComponents, type: GraphQLOutputType, presentation: Presentation, id: string): JsonSchema {
   if (presentation.shape) return presentation.shape;
   const named = getNamedType(type);
   const fieldType = (name: string) => (isObjectType(named) ? named.getFields()[name]?.type : undefined) ?? type;
-  if (presentation.unwraps) return printed(book, fieldType(presentation.unwraps.field), presentation.unwraps.inner, id);
+  if (presentation.unwraps) return presentedSchema(book, fieldType(presentation.unwraps.field), presentation.unwraps.inner, id);
   if (presentation.collection) return collectionSchema(book, named.name, fieldType, presentation.collection, id);
   const selection = selectionOf(presentation.selection);
   if (!presentation.links || !selection) return book.output(type, selection);
@@ -62,27 +62,27 @@ function printed(book: SchemaBook, type: GraphQLOutputType, presentation: Presen
         _embedded: {
           type: 'object',
           properties: Object.fromEntries(
-            presentation.embeds.map(({ rel, name, inner }) => [rel, printed(book, fieldType(name), inner, id)]),
+            presentation.embeds.map(({ rel, name, inner }) => [rel, presentedSchema(book, fieldType(name), inner, id)]),
           ),
         },
       }
     : {};
   return book.name(
     named.name,
-    { ...record, properties: { ...(record['properties'] as Schema), _links: links(presentation), ...embedded } },
+    { ...record, properties: { ...(record['properties'] as JsonSchema), _links: links(presentation), ...embedded } },
     id,
   );
 }
 
 function collectionSchema(
-  book: SchemaBook,
+  book: SchemaComponents,
   typeName: string,
   fieldType: (name: string) => GraphQLOutputType,
   { rel, item, extra }: NonNullable<Presentation['collection']>,
   id: string,
-): Schema {
+): JsonSchema {
   const items = fieldType('items');
-  const each = printed(book, item.links ? (getNamedType(items) as GraphQLOutputType) : elementOf(items), item, id);
+  const each = presentedSchema(book, item.links ? (getNamedType(items) as GraphQLOutputType) : elementOf(items), item, id);
   const beside = selectionOf(extra);
   const page =
     beside?.selections
@@ -116,7 +116,7 @@ function collectionSchema(
 const elementOf = (type: GraphQLOutputType): GraphQLOutputType =>
   'ofType' in type ? elementOf(type.ofType as GraphQLOutputType) : type;
 
-function parameter(book: SchemaBook, place: 'path' | 'query', name: string, slot: Slot | undefined): Schema {
+function parameter(book: SchemaComponents, place: 'path' | 'query', name: string, slot: ArgumentSlot | undefined): JsonSchema {
   const argument = slot?.argument;
   return {
     name,
@@ -129,9 +129,9 @@ function parameter(book: SchemaBook, place: 'path' | 'query', name: string, slot
   };
 }
 
-function requestBody(book: SchemaBook, { row, reader }: Endpoint): Schema | undefined {
+function requestBody(book: SchemaComponents, { row, parser: reader }: Endpoint): JsonSchema | undefined {
   if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
-  const content = (type: string, schema: Schema) => ({ content: { [type]: { schema } } });
+  const content = (type: string, schema: JsonSchema) => ({ content: { [type]: { schema } } });
   const form = row.options.consumes === 'multipart';
   if (form && row.options.handler)
     return content('multipart/form-data', {
@@ -157,11 +157,11 @@ function requestBody(book: SchemaBook, { row, reader }: Endpoint): Schema | unde
   };
 }
 
-function responses(book: SchemaBook, endpoint: Endpoint): Schema {
+function responses(book: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { row, plan, presentation } = endpoint;
   const type = plan?.chain.at(-1)!.field.type;
   const content = (by: Presentation) => ({
-    content: { 'application/json': { schema: printed(book, type!, by, operationId(endpoint)) } },
+    content: { 'application/json': { schema: presentedSchema(book, type!, by, operationId(endpoint)) } },
   });
   const status =
     typeof row.options.status === 'number' ? row.options.status : presentation || row.options.handler ? 200 : 204;
@@ -191,8 +191,8 @@ function responses(book: SchemaBook, endpoint: Endpoint): Schema {
 }
 
 /** `names` are the path's parameters as the document calls them: it knows a path by one set of names only. */
-function operationOf(book: SchemaBook, endpoint: Endpoint, names: readonly string[]): Schema {
-  const { row, plan, reader } = endpoint;
+function operationOf(book: SchemaComponents, endpoint: Endpoint, names: readonly string[]): JsonSchema {
+  const { row, plan, parser: reader } = endpoint;
   const prefer = endpoint.presentation?.deferred
     ? [{ name: 'Prefer', in: 'header', description: '`respond-async` answers at once.', schema: { type: 'string' } }]
     : [];
@@ -219,10 +219,10 @@ function operationOf(book: SchemaBook, endpoint: Endpoint, names: readonly strin
 export function openApi(
   endpoints: readonly Endpoint[],
   info: { title: string; version: string; description?: string },
-): Schema {
-  const book = new SchemaBook();
+): JsonSchema {
+  const book = new SchemaComponents();
   Object.assign(book.components, SHARED);
-  const paths: Record<string, Record<string, Schema>> = {};
+  const paths: Record<string, Record<string, JsonSchema>> = {};
   const spelled = new Map<string, string>();
   for (const endpoint of endpoints) {
     const shape = endpoint.row.path.replace(/:\w+/g, ':');

@@ -1,11 +1,11 @@
 /** What a presenter may know of the request. */
-export interface PageAsked {
+export interface PresentedRequest {
   url: string;
   params: Readonly<Record<string, string>>;
   variables: Readonly<Record<string, unknown>>;
 }
 
-interface Page {
+interface PagePosition {
   start: number;
   count: number;
   total: number;
@@ -30,7 +30,7 @@ function withoutPage(url: string): string {
  */
 export function pageLinks(
   url: string,
-  { start, count, total, limit }: Page,
+  { start, count, total, limit }: PagePosition,
   cursor?: { after: string | null | undefined },
 ): PageLinks {
   const base = withoutPage(url);

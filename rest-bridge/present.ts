@@ -10,7 +10,7 @@ import {
   type GraphQLOutputType,
   type SelectionNode,
 } from 'graphql';
-import { pageLinks, type PageAsked } from './page-links.ts';
+import { pageLinks, type PresentedRequest } from './page-links.ts';
 
 type Json = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export interface Presentation {
   /** The record's version, for its ETag; read before `present`. */
   version?: (answer: Json) => number | undefined;
   /** What REST prints. May change the answer in place: it belongs to this request alone. */
-  present(answer: unknown, asked: PageAsked): unknown;
+  present(answer: unknown, asked: PresentedRequest): unknown;
   /** The path of the record itself, below the host. */
   self?: (answer: Json, params: Readonly<Record<string, string>>) => string | undefined;
   /** How the operation is printed when the client does not wait for the result. */
@@ -65,10 +65,10 @@ const fieldsOf = (type: GraphQLOutputType) => {
   const named = getNamedType(type);
   return isObjectType(named) ? named.getFields() : {};
 };
-const braced = (name: string, selection: string): string => (selection ? `${name} { ${selection} }` : name);
+const withSelection = (name: string, selection: string): string => (selection ? `${name} { ${selection} }` : name);
 
 /** Names at the top of a selection, as the answer has them. */
-function topLevel(selection: string): string[] {
+function topLevelNames(selection: string): string[] {
   const [operation] = parse(`{ ${selection} }`).definitions;
   const nodes: readonly SelectionNode[] =
     operation?.kind === 'OperationDefinition' ? operation.selectionSet.selections : [];
@@ -76,7 +76,7 @@ function topLevel(selection: string): string[] {
 }
 
 /** Calls `links` once with a record that only notes which fields are read, so that they are selected without being spelled twice. */
-function recorded<T>(links: (record: T, params: Readonly<Record<string, string>>) => Links): {
+function traceLinks<T>(links: (record: T, params: Readonly<Record<string, string>>) => Links): {
   reads: string[];
   templates: Links;
 } {
@@ -95,8 +95,8 @@ export function resource<T>(
   links: (record: T, params: Readonly<Record<string, string>>) => Links,
   options: ResourceOptions = {},
 ): Presenter {
-  const printed = topLevel(selection);
-  const { reads, templates } = recorded(links);
+  const printed = topLevelNames(selection);
+  const { reads, templates } = traceLinks(links);
   const identity = [...IDENTITY, ...(options.identity ?? [])].filter((name) => printed.includes(name));
   return {
     on(type, field, within = false) {
@@ -111,7 +111,7 @@ export function resource<T>(
         (name) => !printed.includes(name),
       );
       return {
-        selection: [selection, ...hidden, ...embeds.map(({ name, inner }) => braced(name, inner.selection))].join(' '),
+        selection: [selection, ...hidden, ...embeds.map(({ name, inner }) => withSelection(name, inner.selection))].join(' '),
         keys: printed,
         identity,
         links: templates,
@@ -131,7 +131,7 @@ export function resource<T>(
           record['_links'] = _links;
           if (embeds.length > 0)
             record['_embedded'] = Object.fromEntries(
-              embeds.map(({ rel, name, inner }) => [rel, moved(record, name, inner, asked, printed.includes(name))]),
+              embeds.map(({ rel, name, inner }) => [rel, embedField(record, name, inner, asked, printed.includes(name))]),
             );
           return record;
         },
@@ -141,7 +141,7 @@ export function resource<T>(
 }
 
 /** Takes a field out of a record, unless it `stays` too, and presents it, each item of it where it is a list. */
-function moved(record: Json, name: string, inner: Presentation, asked: PageAsked, stays: boolean): unknown {
+function embedField(record: Json, name: string, inner: Presentation, asked: PresentedRequest, stays: boolean): unknown {
   const held = record[name];
   if (!stays) record[name] = undefined;
   if (held === null || held === undefined) return null;
@@ -164,7 +164,7 @@ export function value<T = unknown>(
       const chosen = selection === '*' ? leaves() : selection;
       return {
         selection: chosen || (isCompositeType(getNamedType(type)) ? '__typename' : ''),
-        keys: chosen ? topLevel(chosen) : [],
+        keys: chosen ? topLevelNames(chosen) : [],
         identity: [],
         single: false,
         ...(map && { shape }),
@@ -198,7 +198,7 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
       const known = ['start', 'count', 'total'].filter((name) => name in fields);
       const selection = list
         ? inner.selection
-        : [braced('items', inner.selection), ...known, options.extra ?? ''].join(' ').trim();
+        : [withSelection('items', inner.selection), ...known, options.extra ?? ''].join(' ').trim();
       const byDefault = field.args.find((argument) => argument.name === 'limit')?.defaultValue as number | undefined;
       const key = rel.includes(':') ? rel : `svc:${rel}`;
       return {

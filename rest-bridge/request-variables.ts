@@ -1,38 +1,38 @@
 import { isNonNullType } from 'graphql';
 import { badInput, notFound, type ApiError } from '../src/core/errors.ts';
-import { complaints, repeatedReader, textReader, Unreadable, type TextReader } from './arguments.ts';
-import { bodyReader, type BodyRules } from './body.ts';
+import { findIssues, createRepeatedParser, createTextParser, InvalidText, type TextParser } from './argument-parsers.ts';
+import { createBodyReader, type BodyRules } from './request-body.ts';
 import type { Call } from './call.ts';
-import type { Plan, Slot } from './document.ts';
+import type { RowPlan, ArgumentSlot } from './document.ts';
 import type { Json, Row } from './route.ts';
 
 /** The variables of one request, and the identity fields that its body holds. */
-export interface Read {
+export interface RequestVariables {
   variables: Json;
-  held: Json | undefined;
+  identityFields: Json | undefined;
 }
 
 /** Compiled way from a request to variables. `explain` says why GraphQL refused them. */
-export interface Reader {
-  read(call: Pick<Call, 'params' | 'query' | 'body'>): Read;
-  explain(variables: Readonly<Json>, message: string): ApiError;
+export interface RequestParser {
+  parse(call: Pick<Call, 'params' | 'query' | 'body'>): RequestVariables;
+  toError(variables: Readonly<Json>, message: string): ApiError;
   /** Keys of the query string, with their slots: for the OpenAPI document. */
-  query: ReadonlyMap<string, Slot>;
+  query: ReadonlyMap<string, ArgumentSlot>;
   body: Pick<BodyRules, 'whole' | 'single'>;
 }
 
-interface Target {
+interface QueryTarget {
   variable: string;
-  one: TextReader;
+  one: TextParser;
   many: (texts: readonly string[]) => unknown;
 }
 
 /** Divides a row's arguments among query string and body. `wait` of a long mutation is the bridge's own (`Prefer`). */
-function divided(
+function divideArguments(
   { options, method }: Row,
-  { slots, bound, chain }: Plan,
+  { slots, bound, chain }: RowPlan,
   waits: boolean,
-): { query: Map<string, Slot>; whole: Slot | undefined; single: { key: string; slot: Slot }[] } {
+): { query: Map<string, ArgumentSlot>; whole: ArgumentSlot | undefined; single: { key: string; slot: ArgumentSlot }[] } {
   const external = new Map(Object.entries(options.rename ?? {}).map(([key, argument]) => [argument, key]));
   const taken = new Set(bound.values());
   const open = slots.filter(
@@ -43,7 +43,7 @@ function divided(
       !(waits && slot.argument.name === 'wait'),
   );
   const bodied = method === 'POST' || method === 'PUT';
-  const fromQuery = ({ argument }: Slot) => !bodied || options.query?.includes(argument.name) === true;
+  const fromQuery = ({ argument }: ArgumentSlot) => !bodied || options.query?.includes(argument.name) === true;
   const whole = bodied ? open.find(({ argument }) => argument.name === (options.body ?? 'input')) : undefined;
   const keyed = open
     .filter((slot) => slot !== whole)
@@ -55,43 +55,43 @@ function divided(
   };
 }
 
-const refusal = (key: string, message: string, code = 'invalid'): ApiError =>
+const invalidKey = (key: string, message: string, code = 'invalid'): ApiError =>
   badInput(message, { validation: [{ path: [key], message, code }] });
 
-function readText(key: string, text: string | string[], { one, many }: Pick<Target, 'one' | 'many'>): unknown {
+function parseText(key: string, text: string | string[], { one, many }: Pick<QueryTarget, 'one' | 'many'>): unknown {
   try {
     return typeof text === 'string' ? one(text) : many(text);
   } catch (error) {
-    throw error instanceof Unreadable ? refusal(key, `"${key}" ${error.message}`) : error;
+    throw error instanceof InvalidText ? invalidKey(key, `"${key}" ${error.message}`) : error;
   }
 }
 
-const target = ({ variable, type }: Slot): Target => ({ variable, one: textReader(type), many: repeatedReader(type) });
+const createTarget = ({ variable, type }: ArgumentSlot): QueryTarget => ({ variable, one: createTextParser(type), many: createRepeatedParser(type) });
 
 /** Compiles how a row reads its path, query string and body. */
-export function readerOf(
+export function createRequestParser(
   row: Row,
-  plan: Plan,
+  plan: RowPlan,
   waits: boolean,
   tolerance: Pick<BodyRules, 'ignored' | 'identity'>,
-): Reader {
-  const { query, whole, single } = divided(row, plan, waits);
-  const queries = new Map([...query].map(([key, slot]) => [key, target(slot)]));
+): RequestParser {
+  const { query, whole, single } = divideArguments(row, plan, waits);
+  const queries = new Map([...query].map(([key, slot]) => [key, createTarget(slot)]));
   const paths = [...plan.bound].map(([parameter, slot]) => ({
     parameter,
     what: plan.chain[slot.segment]!.name,
-    ...target(slot),
+    ...createTarget(slot),
   }));
   const fixed = Object.fromEntries(
     plan.slots
       .filter(({ argument }) => argument.name in (row.options.fixed ?? {}))
       .map((slot) => [slot.variable, row.options.fixed![slot.argument.name]]),
   );
-  const readBody = bodyReader({ row, whole, single, ...tolerance });
+  const readBody = createBodyReader({ row, whole, single, ...tolerance });
   return {
     query,
     body: { whole, single },
-    read({ params, query: sent, body }) {
+    parse({ params, query: sent, body }) {
       const variables: Json = { ...fixed };
       for (const { parameter, variable, one, what } of paths) {
         try {
@@ -102,18 +102,18 @@ export function readerOf(
       }
       for (const key in sent) {
         const known = queries.get(key);
-        if (!known) throw refusal(key, `Unknown query parameter "${key}"`, 'unknown');
-        variables[known.variable] = readText(key, sent[key]!, known);
+        if (!known) throw invalidKey(key, `Unknown query parameter "${key}"`, 'unknown');
+        variables[known.variable] = parseText(key, sent[key]!, known);
       }
-      return { variables, held: readBody(body, params, variables) };
+      return { variables, identityFields: readBody(body, params, variables) };
     },
-    explain(variables, message) {
+    toError(variables, message) {
       const named = [...query].map(([key, slot]) => ({ key, slot })).concat(single);
       const values = [
         ...named.map(({ key, slot }) => ({ key, type: slot.type, value: variables[slot.variable] })),
         ...(whole ? [{ key: undefined, type: whole.type, value: variables[whole.variable] }] : []),
       ];
-      const validation = complaints(values.filter(({ type, value }) => value !== undefined || isNonNullType(type)));
+      const validation = findIssues(values.filter(({ type, value }) => value !== undefined || isNonNullType(type)));
       const unfit =
         validation.length === 0 ? paths.find(({ variable }) => message.includes(`"$${variable}"`)) : undefined;
       if (unfit) return notFound({ what: unfit.what, id: String(variables[unfit.variable]) });

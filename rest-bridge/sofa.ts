@@ -6,10 +6,10 @@ import { RowError } from './document.ts';
 import { errorResponse } from './error-response.ts';
 
 /** Lets sofa-api answer one request to a plain row. What the row throws is thrown again. */
-export type Carry = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
+export type RunPlainRow = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
 /** What travels through sofa-api with one request. The row is ours to choose: fastify has routed already. */
-interface Carried {
+interface SofaContext {
   endpoint: Endpoint;
   call: Call;
   outcome: { failure?: unknown };
@@ -32,14 +32,14 @@ const rootField = (document: DocumentNode): string => {
  * sofa-api over the plain rows: a schema with one field for each of them, `execute` overridden to run the compiled row, our error handler.
  * Requests reach it row by row, so that what it mounts besides (its `/webhook` calls whatever address a stranger names) has no way in.
  */
-export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
+export function createSofaRunner(endpoints: readonly Endpoint[]): RunPlainRow {
   const plain = new Map(endpoints.filter(({ row }) => row.plain).map((endpoint, index) => [`row${index}`, endpoint]));
   if (plain.size === 0) return () => Promise.reject(new Error('There is no plain row'));
   const trap = [...plain.values()].find(({ row }) => /^\/webhook(?:\/|$)/.test(row.path));
   if (trap) throw new RowError(trap.row, 'sofa-api keeps /webhook for itself, a plain row cannot be there');
   const fields = Object.fromEntries([...plain.keys()].map((name) => [name, { type: PlainJson }]));
   const execute = async ({ document, contextValue }: ExecutionArgs) => {
-    const carried = contextValue as Carried;
+    const carried = contextValue as SofaContext;
     try {
       return { data: { [rootField(document)]: (await carried.endpoint.run(carried.call)).body } };
     } catch (error) {
@@ -65,7 +65,7 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
     },
   });
   return async (endpoint, call) => {
-    const carried: Carried = { endpoint, call, outcome: {} };
+    const carried: SofaContext = { endpoint, call, outcome: {} };
     const response = await router.fetch(`http://sofa${call.url}`, { method: endpoint.row.method }, carried);
     if ('failure' in carried.outcome) throw carried.outcome.failure;
     return { status: response.status, text: await response.text() };

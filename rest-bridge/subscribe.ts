@@ -4,7 +4,7 @@ import { subscribe as subscribeToSchema, type DocumentNode, type ExecutionResult
  * The values of a subscription, each presented. Written by hand because a generator that waits for the next value cannot be ended from outside:
  * a client that hangs up must end the source at once.
  */
-function presented(
+function presentEach(
   source: AsyncGenerator<ExecutionResult, void, void>,
   present: (result: ExecutionResult) => unknown,
 ): AsyncIterableIterator<unknown> {
@@ -20,7 +20,7 @@ function presented(
 }
 
 /** Subscribes; `refused` makes the error of a request that GraphQL does not take. */
-export async function subscribe(
+export async function subscribeToDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   contextValue: object,
@@ -29,7 +29,7 @@ export async function subscribe(
   refused: (message: string) => Error,
 ): Promise<AsyncIterableIterator<unknown>> {
   const source = await subscribeToSchema({ schema, document, contextValue, variableValues });
-  if (Symbol.asyncIterator in source) return presented(source, present);
+  if (Symbol.asyncIterator in source) return presentEach(source, present);
   const error = source.errors![0]!;
   throw error.path ? error : refused(error.message);
 }

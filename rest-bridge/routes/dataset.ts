@@ -1,4 +1,4 @@
-import { EXPORTED, exportStream } from '../export-stream.ts';
+import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, kind, post, type Json } from '../route.ts';
@@ -84,6 +84,6 @@ export default [
   post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
   get('/datasets/:id/export', 'Subscription.datasetExport', value('text encoding filename contentType'), {
     handler: exportStream,
-    produces: EXPORTED,
+    produces: EXPORT_MEDIA_TYPES,
   }),
 ];

@@ -3,7 +3,7 @@ import { isConnectionLoss } from './connection-loss.ts';
 import { badInput, ApiError, unavailable, type ErrorCode } from './errors.ts';
 
 /** The code that goes with a status when nothing more is known. */
-const CODES: Partial<Record<number, ErrorCode>> = {
+const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
   400: 'BAD_USER_INPUT',
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
@@ -28,7 +28,7 @@ const MAX_CAUSES = 6;
 export function toApiError(error: unknown): ApiError | undefined {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
-    const fault = cause instanceof ApiError ? cause : (ofDatabase(cause) ?? ofGraphql(cause) ?? ofFastify(cause));
+    const fault = cause instanceof ApiError ? cause : (fromDatabase(cause) ?? fromGraphql(cause) ?? fromFastify(cause));
     if (fault) return fault;
     cause = cause instanceof GraphQLError ? cause.originalError : cause.cause;
   }
@@ -36,7 +36,7 @@ export function toApiError(error: unknown): ApiError | undefined {
 }
 
 /** What Postgres complains of that no check of ours can rule out. */
-function ofDatabase(error: Error): ApiError | undefined {
+function fromDatabase(error: Error): ApiError | undefined {
   if (isConnectionLoss(error)) return unavailable('The database does not answer', { headers: { 'retry-after': '2' } });
   const { code } = error as { code?: unknown };
   if (code === '22021' || code === '22P05') return badInput('A text must not hold the character U+0000');
@@ -52,7 +52,7 @@ function ofDatabase(error: Error): ApiError | undefined {
 }
 
 /** Values that do not fit their types: graphql-js says so before a resolver runs, by its words alone. */
-function ofGraphql(error: Error): ApiError | undefined {
+function fromGraphql(error: Error): ApiError | undefined {
   if (!(error instanceof GraphQLError) || error.originalError instanceof ApiError) return undefined;
   const refused =
     error.extensions?.['code'] === 'BAD_USER_INPUT' ||
@@ -60,8 +60,8 @@ function ofGraphql(error: Error): ApiError | undefined {
   return refused ? badInput(error.message) : undefined;
 }
 
-function ofFastify(error: Error): ApiError | undefined {
+function fromFastify(error: Error): ApiError | undefined {
   const { statusCode, message } = error as { statusCode?: unknown; message: string };
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
-  return new ApiError(statusCode, CODES[statusCode] ?? 'BAD_USER_INPUT', message || 'Bad request');
+  return new ApiError(statusCode, CODES_BY_STATUS[statusCode] ?? 'BAD_USER_INPUT', message || 'Bad request');
 }

@@ -8,7 +8,7 @@ const count = (fallback: number, least = 0) =>
     .int('must be a whole number')
     .min(least, `must be at least ${least}`)
     .default(fallback);
-const list = z
+const commaSeparated = z
   .string()
   .default('')
   .transform((text) =>
@@ -17,7 +17,7 @@ const list = z
       .map((part) => part.trim())
       .filter(Boolean),
   );
-const address = (...protocols: string[]) =>
+const urlWith = (...protocols: string[]) =>
   z
     .string()
     .refine(
@@ -37,18 +37,18 @@ const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: z.coerce.number('must be a number').int().min(0).max(65535, 'must be a port').default(4000),
   DATA_DIR: z.string().min(1).default('.data'),
-  DATABASE_URL: address('postgres', 'postgresql'),
-  ELASTICSEARCH_URL: address('http', 'https'),
+  DATABASE_URL: urlWith('postgres', 'postgresql'),
+  ELASTICSEARCH_URL: urlWith('http', 'https'),
   APP_SECRET: z.string().optional(),
   ADMIN_USERNAME: z.string().min(1).default('admin'),
   ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
   SEED_DEMO: flag.optional(),
   ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker').default('all'),
   WORKER_CONCURRENCY: count(4, 1),
-  PUBLIC_URL: address('http', 'https'),
-  TRUST_PROXY: list,
-  CORS_ORIGINS: list,
-  SMTP_URL: address('smtp', 'smtps'),
+  PUBLIC_URL: urlWith('http', 'https'),
+  TRUST_PROXY: commaSeparated,
+  CORS_ORIGINS: commaSeparated,
+  SMTP_URL: urlWith('smtp', 'smtps'),
   MAIL_FROM: z
     .string()
     .regex(
@@ -61,13 +61,13 @@ const variables = z.object({
   MAX_UPLOAD_BYTES: count(100_000_000),
   MAX_DATASET_ROWS: count(0),
   TENANT_QUOTA_BYTES: count(0),
-  OUTBOUND_ALLOW: list,
+  OUTBOUND_ALLOW: commaSeparated,
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
   RATE_LIMIT_WEBHOOK: count(600),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z.string().min(1).optional(),
-  LICENSE_MANAGER_URL: address('http', 'https'),
+  LICENSE_MANAGER_URL: urlWith('http', 'https'),
   CREDITS_INCLUDED: count(1000),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino')
@@ -79,10 +79,10 @@ export type Config = z.output<typeof variables>;
 
 /** Reads the configuration from the environment, `overrides` first; a malformed value is one sentence naming the variable. An empty variable counts as unset. */
 export function readConfig(overrides: Record<string, string> = {}): Config {
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries({ ...process.env, ...overrides }).filter(([name, value]) => name in variables.shape && value !== ''),
   );
-  const parsed = variables.safeParse(given);
+  const parsed = variables.safeParse(values);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     throw new Error(
@@ -92,7 +92,7 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
 }
 
-const HARMLESS = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+const CHILD_VARIABLES = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 
 /** Threads of libuv: queries of the index, its scans and its words may hold nine for seconds, and file system and DNS need theirs. Must be called before anything uses them. */
 export function widenThreadPool(): void {
@@ -101,4 +101,4 @@ export function widenThreadPool(): void {
 
 /** What a process that we start may know of our environment: nothing that holds a secret. */
 export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => HARMLESS.includes(name)));
+  Object.fromEntries(Object.entries(env).filter(([name]) => CHILD_VARIABLES.includes(name)));

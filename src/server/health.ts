@@ -7,7 +7,7 @@ import type { Platform } from '../core/platform.ts';
 /** A part that takes longer to answer is down. Milliseconds. */
 const CHECK_TIMEOUT_MS = 5000;
 
-const late = () =>
+const rejectAfterTimeout = () =>
   new Promise<never>((_, reject) =>
     setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`)), CHECK_TIMEOUT_MS).unref(),
   );
@@ -18,15 +18,15 @@ export interface HealthOptions {
 }
 
 /** Parts of the service that do not answer, by name with the reason; empty when it is ready. */
-export async function whatIsDown({ system, index, notifications }: Platform): Promise<Record<string, string>> {
-  const found = async (text: string) => {
+export async function findUnavailableParts({ system, index, notifications }: Platform): Promise<Record<string, string>> {
+  const expectRows = async (text: string) => {
     if (!(await system.query({ text })).length) throw new Error('its tables are missing');
   };
   const checks: Record<string, () => Promise<unknown>> = {
     postgres: () => system.query({ text: 'select 1' }),
     migrations: () => system.query({ text: 'select 1 from dws.setting limit 1' }),
     queue: () =>
-      found(
+      expectRows(
         `select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = 'dws_jobs' and c.relname = 'job'`,
       ),
     notifications: async () => {
@@ -37,7 +37,7 @@ export async function whatIsDown({ system, index, notifications }: Platform): Pr
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await Promise.race([check(), late()]);
+        await Promise.race([check(), rejectAfterTimeout()]);
         return [];
       } catch (error) {
         return [[name, (error as Error).message]];
@@ -86,7 +86,7 @@ export async function healthRoutes(app: FastifyInstance, { platform }: HealthOpt
 
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const down = await whatIsDown(platform);
+    const down = await findUnavailableParts(platform);
     const ready = Object.keys(down).length === 0;
     return reply
       .code(ready ? 200 : 503)

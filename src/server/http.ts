@@ -17,33 +17,33 @@ import { healthRoutes } from './health.ts';
 import { handleNotFound } from './not-found-route.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
-import { contextFactory } from './request-context.ts';
+import { createContextFactory } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { sendSecurityHeaders } from './security-headers.ts';
 
 /** A request must have arrived after five minutes, its head after one; quiet connections end sooner. Milliseconds. */
-const REQUEST_TIMEOUT = 300_000;
-const KEEP_ALIVE = 72_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How long requests may go on while the service stops, which must be over after 30 seconds. Milliseconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
 /** The one port: GraphQL, REST, WebSocket, pages (contract 1). */
 export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
-  const app = await bareServer(platform);
+  const app = await createServer(platform);
   await healthRoutes(app, { platform });
 
   const authenticator = new Authenticator(platform);
   const limiter = new RateLimiter(platform);
-  const closing = endOf(app);
+  const closing = createClosingSignal(app);
   app.addHook('onClose', async () => limiter.close());
-  const makeContext = contextFactory({ platform, authenticator, limiter, closing });
+  const createContext = createContextFactory({ platform, authenticator, limiter, closing });
 
   const apollo = createApollo(schema, platform);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
-  await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, makeContext });
+  await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, createContext: createContext });
   const endpoints = registerRest(app, {
     schema,
     rows: ROWS,
@@ -54,19 +54,19 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     },
     permissionOf: permissionNames(schema),
     contextFor: async (request, reply, endpoint) => {
-      const context = await makeContext(request, reply, 'rest');
+      const context = await createContext(request, reply, 'rest');
       if (!context.viewer && !endpoint.public) throw unauthenticated();
       if (endpoint.row.method !== 'GET') checkOrigin(context.request);
       return context;
     },
   });
-  await app.register(pageRoutes, { schema, endpoints, platform, makeContext });
+  await app.register(pageRoutes, { schema, endpoints, platform, makeContext: createContext });
   app.setNotFoundHandler(handleNotFound(app));
   return app;
 }
 
 /** Aborted when the server closes: streams end then, their connections after them, and who has not finished by the end of the patience is cut off. */
-function endOf(app: FastifyInstance): AbortSignal {
+function createClosingSignal(app: FastifyInstance): AbortSignal {
   const closing = new AbortController();
   app.addHook('preClose', async () => {
     closing.abort();
@@ -79,7 +79,7 @@ function endOf(app: FastifyInstance): AbortSignal {
 }
 
 /** Fastify with what holds for every route: headers, cookies, compression, limits, the form of errors. */
-async function bareServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
+async function createServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(),
@@ -91,8 +91,8 @@ async function bareServer({ config, log, publicUrl }: Platform): Promise<Fastify
     frameworkErrors: sendError,
     routerOptions: { maxParamLength: 500 },
     bodyLimit: 10 * 1024 * 1024,
-    requestTimeout: REQUEST_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 

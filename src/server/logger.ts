@@ -1,7 +1,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 /** What never stands in the log, wherever it comes up. */
-const SECRET = [
+const SECRET_NAMES = [
   'password',
   'currentPassword',
   'token',
@@ -20,7 +20,7 @@ export const createLogger = (level: string, destination?: DestinationStream): Lo
     {
       level,
       redact: {
-        paths: SECRET.flatMap((name) => (name.includes('-') ? [`*["${name}"]`] : [name, `*.${name}`, `*.*.${name}`])),
+        paths: SECRET_NAMES.flatMap((name) => (name.includes('-') ? [`*["${name}"]`] : [name, `*.${name}`, `*.*.${name}`])),
         censor: '••••',
       },
       serializers: { err: pino.stdSerializers.err },

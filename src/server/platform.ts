@@ -51,7 +51,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const index = await openIndex(place);
     closers.push(() => index.close());
 
-    const own = await ownIdentity(system, log);
+    const own = await findOwnIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
     return {
       platform: {
@@ -78,7 +78,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
 }
 
 /** Which database is our own, so that no datasource may name it. Without an answer the guard cannot tell, and whoever runs the service should know. */
-async function ownIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
+async function findOwnIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
   try {
     const [own] = await system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL });
     return own ?? null;

@@ -1,7 +1,7 @@
 import { rateLimited } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 
-const WINDOW = 60_000;
+const WINDOW_MS = 60_000;
 
 /**
  * Calls a minute per caller (contract 1, `RATE_LIMIT_API`): counted in the process, reconciled with the other processes every second through Postgres,
@@ -34,14 +34,14 @@ export class RateLimiter {
   check(caller: string): void {
     if (this.#limit === 0) return;
     const now = Date.now();
-    const window = now - (now % WINDOW);
+    const window = now - (now % WINDOW_MS);
     if (window !== this.#window) {
       this.#window = window;
       this.#calls = new Map();
     }
     const calls = this.#calls.get(caller);
     if (!calls || calls.seen + calls.ours < this.#limit) return;
-    const seconds = Math.max(1, Math.ceil((window + WINDOW - now) / 1000));
+    const seconds = Math.max(1, Math.ceil((window + WINDOW_MS - now) / 1000));
     throw rateLimited(undefined, {
       headers: {
         'retry-after': String(seconds),

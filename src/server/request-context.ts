@@ -8,16 +8,16 @@ import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
 import { contextFor } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
+import { credentialOf, HttpRequestFacts, isForeign, SESSION_COOKIE, type WatchRequest } from './request.ts';
 
 /** Makes the context of a request: who calls, from where, within which limits. */
-export type ContextFactory = (
+export type CreateContext = (
   request: FastifyRequest,
   reply: FastifyReply,
   channel: AuditChannel,
 ) => Promise<PublicContext>;
 
-export interface ContextParts {
+export interface ContextOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
@@ -25,12 +25,12 @@ export interface ContextParts {
   closing: AbortSignal;
 }
 
-export function contextFactory({ platform, authenticator, limiter, closing }: ContextParts): ContextFactory {
+export function createContextFactory({ platform, authenticator, limiter, closing }: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
-  const watchOf =
-    (credential: Credential | null, viewer: Viewer | null): Watch =>
+  const createWatch =
+    (credential: Credential | null, viewer: Viewer | null): WatchRequest =>
     (end) => {
       const close = () => end(unavailable('The service is shutting down'));
       closing.addEventListener('abort', close);
@@ -51,7 +51,7 @@ export function contextFactory({ platform, authenticator, limiter, closing }: Co
     const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
     return contextFor(
       platform,
-      new HttpFacts(request, reply, { secure, foreign, channel, watch: watchOf(credential, viewer) }),
+      new HttpRequestFacts(request, reply, { secure, foreign, channel, watch: createWatch(credential, viewer) }),
       viewer,
     );
   };

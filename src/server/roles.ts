@@ -4,7 +4,7 @@ import type pg from 'pg';
 export const ROLES = ['dws_app', 'dws_system'] as const;
 
 /** The statements that make what is missing: the roles, and the right of the migrator to take them. */
-async function missing(client: pg.Client): Promise<string[]> {
+async function missingRoleStatements(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{
     role: string;
     exists: boolean;
@@ -27,7 +27,7 @@ async function missing(client: pg.Client): Promise<string[]> {
 
 /** Makes the roles that are missing and lets the migrator take them; without the right to, the error says which SQL an administrator should run. */
 export async function ensureRoles(client: pg.Client): Promise<void> {
-  const statements = await missing(client);
+  const statements = await missingRoleStatements(client);
   for (const statement of statements) {
     await client.query(statement).catch((error: { code?: string; message: string }) => {
       // Roles belong to the whole server: a service in another database may have made them just now.

@@ -10,11 +10,11 @@ import { createHttpServer } from './http.ts';
 import { createLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
-import { workerServer } from './worker-server.ts';
+import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 
 /** A running process of the service. */
-export interface Running {
+export interface RunningService {
   /** Where it listens. */
   url: string;
   /** Stops taking work, finishes or hands back what runs, lets go of everything. */
@@ -22,7 +22,7 @@ export interface Running {
 }
 
 /** Everything that `npm start` promises: Postgres, migrations, first superuser, demo, HTTP and workers as `ROLE` says. */
-export async function serve(config: Config): Promise<Running> {
+export async function serve(config: Config): Promise<RunningService> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const close of closers.reverse().splice(0)) await close();
@@ -45,7 +45,7 @@ export async function serve(config: Config): Promise<Running> {
     });
 
     const app: FastifyInstance =
-      config.ROLE === 'worker' ? await workerServer(platform) : await createHttpServer(platform, await createSchema());
+      config.ROLE === 'worker' ? await createWorkerServer(platform) : await createHttpServer(platform, await createSchema());
     await app.listen({ host: config.HOST, port: config.PORT });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {
@@ -54,9 +54,9 @@ export async function serve(config: Config): Promise<Running> {
     }
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;
-    announce(config, url, password);
+    printAddress(config, url, password);
     if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all')
-      closers.push(seedUntilStopped(platform, embedded.url));
+      closers.push(startSeeding(platform, embedded.url));
     else if (config.SEED_DEMO) console.log('SEED_DEMO needs the embedded Postgres and ROLE=all; no demo was made.');
     return { url, stop };
   } catch (error) {
@@ -66,7 +66,7 @@ export async function serve(config: Config): Promise<Running> {
 }
 
 /** Makes the demo beside what is served already; answers how to end that before everything else, for a stop has no time for it. */
-function seedUntilStopped(platform: Platform, adminUrl: string): () => Promise<void> {
+function startSeeding(platform: Platform, adminUrl: string): () => Promise<void> {
   const stopping = new AbortController();
   const seeding = seedDemo(platform, adminUrl, console.log, stopping.signal);
   return () => {
@@ -76,7 +76,7 @@ function seedUntilStopped(platform: Platform, adminUrl: string): () => Promise<v
 }
 
 /** Prints address and, the first time, the password; neither goes to the log. */
-function announce(config: Config, url: string, password: string | null): void {
+function printAddress(config: Config, url: string, password: string | null): void {
   console.log(`\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs`);
   if (password) console.log(`\n  Username ${config.ADMIN_USERNAME}   Password ${password}   (shown this once)`);
   console.log('');

@@ -5,7 +5,7 @@ import { healthRoutes } from './health.ts';
 import { RequestLog } from './request-log.ts';
 
 /** The port of a process that only works: `/healthz`, `/readyz` and `/metrics` (contract 1, `ROLE`). */
-export async function workerServer(platform: Platform): Promise<FastifyInstance> {
+export async function createWorkerServer(platform: Platform): Promise<FastifyInstance> {
   const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;
   app.setErrorHandler(sendError);
   await healthRoutes(app, { platform });

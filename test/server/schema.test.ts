@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSchema } from 'graphql';
 import { expect } from 'vitest';
-import { outdatedFiles } from '../../src/server/cli/generated-files.ts';
-import { schemaSlips } from '../../src/server/cli/schema-commands.ts';
+import { findOutdatedFiles } from '../../src/server/cli/generated-files.ts';
+import { findSchemaErrors } from '../../src/server/cli/schema-commands.ts';
 import {
   compareContracts,
-  compositionErrors,
-  unannouncedBreaks,
-  untidyElements,
+  findCompositionErrors,
+  findUnannouncedBreaks,
+  findElementErrors,
 } from '../../src/server/cli/schema-rules.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { contractOf, endpointsOf, openapiOf, subgraphOf } from '../../src/server/graphql/sdl.ts';
@@ -18,7 +18,7 @@ import { createDatabase } from '../support/postgres.ts';
 
 test('schema/ is what the code says, every element is described, nothing breaks what was released', async () => {
   const database = await createDatabase();
-  expect(await schemaSlips(database.url)).toEqual([]);
+  expect(await findSchemaErrors(database.url)).toEqual([]);
   await database.drop();
 });
 
@@ -27,7 +27,7 @@ test('an element without description, a deprecation without reason and a root fi
     "Words." enum Colour { RED "The colour of grass." GREEN @deprecated }
     "What to paint." input Paint { colour: Colour }
     type Query { "Paints." paint(input: Paint): Boolean }`);
-  expect(untidyElements(schema)).toEqual([
+  expect(findElementErrors(schema)).toEqual([
     'Colour.RED has no description',
     'Paint.colour has no description',
     'Query.paint(input) has no description',
@@ -38,11 +38,11 @@ test('an element without description, a deprecation without reason and a root fi
 
 test('a change that breaks released clients must be named in CHANGES.md', () => {
   const released = 'type Query { old: Int kept: Int }';
-  expect(unannouncedBreaks(released, 'type Query { kept: Int added: Int }', '')).toEqual([
+  expect(findUnannouncedBreaks(released, 'type Query { kept: Int added: Int }', '')).toEqual([
     expect.stringContaining('Query.old was removed.'),
   ]);
   expect(
-    unannouncedBreaks(released, 'type Query { kept: Int added: Int }', '- Query.old was removed. Use `kept`.'),
+    findUnannouncedBreaks(released, 'type Query { kept: Int added: Int }', '- Query.old was removed. Use `kept`.'),
   ).toEqual([]);
 });
 
@@ -63,7 +63,7 @@ test('an outdated file is named with its first line that differs', async () => {
     ['a.txt', 'one\nthree\n'],
     ['b.txt', ''],
   ]);
-  expect(await outdatedFiles(files, folder)).toEqual([
+  expect(await findOutdatedFiles(files, folder)).toEqual([
     expect.stringMatching(/^schema\/a\.txt is out of date from line 2;.*\n {2}- two\n {2}\+ three$/),
     expect.stringContaining('schema/b.txt is missing'),
   ]);
@@ -72,10 +72,10 @@ test('an outdated file is named with its first line that differs', async () => {
 
 test('the subgraph composes, and what does not compose is told', async () => {
   const subgraph = subgraphOf(await createSchema());
-  expect(await compositionErrors(subgraph)).toEqual([]);
+  expect(await findCompositionErrors(subgraph)).toEqual([]);
   expect(subgraph).toMatch(/^type User implements Node @key\(fields: "id"\) \{$/m);
   expect(
-    await compositionErrors(subgraph.replace(/^(type User .*)@key\(fields: "id"\)/m, '$1@key(fields: "nothing")')),
+    await findCompositionErrors(subgraph.replace(/^(type User .*)@key\(fields: "id"\)/m, '$1@key(fields: "nothing")')),
   ).toEqual([expect.stringContaining('nothing')]);
 });
 

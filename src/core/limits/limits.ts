@@ -29,13 +29,13 @@ export function parseLimited(source: string): DocumentNode {
 }
 
 /** What a text costs for all values of its variables. */
-interface Price {
+interface DocumentCost {
   schema: GraphQLSchema;
   cost: Cost;
 }
 
 /** By document and operation: what depends on the text alone is computed once for a document that is kept parsed. */
-const prices = new WeakMap<DocumentNode, Map<string, Price>>();
+const documentCosts = new WeakMap<DocumentNode, Map<string, DocumentCost>>();
 
 /**
  * Holds an operation against the limits and answers its cost: 1 for an object, 0 for a scalar, lists times their `limit` or 10. A field that takes a
@@ -48,14 +48,14 @@ export function checkLimits(
   variables: Readonly<Record<string, unknown>> = {},
   operationName?: string,
 ): { cost: number } {
-  const cost = costOf(priceOf(document, schema, operationName).cost, variables);
+  const cost = costOf(measureOnce(document, schema, operationName).cost, variables);
   if (cost > MAX_COST) throw graphqlLimit(`The operation costs ${cost}, more than ${MAX_COST}`);
   return { cost };
 }
 
-function priceOf(document: DocumentNode, schema: GraphQLSchema, operationName: string | undefined): Price {
-  const operations = prices.get(document) ?? new Map<string, Price>();
-  prices.set(document, operations);
+function measureOnce(document: DocumentNode, schema: GraphQLSchema, operationName: string | undefined): DocumentCost {
+  const operations = documentCosts.get(document) ?? new Map<string, DocumentCost>();
+  documentCosts.set(document, operations);
   const known = operations.get(operationName ?? '');
   if (known?.schema === schema) return known;
 

@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
-import { lengthOf, USUAL_LENGTH, type Cost, type Part, type Times } from './cost.ts';
+import { lengthOf, DEFAULT_LIST_LENGTH, type Cost, type CostItem, type CostFactor } from './cost.ts';
 
 export const MAX_DEPTH = 15;
 export const MAX_INTROSPECTION_DEPTH = 18;
@@ -26,7 +26,7 @@ export const MAX_ALIASES = 50;
 export const MAX_ROOT_FIELDS = 30;
 
 /** What is known of a selection set, its fragments included. */
-interface Findings {
+interface Measurement {
   /** Fields below one another, this level included. */
   depth: number;
   /** The same below `__schema` and `__type`. */
@@ -38,13 +38,13 @@ interface Findings {
   cost: Cost;
 }
 
-interface Surveyed {
+interface MeasureContext {
   schema: GraphQLSchema;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** What a limit given as a variable is when the request does not say. */
   defaults: ReadonlyMap<string, number>;
   /** Each fragment is looked at once; null while it is, so that cycles, which validation refuses, end here. */
-  known: Map<string, Findings | null>;
+  known: Map<string, Measurement | null>;
 }
 
 /** Throws `GRAPHQL_LIMIT` when an operation is too deep or too broad, whatever its variables are; answers what it costs. */
@@ -63,7 +63,7 @@ export function measureOperation(
       defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [],
     ),
   );
-  const { depth, introspectionDepth, fields, cost } = explore(
+  const { depth, introspectionDepth, fields, cost } = measureSelection(
     operation.selectionSet,
     schema.getRootType(operation.operation) ?? undefined,
     1,
@@ -77,59 +77,59 @@ export function measureOperation(
 
 const tooDeep = (most: number) => graphqlLimit(`The operation is deeper than ${most} levels`);
 
-function explore(
+function measureSelection(
   set: SelectionSetNode,
   type: GraphQLNamedType | undefined,
   level: number,
-  surveyed: Surveyed,
-): Findings {
+  surveyed: MeasureContext,
+): Measurement {
   // Deeper than anything is allowed to be; going on could exhaust the stack.
   if (level > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
-  const found: Findings = { depth: 0, introspectionDepth: 0, fields: 0, aliases: new Map(), cost: [] };
+  const found: Measurement = { depth: 0, introspectionDepth: 0, fields: 0, aliases: new Map(), cost: [] };
   for (const node of set.selections) {
-    if (node.kind === Kind.FIELD) exploreField(node, type, level, surveyed, found);
-    else if (node.kind === Kind.FRAGMENT_SPREAD) merge(found, exploreFragment(node.name.value, surveyed));
+    if (node.kind === Kind.FIELD) measureField(node, type, level, surveyed, found);
+    else if (node.kind === Kind.FRAGMENT_SPREAD) addMeasurement(found, measureFragment(node.name.value, surveyed));
     else
-      merge(
+      addMeasurement(
         found,
-        explore(node.selectionSet, typeOf(node.typeCondition?.name.value, surveyed) ?? type, level, surveyed),
+        measureSelection(node.selectionSet, typeOf(node.typeCondition?.name.value, surveyed) ?? type, level, surveyed),
       );
   }
   return found;
 }
 
-function exploreFragment(name: string, surveyed: Surveyed): Findings | null {
+function measureFragment(name: string, surveyed: MeasureContext): Measurement | null {
   const known = surveyed.known.get(name);
   const fragment = surveyed.fragments.get(name);
   if (known !== undefined || !fragment) return known ?? null;
   surveyed.known.set(name, null);
-  const found = explore(fragment.selectionSet, typeOf(fragment.typeCondition.name.value, surveyed), 1, surveyed);
+  const found = measureSelection(fragment.selectionSet, typeOf(fragment.typeCondition.name.value, surveyed), 1, surveyed);
   surveyed.known.set(name, found);
   return found;
 }
 
-const typeOf = (name: string | undefined, { schema }: Surveyed): GraphQLNamedType | undefined =>
+const typeOf = (name: string | undefined, { schema }: MeasureContext): GraphQLNamedType | undefined =>
   name === undefined ? undefined : schema.getType(name);
 
-function exploreField(
+function measureField(
   node: FieldNode,
   parent: GraphQLNamedType | undefined,
   level: number,
-  surveyed: Surveyed,
-  found: Findings,
+  surveyed: MeasureContext,
+  found: Measurement,
 ): void {
   const name = node.name.value;
   found.fields++;
   if (node.alias) addAliases(found, name, [node.alias.value]);
   const field = fieldOf(parent, name);
   const type = field && getNamedType(field.type);
-  const below = node.selectionSet && explore(node.selectionSet, type, level + 1, surveyed);
+  const below = node.selectionSet && measureSelection(node.selectionSet, type, level + 1, surveyed);
   const depth = 1 + Math.max(below?.depth ?? 0, below?.introspectionDepth ?? 0);
   if (name.startsWith('__')) found.introspectionDepth = Math.max(found.introspectionDepth, depth);
   else found.depth = Math.max(found.depth, depth);
-  if (field && below && isCompositeType(type)) found.cost.push(partOf(node, field, below.cost, surveyed));
+  if (field && below && isCompositeType(type)) found.cost.push(costItemOf(node, field, below.cost, surveyed));
   else if (field && isListType(getNullableType(field.type)) && isJson(type))
-    found.cost.push(partOf(node, field, [], surveyed));
+    found.cost.push(costItemOf(node, field, [], surveyed));
 }
 
 /** Rows of a dataset travel as scalars and are objects all the same. */
@@ -141,15 +141,15 @@ function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
-function partOf(node: FieldNode, field: GraphQLField<unknown, unknown>, below: Cost, surveyed: Surveyed): Part {
+function costItemOf(node: FieldNode, field: GraphQLField<unknown, unknown>, below: Cost, surveyed: MeasureContext): CostItem {
   const limit = limitOf(node, field, surveyed);
   if (!isListType(getNullableType(field.type)))
-    return { times: 1, below, length: limit ?? USUAL_LENGTH, isOpen: false };
-  return { times: limit ?? 1, below, length: USUAL_LENGTH, isOpen: limit === undefined };
+    return { times: 1, below, length: limit ?? DEFAULT_LIST_LENGTH, isOpen: false };
+  return { times: limit ?? 1, below, length: DEFAULT_LIST_LENGTH, isOpen: limit === undefined };
 }
 
 /** The `limit` that a field is given; undefined when it takes none. */
-function limitOf(node: FieldNode, field: GraphQLField<unknown, unknown>, { defaults }: Surveyed): Times | undefined {
+function limitOf(node: FieldNode, field: GraphQLField<unknown, unknown>, { defaults }: MeasureContext): CostFactor | undefined {
   const argument = field.args.find(({ name }) => name === 'limit');
   if (!argument) return undefined;
   const given = node.arguments?.find(({ name }) => name.value === 'limit')?.value;
@@ -160,7 +160,7 @@ function limitOf(node: FieldNode, field: GraphQLField<unknown, unknown>, { defau
   return lengthOf(given.kind === Kind.INT ? Number(given.value) : undefined);
 }
 
-function merge(found: Findings, more: Findings | null): void {
+function addMeasurement(found: Measurement, more: Measurement | null): void {
   if (!more) return;
   found.depth = Math.max(found.depth, more.depth);
   found.introspectionDepth = Math.max(found.introspectionDepth, more.introspectionDepth);
@@ -169,7 +169,7 @@ function merge(found: Findings, more: Findings | null): void {
   found.cost.push(more.cost);
 }
 
-function addAliases({ aliases }: Findings, field: string, more: Iterable<string>): void {
+function addAliases({ aliases }: Measurement, field: string, more: Iterable<string>): void {
   const all = aliases.get(field) ?? new Set<string>();
   aliases.set(field, all);
   for (const alias of more) all.add(alias);

@@ -16,7 +16,7 @@ export async function runCommand(argv: string[]): Promise<void> {
     .option('--port <port>', 'port to listen on, instead of PORT')
     .option('--host <host>', 'address to listen on, instead of HOST')
     .action(async ({ port, host }: { port?: string; host?: string }) => {
-      await run(readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) }));
+      await serveUntilStopped(readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) }));
     });
   operatorCommands(program);
   schemaCommands(program);
@@ -29,7 +29,7 @@ export async function runCommand(argv: string[]): Promise<void> {
 }
 
 /** Serves until SIGTERM or SIGINT, then stops in order. */
-async function run(config: ReturnType<typeof readConfig>): Promise<void> {
+async function serveUntilStopped(config: ReturnType<typeof readConfig>): Promise<void> {
   const starting = serve(config);
   let stopping = false;
   const stop = async () => {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** One line or more of the dump; they are sorted by what they are about, then by their kind. */
-interface Piece {
+interface DumpEntry {
   /** A table, or the function itself. */
   about: string;
   /** Its place among the pieces of one table. */
@@ -46,7 +46,7 @@ const FUNCTIONS = `
   select 'function ' || p.proname as about, 6 as rank, rtrim(pg_get_functiondef(p.oid), E' \\n') || ';' as text from pg_proc p where p.pronamespace = 'dws'::regnamespace`;
 
 /** The table in which MikroORM notes what ran is its own, not ours. */
-const OTHERS = new Set(['migration']);
+const FOREIGN_TABLES = new Set(['migration']);
 
 /**
  * What the migrations built, as readable SQL: tables with columns, constraints, indexes, policies, triggers and grants, then functions. Sorted, so that two
@@ -54,11 +54,11 @@ const OTHERS = new Set(['migration']);
  */
 export async function dumpDatabase(client: pg.Client): Promise<string> {
   await client.query(`set search_path = pg_catalog`);
-  const pieces: Piece[] = [];
+  const entries: DumpEntry[] = [];
   for (const statement of [TABLES, CONSTRAINTS, INDEXES, POLICIES, TRIGGERS, GRANTS, FUNCTIONS])
-    pieces.push(...(await client.query<Piece>(statement)).rows);
-  const sorted = pieces
-    .filter(({ about }) => !OTHERS.has(about))
+    entries.push(...(await client.query<DumpEntry>(statement)).rows);
+  const sorted = entries
+    .filter(({ about }) => !FOREIGN_TABLES.has(about))
     .toSorted(
       (one, other) => compare(one.about, other.about) || one.rank - other.rank || compare(one.text, other.text),
     );

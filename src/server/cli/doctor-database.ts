@@ -9,7 +9,7 @@ import { MIGRATIONS } from '../migrate.ts';
 import { checkRoles, ROLES } from '../roles.ts';
 
 /** 15 or newer. */
-export async function postgresVersion(client: pg.Client): Promise<string> {
+export async function checkPostgresVersion(client: pg.Client): Promise<string> {
   const {
     rows: [found],
   } = await client.query<{ number: number; version: string }>(
@@ -20,7 +20,7 @@ export async function postgresVersion(client: pg.Client): Promise<string> {
 }
 
 /** All of ours ran, and none that we do not know. */
-export async function migrations(client: pg.Client): Promise<string> {
+export async function checkMigrations(client: pg.Client): Promise<string> {
   const {
     rows: [table],
   } = await client.query(`select to_regclass('dws.migration') as found`);
@@ -36,7 +36,7 @@ export async function migrations(client: pg.Client): Promise<string> {
 }
 
 /** Both roles exist, can be taken and are bound by row-level security, which every table of tenants has and forces. */
-export async function rowSecurity(client: pg.Client): Promise<string> {
+export async function checkRowSecurity(client: pg.Client): Promise<string> {
   for (const role of ROLES)
     await client.query(`begin; set local role ${role}; rollback`).catch(async ({ message }: Error) => {
       await client.query('rollback');
@@ -55,7 +55,7 @@ export async function rowSecurity(client: pg.Client): Promise<string> {
 }
 
 /** pg-boss installed its schema. */
-export async function queue(client: pg.Client): Promise<string> {
+export async function checkQueue(client: pg.Client): Promise<string> {
   const {
     rows: [found],
   } = await client.query(
@@ -69,7 +69,7 @@ export async function queue(client: pg.Client): Promise<string> {
 }
 
 /** Like the start, but without noting a newer key or making one up. */
-export async function keys(client: pg.Client, { APP_SECRET, DATA_DIR }: Config): Promise<string> {
+export async function checkKeys(client: pg.Client, { APP_SECRET, DATA_DIR }: Config): Promise<string> {
   const {
     rows: [stored],
   } = await client.query<{ value: string }>(`select value from dws.setting where name = 'key'`);
@@ -85,7 +85,7 @@ export async function keys(client: pg.Client, { APP_SECRET, DATA_DIR }: Config):
 }
 
 /** The index answers and has the rows of every dataset. */
-export async function index(client: pg.Client, config: Config): Promise<string> {
+export async function checkIndex(client: pg.Client, config: Config): Promise<string> {
   const {
     rows: [installation],
   } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);

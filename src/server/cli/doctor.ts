@@ -3,33 +3,33 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readConfig, type Config } from '../../core/config.ts';
-import { index, keys, migrations, postgresVersion, queue, rowSecurity } from './doctor-database.ts';
+import { checkIndex, checkKeys, checkMigrations, checkPostgresVersion, checkQueue, checkRowSecurity } from './doctor-database.ts';
 import { withDatabase } from './operator-database.ts';
 
 /** Bytes that a refresh and Postgres should find free. */
-const LEAST_FREE = 1_000_000_000;
+const MIN_FREE_BYTES = 1_000_000_000;
 
 /** Runs one check, says its line and answers whether all was well. A check answers what was found, or throws a sentence. */
-type Check = (name: string, look: () => string | Promise<string>) => Promise<boolean>;
+type RunCheck = (name: string, look: () => string | Promise<string>) => Promise<boolean>;
 
 /**
  * Checks everything the service needs and says one line for each: `ok` or `FAIL`, what, and what was found. Answers whether all is well.
  * Nothing is changed, but that an embedded Postgres which nobody runs is started for as long as it takes.
  */
 export async function doctor(say: (line: string) => void): Promise<boolean> {
-  let well = true;
-  const check: Check = async (name, look) => {
+  let isHealthy = true;
+  const check: RunCheck = async (name, look) => {
     try {
       say(`ok    ${name.padEnd(12)}${await look()}`);
       return true;
     } catch (error) {
-      well = false;
+      isHealthy = false;
       say(`FAIL  ${name.padEnd(12)}${reasonOf(error)}`);
       return false;
     }
   };
   await check('node', checkNode);
-  if (!(await check('config', () => `read, ROLE=${readConfig().ROLE}`))) return well;
+  if (!(await check('config', () => `read, ROLE=${readConfig().ROLE}`))) return isHealthy;
   const config = readConfig();
   const folder = config.DATA_DIR;
   await check('data folder', () =>
@@ -38,10 +38,10 @@ export async function doctor(say: (line: string) => void): Promise<boolean> {
   if (existsSync(folder)) await check('disk', () => checkDisk(folder));
   if (config.DATABASE_URL || existsSync(join(folder, 'postgres.json'))) await checkDatabase(config, check);
   else await check('postgres', () => 'none yet; the first start makes an embedded one');
-  return well;
+  return isHealthy;
 }
 
-async function checkDatabase(config: Config, check: Check): Promise<void> {
+async function checkDatabase(config: Config, check: RunCheck): Promise<void> {
   try {
     await withDatabase(config, async ({ url, ownStart }) => {
       const client = new pg.Client({ connectionString: url, application_name: 'dws doctor' });
@@ -49,13 +49,13 @@ async function checkDatabase(config: Config, check: Check): Promise<void> {
       try {
         await check(
           'postgres',
-          async () => `${await postgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
+          async () => `${await checkPostgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
         );
-        await check('migrations', () => migrations(client));
-        await check('roles', () => rowSecurity(client));
-        await check('queue', () => queue(client));
-        await check('key ring', () => keys(client, config));
-        await check('index', () => index(client, config));
+        await check('migrations', () => checkMigrations(client));
+        await check('roles', () => checkRowSecurity(client));
+        await check('queue', () => checkQueue(client));
+        await check('key ring', () => checkKeys(client, config));
+        await check('index', () => checkIndex(client, config));
       } finally {
         await client.end();
       }
@@ -99,6 +99,6 @@ async function checkFolder(folder: string): Promise<string> {
 async function checkDisk(folder: string): Promise<string> {
   const { bavail, bsize } = await statfs(folder);
   const free = `${((bavail * bsize) / 1e9).toFixed(1)} GB free`;
-  if (bavail * bsize < LEAST_FREE) throw new Error(`only ${free} in ${folder}`);
+  if (bavail * bsize < MIN_FREE_BYTES) throw new Error(`only ${free} in ${folder}`);
   return free;
 }

@@ -5,7 +5,7 @@ import { recordAuditInTransaction } from '../../services/resource/audit.ts';
 import { withSystem } from './operator-database.ts';
 
 /** What an operator does, as the audit log of the tenant has it. */
-export interface OperatorAct {
+export interface OperatorAction {
   action: string;
   tenant: string;
   kind: 'tenant' | 'user';
@@ -13,8 +13,8 @@ export interface OperatorAct {
 }
 
 /** Runs an operator's change and writes its event, both in one transaction. */
-export function auditedWithSystem<T>(
-  { action, tenant, kind, name }: OperatorAct,
+export function withAuditedSystem<T>(
+  { action, tenant, kind, name }: OperatorAction,
   work: (system: SystemDatabase) => Promise<T>,
 ): Promise<T> {
   return withSystem((system) =>
@@ -31,7 +31,7 @@ export function auditedWithSystem<T>(
       await recordAuditInTransaction(
         query,
         { id: newId(), address: null, channel: 'cli', mutation },
-        { tenant: { slug: tenant }, userId: null, username: account() },
+        { tenant: { slug: tenant }, userId: null, username: osAccount() },
       );
       return result;
     }),
@@ -39,7 +39,7 @@ export function auditedWithSystem<T>(
 }
 
 /** The operator's account on the machine, which need not have a name there. */
-function account(): string {
+function osAccount(): string {
   try {
     return userInfo().username;
   } catch {

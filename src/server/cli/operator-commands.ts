@@ -5,7 +5,7 @@ import { createTenant, createUser } from '../../services/identity/bootstrap.ts';
 import { createToken, listTenants, resetPassword, unlockUser } from '../../services/identity/operator.ts';
 import { migrate } from '../migrate.ts';
 import { doctor } from './doctor.ts';
-import { auditedWithSystem } from './operator-audit.ts';
+import { withAuditedSystem } from './operator-audit.ts';
 import { withDatabase, withSystem } from './operator-database.ts';
 
 interface UserOptions {
@@ -40,7 +40,7 @@ export function operatorCommands(program: Command): void {
     .option('--name <name>', 'what it is for', 'made on the command line')
     .action(async (username: string, { tenant, name }: { tenant: string; name: string }) => {
       console.log(
-        await auditedWithSystem({ action: 'createToken', tenant, kind: 'user', name: username }, (system) =>
+        await withAuditedSystem({ action: 'createToken', tenant, kind: 'user', name: username }, (system) =>
           createToken(system, tenant, username, name),
         ),
       );
@@ -52,7 +52,7 @@ function tenantCommands(tenant: Command): void {
     .command('create <slug>')
     .description('make a tenant')
     .action(async (slug: string) => {
-      await auditedWithSystem({ action: 'createTenant', tenant: slug, kind: 'tenant', name: slug }, (system) =>
+      await withAuditedSystem({ action: 'createTenant', tenant: slug, kind: 'tenant', name: slug }, (system) =>
         createTenant(system, slug),
       );
       console.log(`Made tenant "${slug}".`);
@@ -75,7 +75,7 @@ function userCommands(user: Command): void {
     .option('--superuser', 'may do everything in the tenant')
     .action(async (name: string, { tenant, password, superuser = false }: UserOptions) => {
       const given = password === '-' ? (await text(process.stdin)).replace(/\r?\n$/, '') : password;
-      await auditedWithSystem({ action: 'createUser', tenant, kind: 'user', name }, (system) =>
+      await withAuditedSystem({ action: 'createUser', tenant, kind: 'user', name }, (system) =>
         createUser(system, tenant, name, given, superuser),
       );
       console.log(`Made ${superuser ? 'superuser' : 'user'} "${name}" of tenant "${tenant}".`);
@@ -85,7 +85,7 @@ function userCommands(user: Command): void {
     .description('let a locked user log in again')
     .option('--tenant <slug>', 'tenant of the user', 'default')
     .action(async (name: string, { tenant }: { tenant: string }) => {
-      await auditedWithSystem({ action: 'unlockUser', tenant, kind: 'user', name }, (system) =>
+      await withAuditedSystem({ action: 'unlockUser', tenant, kind: 'user', name }, (system) =>
         unlockUser(system, tenant, name),
       );
       console.log(`"${name}" may log in again.`);
@@ -96,7 +96,7 @@ function userCommands(user: Command): void {
     .option('--tenant <slug>', 'tenant of the user', 'default')
     .action(async (name: string, { tenant }: { tenant: string }) => {
       console.log(
-        await auditedWithSystem({ action: 'resetPassword', tenant, kind: 'user', name }, (system) =>
+        await withAuditedSystem({ action: 'resetPassword', tenant, kind: 'user', name }, (system) =>
           resetPassword(system, tenant, name),
         ),
       );

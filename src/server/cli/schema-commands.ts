@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createSchema } from '../graphql/schema.ts';
 import { contractOf, subgraphOf } from '../graphql/sdl.ts';
-import { CHECKOUT } from '../package-root.ts';
-import { generatedFiles, outdatedFiles, SCHEMA_FOLDER, withThrowAwayDatabase, writeFiles } from './generated-files.ts';
-import { compareContracts, compositionErrors, unannouncedBreaks, untidyElements } from './schema-rules.ts';
+import { PACKAGE_ROOT } from '../package-root.ts';
+import { generatedFiles, findOutdatedFiles, SCHEMA_FOLDER, withTemporaryDatabase, writeFiles } from './generated-files.ts';
+import { compareContracts, findCompositionErrors, findUnannouncedBreaks, findElementErrors } from './schema-rules.ts';
 
 /** `dws schema print|check|diff`: the committed contract and what holds for it (quality, "For schema-registry tooling"). */
 export function schemaCommands(program: Command): void {
@@ -17,15 +17,15 @@ export function schemaCommands(program: Command): void {
     .action(async ({ write }: { write?: boolean }) => {
       const built = await createSchema();
       if (!write) return void process.stdout.write(contractOf(built));
-      const names = await writeFiles(await withThrowAwayDatabase((url) => generatedFiles(built, url)));
+      const names = await writeFiles(await withTemporaryDatabase((url) => generatedFiles(built, url)));
       console.log(`Wrote ${names.map((name) => `schema/${name}`).join(', ')}`);
     });
   schema
     .command('check')
     .description('compare schema/ with the code, and the contract with its rules')
     .action(async () => {
-      const slips = await withThrowAwayDatabase(schemaSlips);
-      if (slips.length) throw new Error(slips.join('\n'));
+      const errors = await withTemporaryDatabase(findSchemaErrors);
+      if (errors.length) throw new Error(errors.join('\n'));
       console.log('schema/ is up to date, everything is described, nothing breaks what was released.');
     });
   schema
@@ -43,22 +43,22 @@ export function schemaCommands(program: Command): void {
 }
 
 /** Everything that is wrong with schema/ and the contract, one sentence each. `databaseUrl` is of a migrated database. */
-export async function schemaSlips(databaseUrl: string): Promise<string[]> {
+export async function findSchemaErrors(databaseUrl: string): Promise<string[]> {
   const schema = await createSchema();
   const [released, announced] = await Promise.all([
-    readOrNothing(join(SCHEMA_FOLDER, 'released.graphql')),
-    readOrNothing(join(CHECKOUT, 'CHANGES.md')),
+    readOrEmpty(join(SCHEMA_FOLDER, 'released.graphql')),
+    readOrEmpty(join(PACKAGE_ROOT, 'CHANGES.md')),
   ]);
   return [
-    ...(await outdatedFiles(await generatedFiles(schema, databaseUrl))),
-    ...untidyElements(schema),
-    ...(released ? unannouncedBreaks(released, contractOf(schema), announced) : []),
-    ...((await compositionErrors(subgraphOf(schema))) ?? []),
+    ...(await findOutdatedFiles(await generatedFiles(schema, databaseUrl))),
+    ...findElementErrors(schema),
+    ...(released ? findUnannouncedBreaks(released, contractOf(schema), announced) : []),
+    ...((await findCompositionErrors(subgraphOf(schema))) ?? []),
   ];
 }
 
 /** The text of a file, empty when there is none: before the first release there is nothing to break. */
-async function readOrNothing(file: string): Promise<string> {
+async function readOrEmpty(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;

@@ -15,14 +15,14 @@ import {
 import { permissionOf, rootTypes } from '../../../resolvers/support/guard.ts';
 
 /** Anything of a schema that a registry shows with a description. */
-interface Element {
+interface SchemaElement {
   at: string;
   description?: string | null;
   deprecationReason?: string | null;
 }
 
 /** Every type, field, argument, input field and enum value of ours. */
-function* elements(schema: GraphQLSchema): Generator<Element> {
+function* schemaElements(schema: GraphQLSchema): Generator<SchemaElement> {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
     yield { at: type.name, description: type.description };
@@ -51,9 +51,9 @@ function* elements(schema: GraphQLSchema): Generator<Element> {
 }
 
 /** One sentence for each element without a description or deprecated without a reason, and each root field without a permission. Root types explain themselves. */
-export function untidyElements(schema: GraphQLSchema): string[] {
+export function findElementErrors(schema: GraphQLSchema): string[] {
   const roots = new Set(rootTypes(schema).map(([, type]) => type!.name));
-  const all = [...elements(schema)].filter(({ at }) => !roots.has(at));
+  const all = [...schemaElements(schema)].filter(({ at }) => !roots.has(at));
   const undescribed = all.filter(({ description }) => !description?.trim()).map(({ at }) => `${at} has no description`);
   const unexplained = all
     .filter(
@@ -70,7 +70,7 @@ export function untidyElements(schema: GraphQLSchema): string[] {
 }
 
 /** One sentence for each change that breaks clients of the released contract and that CHANGES.md does not name word by word. */
-export function unannouncedBreaks(released: string, current: string, announced: string): string[] {
+export function findUnannouncedBreaks(released: string, current: string, announced: string): string[] {
   return findBreakingChanges(buildSchema(released), buildSchema(current))
     .filter(({ description }) => !announced.includes(description))
     .map(({ description }) => `Breaking: ${description} Name it in CHANGES.md, with these words, or take it back.`);
@@ -82,37 +82,37 @@ export function compareContracts(
   to: string,
 ): { breaking: string[]; dangerous: string[]; other: string[] } {
   const [before, after] = [buildSchema(from), buildSchema(to)];
-  const known = new Set([...elements(before)].map(({ at }) => at));
+  const known = new Set([...schemaElements(before)].map(({ at }) => at));
   return {
     breaking: findBreakingChanges(before, after).map(({ description }) => description),
     dangerous: findDangerousChanges(before, after).map(({ description }) => description),
-    other: [...elements(after)]
-      .filter(({ at }) => !known.has(at) && !isWithinNew(at, known))
+    other: [...schemaElements(after)]
+      .filter(({ at }) => !known.has(at) && !isWithinNewElement(at, known))
       .map(({ at }) => `${at} was added.`),
   };
 }
 
 /** Fields of a new type, and arguments of a new field, go without saying. */
-const isWithinNew = (at: string, known: ReadonlySet<string>): boolean => {
+const isWithinNewElement = (at: string, known: ReadonlySet<string>): boolean => {
   const parent = /^(.*)(?:\.\w+|\(\w+\))$/.exec(at)?.[1];
   return parent !== undefined && !known.has(parent);
 };
 
-interface Composition {
+interface Composer {
   composeServices(services: { name: string; typeDefs: DocumentNode; url: string }[]): {
     errors?: { message: string }[];
   };
 }
 
 /** A development package, so that its name must not be seen by those who look for what the service needs. */
-const COMPOSITION: string = '@apollo/composition';
+const COMPOSITION_PACKAGE: string = '@apollo/composition';
 
 /** One sentence for each reason why the subgraph does not compose into a federation 2 supergraph; undefined where the composer is not installed. */
-export async function compositionErrors(subgraph: string): Promise<string[] | undefined> {
-  const composition = (await import(COMPOSITION).catch((error: NodeJS.ErrnoException) => {
+export async function findCompositionErrors(subgraph: string): Promise<string[] | undefined> {
+  const composition = (await import(COMPOSITION_PACKAGE).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
-  })) as Composition | undefined;
+  })) as Composer | undefined;
   const result = composition?.composeServices([
     { name: 'workspace', typeDefs: parse(subgraph), url: 'http://localhost/graphql' },
   ]);

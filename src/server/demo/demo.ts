@@ -15,10 +15,10 @@ import { viewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 
-const SLUG = 'demo-shop';
+const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
 /** Set once all of the demo was made; what people delete afterwards stays deleted. */
-const DONE = 'demo';
+const DEMO_SETTING = 'demo';
 
 /**
  * Demo content of tenant `default`, in the name of its first superuser (contract 1, `SEED_DEMO`): a datasource on a shop of our own, saved queries and
@@ -45,19 +45,19 @@ export async function seedDemo(
     const ctx = viewerContext(platform, request, viewer);
     const [done] = await platform.system.query({
       text: `select value from dws.setting where name = $1`,
-      values: [DONE],
+      values: [DEMO_SETTING],
     });
     const known = await findDatasource(ctx);
-    if (known) await keepReachable(ctx, adminUrl, known);
+    if (known) await updateDemoConnection(ctx, adminUrl, known);
     if (done) return;
 
     say('Making the demo shop ...');
-    const folderId = await folderOf(ctx, DEMO_FOLDERS.shop, null);
+    const folderId = await findOrCreateFolder(ctx, DEMO_FOLDERS.shop, null);
     const datasourceId = known?.id ?? (await createDatasource(ctx, adminUrl, folderId));
     await createContent(ctx, { folderId, datasourceId }, say);
     await platform.system.query({
       text: `insert into dws.setting (name, value) values ($1, 'done') on conflict (name) do nothing`,
-      values: [DONE],
+      values: [DEMO_SETTING],
     });
     say('The demo is ready.');
   } catch (error) {
@@ -67,16 +67,16 @@ export async function seedDemo(
   }
 }
 
-interface Known extends Record<string, unknown> {
+interface KnownDatasource extends Record<string, unknown> {
   id: string;
   config: Record<string, unknown>;
   secrets: string | null;
 }
 
-async function findDatasource(ctx: Context): Promise<Known | undefined> {
-  const [found] = await ctx.query<Known>({
+async function findDatasource(ctx: Context): Promise<KnownDatasource | undefined> {
+  const [found] = await ctx.query<KnownDatasource>({
     text: `select id, config, secrets from dws.datasource where tenant_id = $1 and slug = $2 and type = 'postgres' and config ->> 'database' = 'demo_shop'`,
-    values: [ctx.viewer.tenantId, SLUG],
+    values: [ctx.viewer.tenantId, DEMO_DATASOURCE_SLUG],
   });
   return found;
 }
@@ -90,7 +90,7 @@ async function createDatasource(ctx: Context, adminUrl: string, folderId: string
   return datasources.create(ctx, {
     type: 'postgres',
     name: 'Demo shop',
-    slug: SLUG,
+    slug: DEMO_DATASOURCE_SLUG,
     description,
     folderId,
     config: configOf(source),
@@ -99,7 +99,7 @@ async function createDatasource(ctx: Context, adminUrl: string, folderId: string
 }
 
 /** The embedded Postgres may have another port today, and its reader must have the password that the datasource keeps. */
-async function keepReachable(ctx: Context, adminUrl: string, { id, config, secrets }: Known): Promise<void> {
+async function updateDemoConnection(ctx: Context, adminUrl: string, { id, config, secrets }: KnownDatasource): Promise<void> {
   if (!secrets) return;
   const { password } = JSON.parse(ctx.platform.secrets.open(secrets)) as { password: string };
   const { host, port } = await seedDemoSource(adminUrl, password);
@@ -113,7 +113,7 @@ async function createContent(
   say: (line: string) => void,
 ): Promise<void> {
   const queryIds = new Map<string, string>();
-  const queries = await folderOf(ctx, DEMO_FOLDERS.queries, folderId);
+  const queries = await findOrCreateFolder(ctx, DEMO_FOLDERS.queries, folderId);
   for (const query of demoQueries(new Date())) {
     queryIds.set(
       query.slug,
@@ -163,7 +163,7 @@ async function createReport(ctx: Context, folderId: string, datasetIds: Readonly
     await datasetReferences.create(ctx, reportId, { reportId, datasetId: datasetIds.get(alias)!, alias, label });
 }
 
-async function folderOf(ctx: Context, name: string, parentId: string | null): Promise<string> {
+async function findOrCreateFolder(ctx: Context, name: string, parentId: string | null): Promise<string> {
   const [found] = await ctx.query<{ id: string }>({
     text: `select id from dws.folder where tenant_id = $1 and name = $2 and parent_id is not distinct from $3 limit 1`,
     values: [ctx.viewer.tenantId, name, parentId],

@@ -20,13 +20,13 @@ import { checkOrigin } from '../request.ts';
 import { compiledDocuments } from './compiled-documents.ts';
 import { formatError } from './format-error.ts';
 
-const STATUS_OF_ALL = new Set([401, 429]);
+const REQUEST_STATUSES = new Set([401, 429]);
 
 /**
  * What is ours of every request, in one plugin because each costs a promise a hook: the origin of changes and limits before anything runs, with the cost echoed; without
  * `PUBLIC_SCHEMA`, who asks for the schema must be somebody; compiled documents run; errors logged; HTTP statuses.
  */
-const rules = (
+const requestPlugin = (
   schema: GraphQLSchema,
   publicSchema: boolean,
   compiled = compiledDocuments(schema),
@@ -39,11 +39,11 @@ const rules = (
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions travel by WebSocket, on this same address');
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
-        if (!publicSchema && !contextValue.viewer && asksForSchema(document)) throw unauthenticated();
+        if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
       },
       async responseForOperation({ document, request, contextValue }) {
         const result = await compiled(document)?.(contextValue, request.variables ?? {});
-        return result ? answerOf(result, contextValue) : null;
+        return result ? toApolloResponse(result, contextValue) : null;
       },
       async didEncounterErrors({ errors, contextValue }) {
         for (const error of errors) logUnexpected(error, contextValue);
@@ -59,7 +59,7 @@ const rules = (
 });
 
 /** The answer of a document that ran past Apollo's executor, errors formatted, logged and turned into a status as Apollo's are. */
-function answerOf({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
+function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   for (const error of errors ?? []) logUnexpected(error, context);
   if (errors) setStatus(http, errors, true);
@@ -75,7 +75,7 @@ function answerOf({ data, errors }: ExecutionResult, context: PublicContext): Gr
 /** HTTP statuses of GraphQL: 401 without valid credentials, 429, that of its fault for what never ran (400 for limits), otherwise 200 with errors (contract 4). */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
   const faults = errors.map((error) => toApiError(error));
-  const decisive = faults.find((fault) => fault && (!ran || STATUS_OF_ALL.has(fault.status)));
+  const decisive = faults.find((fault) => fault && (!ran || REQUEST_STATUSES.has(fault.status)));
   if (decisive) http.status = decisive.status;
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
   for (const fault of faults)
@@ -83,7 +83,7 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: 
 }
 
 /** Whether a document names `__schema` or `__type` anywhere, fragments included. */
-function asksForSchema(document: DocumentNode): boolean {
+function readsSchema(document: DocumentNode): boolean {
   let asks = false;
   visit(document, {
     Field({ name }) {
@@ -121,7 +121,7 @@ export function createApollo(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      rules(schema, config.PUBLIC_SCHEMA),
+      requestPlugin(schema, config.PUBLIC_SCHEMA),
     ],
   });
 }

@@ -43,11 +43,11 @@ const runnerOf =
   async (context, variables) => {
     const { data, errors } = await (query(undefined, context, variables) as Promise<ExecutionResult> | ExecutionResult);
     if (data === undefined) return null;
-    return errors ? { data, errors: errors.map(inGraphqlForm) } : { data };
+    return errors ? { data, errors: errors.map(toGraphqlError) } : { data };
   };
 
 /** graphql-jit's errors cannot be changed, and those it finds itself lack the original that graphql-js gives them. */
-function inGraphqlForm({
+function toGraphqlError({
   message,
   path,
   originalError = new Error(message),

@@ -50,7 +50,7 @@ export function withFederation(schema: GraphQLSchema): GraphQLSchema {
   });
 }
 
-const Any = new GraphQLScalarType({
+const EntityReference = new GraphQLScalarType({
   name: '_Any',
   description: 'A reference to an entity: `__typename` and its key, e.g. `{"__typename": "User", "id": "…"}`.',
   parseValue: (value) => value,
@@ -96,7 +96,7 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
     description: `Entities by their references, in the same order; null for what the caller cannot see. At most ${MAX_REPRESENTATIONS} at once.`,
     args: {
       representations: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Any))),
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(EntityReference))),
         description: 'The references.',
       },
     },

@@ -6,7 +6,7 @@ import { MAX_TOKENS } from '../../core/limits/limits.ts';
 /** An error in GraphQL's words: the same message as in REST, with `extensions: {code, status, validation?}` (contract 4). */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const { message, locations, path } = formatted;
-  const fault = toApiError(error) ?? tooLong(message);
+  const fault = toApiError(error) ?? toLimitError(message);
   if (fault)
     return {
       message: fault.message,
@@ -40,7 +40,7 @@ const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolea
   CLIENT_CODES.has(String(formatted.extensions?.code)) || (error instanceof GraphQLError && !error.originalError);
 
 /** Apollo's parser counts tokens as well, but calls the document malformed; values nested by the thousand exhaust its stack. */
-function tooLong(message: string) {
+function toLimitError(message: string) {
   if (message.includes(`${MAX_TOKENS} tokens`)) return graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
   return message === 'Maximum call stack size exceeded' ? graphqlLimit('The document nests too deeply') : undefined;
 }

@@ -7,8 +7,8 @@ import type { PublicContext } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import type { ContextFactory } from '../request-context.ts';
-import { refusal } from './graphql-refusal.ts';
+import type { CreateContext } from '../request-context.ts';
+import { toRequestError } from './request-error.ts';
 import { socketHandler } from './websocket.ts';
 
 export interface GraphqlOptions {
@@ -17,15 +17,15 @@ export interface GraphqlOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
-  makeContext: ContextFactory;
+  createContext: CreateContext;
 }
 
 /** `/graphql`: POST, GET and WebSocket on one address. */
 export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
-    options.makeContext(request, reply, 'graphql').catch((error: unknown) => {
+    options.createContext(request, reply, 'graphql').catch((error: unknown) => {
       if (!toApiError(error)) request.log.error({ err: error }, 'request failed');
-      throw refusal(error);
+      throw toRequestError(error);
     });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;
   app.route({ method: 'GET', url: '/graphql', handler, wsHandler: socketHandler(options) as never });

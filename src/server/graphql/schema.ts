@@ -43,7 +43,7 @@ import { TagAssignmentResolver, TagResolver } from '../../../resolvers/resource/
 import { guard } from '../../../resolvers/support/guard.ts';
 import { DatasetVisualResolver, VisualResolver } from '../../../resolvers/visual/visual.ts';
 import { DateTime } from '../../core/scalars.ts';
-import { directResolvers, plainFields } from './direct-resolvers.ts';
+import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
 
 const RESOLVERS: NonEmptyArray<NewableFunction> = [
@@ -105,20 +105,20 @@ const RESOLVERS: NonEmptyArray<NewableFunction> = [
 ];
 
 /** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
-const UNUSED = createPubSub();
+const UNUSED_PUB_SUB = createPubSub();
 
 /** The one schema, guarded: every root field checks its permission before its resolver runs. */
 export async function createSchema(): Promise<GraphQLSchema> {
-  plainFields();
+  readPlainFieldsDirectly();
   return guard(
     withFederation(
-      directResolvers(
+      callResolversDirectly(
         await buildSchema({
           resolvers: RESOLVERS as never,
           scalarsMap: [{ type: Date, scalar: DateTime }],
           validate: false,
           skipCheck: false,
-          pubSub: UNUSED,
+          pubSub: UNUSED_PUB_SUB,
         }),
       ),
     ),

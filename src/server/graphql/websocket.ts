@@ -24,17 +24,17 @@ import { formatError } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 
 /** What is kept of a socket once its caller is known. `viewer` is the socket's own and always says what the caller may do now, in operations that are open too. */
-interface Caller {
+interface SocketCaller {
   credential: Credential;
   viewer: Viewer;
   stop: () => void;
   over: AbortController;
 }
-type Extra = { socket: WebSocket; request: FastifyRequest; caller?: Caller };
-type Socket = SocketContext<Record<string, unknown>, Extra>;
+type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
+type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
 /** Operations that one socket may have open at once. */
-const MAX_OPEN = 100;
+const MAX_OPEN_OPERATIONS = 100;
 
 /**
  * GraphQL over WebSocket (`graphql-transport-ws`). Credentials come as `connectionParams: {authorization}` or as the session cookie of a same-origin
@@ -46,10 +46,10 @@ export function socketHandler({
   authenticator,
   limiter,
 }: Omit<GraphqlOptions, 'apollo' | 'makeContext'>) {
-  const close = ({ socket }: Extra) => socket.close(CloseCode.Forbidden, 'Forbidden');
+  const close = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbidden, 'Forbidden');
 
-  async function connected({ extra, connectionParams }: Socket): Promise<boolean> {
-    const credential = credentialGiven(extra.request, connectionParams);
+  async function acceptConnection({ extra, connectionParams }: Socket): Promise<boolean> {
+    const credential = findCredential(extra.request, connectionParams);
     const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
     if (!credential || !viewer) return false;
     const over = new AbortController();
@@ -62,11 +62,11 @@ export function socketHandler({
     });
     extra.caller = { credential, viewer: own, over, stop };
     // The client may have gone while we looked.
-    if (extra.socket.readyState !== extra.socket.OPEN) ended(extra);
+    if (extra.socket.readyState !== extra.socket.OPEN) endConnection(extra);
     return true;
   }
 
-  async function prepared(
+  async function prepareOperation(
     { extra, subscriptions }: Socket,
     { query, variables, operationName }: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
@@ -78,8 +78,8 @@ export function socketHandler({
     }
     const viewer = Object.assign(caller.viewer, now);
     limiter.count(viewer.userId);
-    if (Object.keys(subscriptions).length > MAX_OPEN)
-      throw badInput(`A socket may have ${MAX_OPEN} operations open at once`);
+    if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
+      throw badInput(`A socket may have ${MAX_OPEN_OPERATIONS} operations open at once`);
     const document = parseLimited(query);
     const errors = validate(schema, document);
     // Without what a scalar threw: it is a complaint about the document, no exception of ours.
@@ -91,12 +91,12 @@ export function socketHandler({
       document,
       variableValues: variables,
       operationName,
-      contextValue: viewerContext(platform, factsOf(extra), viewer),
+      contextValue: viewerContext(platform, requestFactsOf(extra), viewer),
     };
   }
 
-  const formatted = (
-    { request }: Extra,
+  const formatErrors = (
+    { request }: SocketExtra,
     errors: readonly (GraphQLError | GraphQLFormattedError)[],
   ): GraphQLFormattedError[] =>
     errors.map((error) => {
@@ -106,31 +106,31 @@ export function socketHandler({
       return formatError(error.toJSON(), error);
     });
 
-  return makeHandler<Record<string, unknown>, Extra>({
+  return makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Whatever goes wrong inside is not the client's to read.
     isProd: true,
-    onConnect: (socket) => connected(socket as Socket),
-    onClose: ({ extra }) => ended(extra as Extra),
+    onConnect: (socket) => acceptConnection(socket as Socket),
+    onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: (socket, _id, payload) =>
-      prepared(socket as Socket, payload).catch((error: Error) => [
+      prepareOperation(socket as Socket, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]),
     execute,
     subscribe,
     onNext: ({ extra }, _id, _payload, _args, result) =>
-      result.errors ? ({ ...result, errors: formatted(extra as Extra, result.errors) } as never) : undefined,
-    onError: ({ extra }, _id, _payload, errors) => formatted(extra as Extra, errors) as never,
-  } as Parameters<typeof makeHandler<Record<string, unknown>, Extra>>[0] & { isProd: boolean });
+      result.errors ? ({ ...result, errors: formatErrors(extra as SocketExtra, result.errors) } as never) : undefined,
+    onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
+  } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
 }
 
-function ended({ caller }: Extra): void {
+function endConnection({ caller }: SocketExtra): void {
   caller?.stop();
   caller?.over.abort();
 }
 
 /** A cookie counts on a same-origin upgrade only: browsers send it from anywhere, and no other rule protects a socket. */
-function credentialGiven(
+function findCredential(
   { headers, cookies }: FastifyRequest,
   params: Record<string, unknown> | undefined,
 ): Credential | null {
@@ -139,7 +139,7 @@ function credentialGiven(
   return credentialOf(typeof given === 'string' ? given : undefined, cookie);
 }
 
-const factsOf = ({ request, caller }: Extra): RequestFacts => ({
+const requestFactsOf = ({ request, caller }: SocketExtra): RequestFacts => ({
   id: request.id,
   address: request.ip,
   channel: 'websocket',

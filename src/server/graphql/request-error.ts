@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 
 /** The error of a request that is refused before anything of it runs: Apollo answers it with the status and headers of its fault. */
-export function refusal(error: unknown): GraphQLError {
+export function toRequestError(error: unknown): GraphQLError {
   const fault = toApiError(error);
   const head: HTTPGraphQLHead = {
     status: fault?.status ?? 500,
