@@ -1,5 +1,4 @@
 import {
-  coerceInputValue,
   getNullableType,
   GraphQLBoolean,
   GraphQLFloat,
@@ -7,27 +6,26 @@ import {
   isEnumType,
   isInputObjectType,
   isListType,
-  isNonNullType,
   type GraphQLEnumType,
   type GraphQLInputType,
 } from 'graphql';
-import type { ValidationIssue } from '../src/core/errors.ts';
 import { restValuesOf } from './enums.ts';
 
-/** Reads one value of the path or query string as its argument's type wants it. Throws `Unreadable`. */
+/** Parses one value of the path or query string for its argument. Throws `InvalidText`. */
 export type TextParser = (text: string) => unknown;
-/** Rewrites a JSON value for GraphQL: REST's words of enums become their names. Undefined where a type holds no enum. */
+/** Replaces REST values of enums in a JSON value by their GraphQL names. */
 export type JsonDecoder = (value: unknown) => unknown;
 
-/** A text that does not fit its argument; the message goes behind the argument's name. */
+/** A text that does not fit its argument. The message follows the argument's name: `must be an integer`. */
 export class InvalidText extends Error {}
-
-const enumNames = (type: GraphQLEnumType): Map<string, string> =>
-  new Map([...restValuesOf(type)].map(([name, word]) => [String(word), String(name)]));
 
 function throwInvalid(expectation: string): never {
   throw new InvalidText(expectation);
 }
+
+/** Returns the GraphQL names of an enum by their REST values. */
+const enumNames = (type: GraphQLEnumType): Map<string, string> =>
+  new Map([...restValuesOf(type)].map(([name, value]) => [String(value), String(name)]));
 
 function parseJsonText(text: string): unknown {
   try {
@@ -42,42 +40,47 @@ function createEnumParser(type: GraphQLEnumType): TextParser {
   return (text) => names.get(text) ?? throwInvalid(`must be one of ${[...names.keys()].join(', ')}`);
 }
 
-/** Compiles the reader of one argument's type. */
+/** Creates the parser of a comma-separated list. An empty text is an empty list. */
+function createListParser(itemType: GraphQLInputType): TextParser {
+  const parseItem = createTextParser(itemType);
+  const parseNamed: TextParser = (text) => {
+    try {
+      return parseItem(text);
+    } catch (error) {
+      return throwInvalid(`${(error as Error).message}, not "${text}"`);
+    }
+  };
+  return (text) => (text === '' ? [] : text.split(',').map(parseNamed));
+}
+
+/** Creates the parser of one argument's type. */
 export function createTextParser(type: GraphQLInputType): TextParser {
   const nullable = getNullableType(type);
-  if (isListType(nullable)) {
-    const item = createTextParser(nullable.ofType as GraphQLInputType);
-    const named: TextParser = (text) => {
-      try {
-        return item(text);
-      } catch (error) {
-        return throwInvalid(`${(error as Error).message}, not "${text}"`);
-      }
-    };
-    return (text) => (text === '' ? [] : text.split(',').map(named));
-  }
-  if (nullable === GraphQLInt) return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : throwInvalid('must be an integer'));
+  if (isListType(nullable)) return createListParser(nullable.ofType as GraphQLInputType);
+  if (nullable === GraphQLInt)
+    return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : throwInvalid('must be an integer'));
   if (nullable === GraphQLFloat)
-    return (text) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : throwInvalid('must be a number'));
+    return (text) =>
+      text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : throwInvalid('must be a number');
   if (nullable === GraphQLBoolean)
     return (text) => (text === 'true' ? true : text === 'false' ? false : throwInvalid('must be true or false'));
   if (isEnumType(nullable)) return createEnumParser(nullable);
   if (isInputObjectType(nullable)) return parseJsonText;
-  // A scalar of JSON takes criteria as well as plain words, e.g. `filter={"amount":{"$gte":100}}` or a saved filter's id.
+  // A JSON scalar accepts objects and plain texts, e.g. `filter={"amount":{"$gte":100}}` or the id of a saved filter.
   if (/json/i.test((nullable as { name: string }).name))
     return (text) => (/^\s*[[{]/.test(text) ? parseJsonText(text) : text);
   return (text) => text;
 }
 
-/** Compiles the reader of values given more than once, `?tag=a&tag=b`. */
+/** Creates the parser of values that are repeated in the query string, e.g. `?tag=a&tag=b`. Only lists may be. */
 export function createRepeatedParser(type: GraphQLInputType): (texts: readonly string[]) => unknown {
   const nullable = getNullableType(type);
   if (!isListType(nullable)) return () => throwInvalid('is given more than once');
-  const item = createTextParser(nullable.ofType as GraphQLInputType);
-  return (texts) => texts.map(item);
+  const parseItem = createTextParser(nullable.ofType as GraphQLInputType);
+  return (texts) => texts.map(parseItem);
 }
 
-/** Compiles the reader of one argument's JSON. Types that hold themselves are met again through `seen`. */
+/** Creates the decoder of one argument's JSON. Returns undefined where the type contains no enum. `seen` resolves recursive types. */
 export function createJsonDecoder(
   type: GraphQLInputType,
   seen = new Map<GraphQLInputType, JsonDecoder | undefined>(),
@@ -85,61 +88,27 @@ export function createJsonDecoder(
   const nullable = getNullableType(type);
   if (seen.has(nullable)) return (value) => seen.get(nullable)?.(value) ?? value;
   if (isListType(nullable)) {
-    const item = createJsonDecoder(nullable.ofType as GraphQLInputType, seen);
-    return item && ((value) => (Array.isArray(value) ? value.map(item) : item(value)));
+    const decodeItem = createJsonDecoder(nullable.ofType as GraphQLInputType, seen);
+    return decodeItem && ((value) => (Array.isArray(value) ? value.map(decodeItem) : decodeItem(value)));
   }
   if (isEnumType(nullable)) {
     const names = enumNames(nullable);
-    // What is no word of the enum stays as it is, in a form that GraphQL refuses and `complaints` explains.
+    // An unknown value becomes an object, which GraphQL refuses and `findIssues` recognizes.
     return (value) => (value === null || value === undefined ? value : (names.get(String(value)) ?? { word: value }));
   }
   if (!isInputObjectType(nullable)) return undefined;
   seen.set(nullable, undefined);
-  const readers = Object.values(nullable.getFields()).flatMap((field) => {
-    const reader = createJsonDecoder(field.type, seen);
-    return reader ? [[field.name, reader] as const] : [];
+  const decoders = Object.values(nullable.getFields()).flatMap((field) => {
+    const decode = createJsonDecoder(field.type, seen);
+    return decode ? [[field.name, decode] as const] : [];
   });
-  const own = (value: unknown): unknown => {
+  const decodeObject = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const copy: Record<string, unknown> = { ...value };
-    for (const [name, reader] of readers) if (copy[name] !== undefined) copy[name] = reader(copy[name]);
+    for (const [name, decode] of decoders) if (copy[name] !== undefined) copy[name] = decode(copy[name]);
     return copy;
   };
-  const reader = readers.length > 0 ? own : undefined;
-  seen.set(nullable, reader);
-  return reader;
-}
-
-const MAX_ISSUES = 20;
-
-/** Explains why values do not fit their types, in REST's words: called only after GraphQL refused them, so that good requests are checked once. */
-export function findIssues(
-  values: readonly { key: string | undefined; type: GraphQLInputType; value: unknown }[],
-): ValidationIssue[] {
-  const found: ValidationIssue[] = [];
-  for (const { key, type, value } of values) {
-    const path = key === undefined ? [] : [key];
-    if (value === undefined && isNonNullType(type))
-      found.push({ path, message: `"${key ?? 'body'}" is required`, code: 'required' });
-    if (value === undefined || found.length >= MAX_ISSUES) continue;
-    coerceInputValue(value, type, (inner, invalid, error) => {
-      if (found.length < MAX_ISSUES) found.push(toIssue([...path, ...inner], invalid, error.message));
-    });
-  }
-  return found;
-}
-
-function toIssue(path: (string | number)[], invalid: unknown, message: string): ValidationIssue {
-  const missing = /^Field "(\w+)" of required type/.exec(message)?.[1];
-  if (missing !== undefined) return { path: [...path, missing], message: `"${missing}" is required`, code: 'required' };
-  const unknown = /^Field "([^"]+)" is not defined/.exec(message)?.[1];
-  if (unknown !== undefined) return { path: [...path, unknown], message: `Unknown key "${unknown}"`, code: 'unknown' };
-  const at = path.join('.');
-  if (message.startsWith('Enum "') && typeof invalid === 'object')
-    return {
-      path,
-      message: `"${at}" cannot be ${JSON.stringify((invalid as { word: unknown }).word)}`,
-      code: 'invalid',
-    };
-  return { path, message: at === '' ? message : `"${at}": ${message}`, code: 'invalid' };
+  const decoder = decoders.length > 0 ? decodeObject : undefined;
+  seen.set(nullable, decoder);
+  return decoder;
 }

@@ -14,28 +14,29 @@ import {
 } from 'graphql';
 import type { Row } from './route.ts';
 
-/** One field on the way from the root to what a row answers. */
+/** One field of the chain from the root type to the field that a row presents. */
 export interface FieldSegment {
   name: string;
   parent: string;
   field: GraphQLField<unknown, unknown>;
 }
-/** One argument of one segment, and the variable that fills it. */
+/** An argument of a segment, and the variable that sets it. */
 export interface ArgumentSlot {
   argument: GraphQLArgument;
   segment: number;
   variable: string;
   type: GraphQLInputType;
 }
-/** A row's way through the schema. `bound` holds the slot of every path parameter. */
+/** How a row calls the schema: its chain of fields and their arguments. `bound` has the argument of each path parameter. */
 export interface RowPlan {
   operation: OperationTypeNode;
   chain: FieldSegment[];
+  /** Arguments that the row sets. */
   slots: ArgumentSlot[];
   bound: Map<string, ArgumentSlot>;
 }
 
-/** A slip in the table of rows: one sentence that begins with the row. */
+/** An error in the table of rows. The message starts with method and path of the row. */
 export class RowError extends Error {
   constructor(row: Row, sentence: string) {
     super(`${row.method} ${row.path}: ${sentence}`);
@@ -48,10 +49,13 @@ const OPERATION_TYPES: Record<string, OperationTypeNode> = {
   Subscription: OperationTypeNode.SUBSCRIPTION,
 };
 
-/** Names in `/a/:b/c/:d*` that are parameters, in order. */
+/** Returns the parameter names of a path, in order: `b` and `d` for `/a/:b/c/:d*`. */
 export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+)\*?/g)].map((match) => match[1]!);
 
-/** The root is the one named (`Subscription.progress`), else a mutation for what changes something where there is one, else a query. */
+/**
+ * Returns the operation type of a row: the root type that its field names (`Subscription.progress`), otherwise mutation for a
+ * method other than GET, unless only a query has that field.
+ */
 function operationTypeOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
   const named = OPERATION_TYPES[names[0]!];
   if (named) return (names.shift(), named);
@@ -64,13 +68,18 @@ function operationTypeOf(schema: GraphQLSchema, row: Row, names: string[]): Oper
   return mutates ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY;
 }
 
-function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, names: readonly string[]): FieldSegment[] {
+function chainOf(
+  schema: GraphQLSchema,
+  row: Row,
+  operation: OperationTypeNode,
+  names: readonly string[],
+): FieldSegment[] {
   const chain: FieldSegment[] = [];
   let type: unknown = schema.getRootType(operation);
   for (const [index, name] of names.entries()) {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
     if (!field) {
-      // GraphQL's own validation says it best: it knows which names are near.
+      // The message of graphql-js suggests similar names.
       const text = names.slice(0, index + 1).reduceRight((inner, outer) => `{ ${outer} ${inner} }`, '');
       throw new RowError(
         row,
@@ -84,7 +93,7 @@ function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, 
   return chain;
 }
 
-/** The last segment's arguments keep their names as variables, those of segments before it carry the segment's. */
+/** Returns the arguments of a chain. Variables of the last segment have the argument's name, others the segment's name before it. */
 function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
   return chain.flatMap(({ name, field }, segment) =>
     field.args.map((argument) => ({
@@ -97,18 +106,19 @@ function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
 }
 
 /**
- * Finds the argument of every path parameter: `:datasetId` is `id` of the segment `dataset`; then arguments of the same name, from the root on;
- * then the required ones that are left, in order. Parameters left without an argument are a slip, and so is an order that only guessing could explain.
+ * Finds the argument of each path parameter, in three passes: `:datasetId` is the argument `id` of the segment `dataset`; then
+ * arguments of the same name, from the root on; then the remaining required arguments, in order.
+ * Throws `RowError` for a parameter without an argument, and when the third pass would change the order of parameters.
  */
 function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly ArgumentSlot[]): Map<string, ArgumentSlot> {
   const bound = new Map<string, ArgumentSlot>();
-  const free = (slot: ArgumentSlot) => ![...bound.values()].includes(slot);
+  const isFree = (slot: ArgumentSlot) => ![...bound.values()].includes(slot);
   const parameters = parametersOf(row.path);
-  const named = (parameter: string) => row.options.rename?.[parameter] ?? parameter;
+  const argumentName = (parameter: string) => row.options.rename?.[parameter] ?? parameter;
   const bind = (fits: (parameter: string, slot: ArgumentSlot) => boolean): void => {
     for (const parameter of parameters) {
       if (bound.has(parameter)) continue;
-      const slot = slots.find((candidate) => free(candidate) && fits(named(parameter), candidate));
+      const slot = slots.find((candidate) => isFree(candidate) && fits(argumentName(parameter), candidate));
       if (slot) bound.set(parameter, slot);
     }
   };
@@ -118,15 +128,16 @@ function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly Argu
       parameter === chain[segment]!.name + argument.name[0]!.toUpperCase() + argument.name.slice(1),
   );
   bind((parameter, { argument }) => parameter === argument.name);
-  const certain = bound.size;
+  const boundByName = bound.size;
   bind(
     (_, { argument }) =>
       isNonNullType(argument.type) && argument.defaultValue === undefined && argument.name !== 'input',
   );
   const unbound = parameters.find((parameter) => !bound.has(parameter));
-  if (unbound !== undefined) throw new RowError(row, `the path parameter "${unbound}" fits no argument of ${row.field}`);
+  if (unbound !== undefined)
+    throw new RowError(row, `the path parameter "${unbound}" fits no argument of ${row.field}`);
   const order = parameters.map((parameter) => slots.indexOf(bound.get(parameter)!));
-  if (certain < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!))
+  if (boundByName < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!))
     throw new RowError(
       row,
       `the path parameters come in another order than the arguments of ${row.field}: name them alike`,
@@ -134,7 +145,7 @@ function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly Argu
   return bound;
 }
 
-/** Finds a row's way through the schema. Throws `RowError`. */
+/** Returns the chain of fields of a row, and the arguments that it sets. Throws `RowError`. */
 export function planRow(schema: GraphQLSchema, row: Row & { field: string }): RowPlan {
   const names = row.field.split('.');
   const operation = operationTypeOf(schema, row, names);
@@ -148,7 +159,7 @@ export function planRow(schema: GraphQLSchema, row: Row & { field: string }): Ro
   return { operation, chain, slots: all.filter((slot) => used.has(slot)), bound };
 }
 
-/** Writes, parses and validates the document of a row. Throws `RowError` with every complaint in one sentence each. */
+/** Creates the document of a row. Throws `RowError` with every error of GraphQL's validation. */
 export function createDocument(
   schema: GraphQLSchema,
   row: Row,
@@ -158,11 +169,11 @@ export function createDocument(
   const declared = slots.map(({ variable, type }) => `$${variable}: ${String(type)}`).join(', ');
   const body = chain.reduceRight(
     (inner, { name }, index) => {
-      const given = slots
+      const args = slots
         .filter((slot) => slot.segment === index)
         .map((slot) => `${slot.argument.name}: $${slot.variable}`)
         .join(', ');
-      return `{ ${name}${given && `(${given})`} ${inner} }`;
+      return `{ ${name}${args && `(${args})`} ${inner} }`;
     },
     selection && `{ ${selection} }`,
   );

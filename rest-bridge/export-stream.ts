@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AdapterCall } from './call.ts';
 
+/** One piece of the exported file, as the subscription delivers it. */
 interface FileChunk {
   text: string;
   encoding: 'utf8' | 'base64';
@@ -8,7 +9,7 @@ interface FileChunk {
   contentType: string;
 }
 
-/** Media types of the formats. */
+/** Media types of the export formats. */
 export const EXPORT_MEDIA_TYPES = [
   'text/csv',
   'application/json',
@@ -18,18 +19,19 @@ export const EXPORT_MEDIA_TYPES = [
 ];
 
 /**
- * Streams a subscription of file pieces as one file to save. The next piece is asked for when the client has taken the last ones, and a client that
- * leaves ends the subscription. What is wrong before the first piece is answered as an error; later the connection breaks, for the status is out.
+ * Streams the chunks of a subscription as one file download. It reads the next chunk when the client has received the previous ones,
+ * and ends the subscription when the client disconnects. An error before the first chunk is an error response; a later one closes the
+ * connection, because the status has been sent.
  */
 export async function exportStream({ subscribe, reply }: AdapterCall): Promise<Readable> {
-  const pieces = (await subscribe()) as AsyncIterableIterator<FileChunk>;
-  const first = await pieces.next();
+  const chunks = (await subscribe()) as AsyncIterableIterator<FileChunk>;
+  const first = await chunks.next();
   const { filename, contentType } = first.value as FileChunk;
   void reply
     .header('content-type', contentType)
     .header('content-disposition', `attachment; filename="${filename}"`)
     .header('x-content-type-options', 'nosniff');
-  return Readable.from(bytesOf(first.value as FileChunk, pieces), { objectMode: false });
+  return Readable.from(bytesOf(first.value as FileChunk, chunks), { objectMode: false });
 }
 
 async function* bytesOf(first: FileChunk, rest: AsyncIterableIterator<FileChunk>): AsyncGenerator<Buffer> {

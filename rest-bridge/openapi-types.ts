@@ -42,25 +42,25 @@ const asNullable = (schema: JsonSchema): JsonSchema => {
 const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
-/** The selection set of a selection's text; undefined for a leaf. */
+/** Parses a selection. Returns undefined for an empty one: the field is a leaf. */
 export function selectionOf(text: string): SelectionSetNode | undefined {
   const definition = text === '' ? undefined : parse(`{ ${text} }`).definitions[0];
   return definition?.kind === 'OperationDefinition' ? definition.selectionSet : undefined;
 }
 
-/** JSON Schemas of GraphQL types, in REST's words; named ones are collected as components. */
+/** Converts GraphQL types to JSON Schemas with REST values of enums. Collects the named ones as components. */
 export class SchemaComponents {
-  readonly components: Record<string, JsonSchema> = {};
+  readonly schemas: Record<string, JsonSchema> = {};
 
-  /** Names a schema; the same name with another shape is told apart by `distinction`. */
-  name(wanted: string, schema: JsonSchema, distinction: string): JsonSchema {
-    const same = (name: string) => JSON.stringify(this.components[name]) === JSON.stringify(schema);
-    const name = this.components[wanted] === undefined || same(wanted) ? wanted : `${wanted}_${distinction}`;
-    this.components[name] = schema;
+  /** Adds a named schema. Returns a reference to it. If the name has another schema already, `_suffix` is appended. */
+  name(wanted: string, schema: JsonSchema, suffix: string): JsonSchema {
+    const isSame = (name: string) => JSON.stringify(this.schemas[name]) === JSON.stringify(schema);
+    const name = this.schemas[wanted] === undefined || isSame(wanted) ? wanted : `${wanted}_${suffix}`;
+    this.schemas[name] = schema;
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** What an argument or input field takes. */
+  /** Returns the schema of an argument or input field. */
   input(type: GraphQLInputType): JsonSchema {
     const inner = getNullableType(type);
     const schema = isListType(inner)
@@ -71,7 +71,7 @@ export class SchemaComponents {
     return isNonNullType(type) ? schema : asNullable(schema);
   }
 
-  /** What a selection of a type answers. A selection of undefined is a leaf. */
+  /** Returns the schema of the result of a selection. Without a selection the type is a leaf. */
   output(type: GraphQLOutputType, selection: SelectionSetNode | undefined): JsonSchema {
     const inner = getNullableType(type);
     const schema = isListType(inner)
@@ -82,7 +82,7 @@ export class SchemaComponents {
     return isNonNullType(type) ? schema : asNullable(schema);
   }
 
-  /** The properties that a selection answers of one object; `only` leaves out what is selected but not printed. */
+  /** Returns the schema of a selected object. `only` names the selected fields that are presented; by default all are. */
   object(type: GraphQLNamedType, selection: SelectionSetNode, only?: readonly string[]): JsonSchema {
     const properties: Record<string, JsonSchema> = {};
     for (const node of selection.selections) {
@@ -100,9 +100,9 @@ export class SchemaComponents {
 
   #leaf(type: GraphQLNamedType): JsonSchema {
     if (!isEnumType(type)) return SCALARS[type.name] ?? withDescription({ type: 'string' }, type.description);
-    const words = [...restValuesOf(type).values()];
-    this.components[type.name] ??= withDescription(
-      { ...(words.every((word) => typeof word === 'string') && { type: 'string' }), enum: words },
+    const values = [...restValuesOf(type).values()];
+    this.schemas[type.name] ??= withDescription(
+      { ...(values.every((value) => typeof value === 'string') && { type: 'string' }), enum: values },
       type.description,
     );
     return { $ref: `#/components/schemas/${type.name}` };
@@ -117,9 +117,9 @@ export class SchemaComponents {
     },
   ): JsonSchema {
     const ref = { $ref: `#/components/schemas/${type.name}` };
-    if (this.components[type.name]) return ref;
-    // The place is taken before the fields are looked at, for they may lead back here.
-    this.components[type.name] = {};
+    if (this.schemas[type.name]) return ref;
+    // Set before the fields are converted, because they may refer to this type.
+    this.schemas[type.name] = {};
     const fields = Object.entries(type.getFields());
     const properties = Object.fromEntries(
       fields.map(([name, field]) => [
@@ -130,7 +130,7 @@ export class SchemaComponents {
     const required = fields
       .filter(([, field]) => isNonNullType(field.type) && field.defaultValue === undefined)
       .map(([name]) => name);
-    this.components[type.name] = withDescription(
+    this.schemas[type.name] = withDescription(
       { type: 'object', properties, ...(required.length > 0 && { required }) },
       type.description,
     );
@@ -138,6 +138,6 @@ export class SchemaComponents {
   }
 }
 
-/** Default values are what they are inside: for enums that is REST's word. */
+/** Adds a default value. That of an enum is its internal value, which is the REST value. */
 export const withDefault = (schema: JsonSchema, value: unknown): JsonSchema =>
   value === undefined || value === null || typeof value === 'object' ? schema : { ...schema, default: value };

@@ -4,37 +4,55 @@ import { createJsonDecoder, type JsonDecoder } from './argument-parsers.ts';
 import type { ArgumentSlot } from './document.ts';
 import type { Json, Row } from './route.ts';
 
-/** Which keys a row's body may have, and where they go. */
+type PathParameters = Readonly<Record<string, string>>;
+
+/** The keys that the body of a row may have, and the arguments that take them. */
 export interface BodyRules {
   row: Row;
-  /** The argument that takes the body, and those that take single keys of it. */
+  /** The argument that takes the body as a whole. */
   whole: ArgumentSlot | undefined;
+  /** The arguments that take single keys of the body. */
   single: readonly { key: string; slot: ArgumentSlot }[];
-  /** PUT: keys that answers of ours contain and that are not looked at; keys that may be sent, but not changed. */
+  /** PUT: keys of our own responses that are ignored. */
   ignored: ReadonlySet<string>;
+  /** PUT: keys that may be sent, but not changed. */
   identity: ReadonlySet<string>;
 }
 
-/** Puts the body's values into the variables. Answers the identity fields that were sent, undefined when there are none. */
-export type ReadBody = (body: unknown, params: Readonly<Record<string, string>>, variables: Json) => Json | undefined;
+/**
+ * Copies the values of a body into the variables. Returns the identity fields that were sent, undefined when there are none.
+ * Throws 400 for unknown keys and for a body that is no object.
+ */
+export type ReadBody = (body: unknown, params: PathParameters, variables: Json) => Json | undefined;
 
 const isJsonObject = (body: unknown): body is Json => typeof body === 'object' && body !== null && !Array.isArray(body);
 
-/** Compiles a row's rules of the body. */
-export function createBodyReader({ row, whole, single, ignored, identity }: BodyRules): ReadBody {
+/** Creates the reader of a row's body. */
+export function createBodyReader(rules: BodyRules): ReadBody {
+  const { whole } = rules;
+  return whole && !isInputObjectType(getNullableType(whole.type))
+    ? createValueReader(rules.row, whole)
+    : createObjectReader(rules);
+}
+
+/** The body is one value: an argument that is no input object takes it. */
+function createValueReader({ options: { map } }: Row, { variable, type }: ArgumentSlot): ReadBody {
+  const decode = createJsonDecoder(type);
+  return (body, params, variables) => {
+    if (body !== undefined)
+      variables[variable] = map && isJsonObject(body) ? map(body, params) : decode ? decode(body) : body;
+    return undefined;
+  };
+}
+
+/** The body is an object: its keys are fields of the input, or arguments of their own. */
+function createObjectReader({ row, whole, single, ignored, identity }: BodyRules): ReadBody {
   const wholeType = whole && getNullableType(whole.type);
-  const wholeReader = whole && createJsonDecoder(whole.type);
+  const decodeWhole = whole && createJsonDecoder(whole.type);
   const { map } = row.options;
-  if (whole && !isInputObjectType(wholeType)) {
-    return (body, params, variables) => {
-      if (body !== undefined)
-        variables[whole.variable] = map && isJsonObject(body) ? map(body, params) : wholeReader ? wholeReader(body) : body;
-      return undefined;
-    };
-  }
-  const fields = new Set(isInputObjectType(wholeType) ? Object.keys(wholeType.getFields()) : []);
-  const alone = new Map<string, { variable: string; read: JsonDecoder | undefined }>(
-    single.map(({ key, slot }) => [key, { variable: slot.variable, read: createJsonDecoder(slot.type) }]),
+  const inputFields = new Set(isInputObjectType(wholeType) ? Object.keys(wholeType.getFields()) : []);
+  const targets = new Map<string, { variable: string; decode: JsonDecoder | undefined }>(
+    single.map(({ key, slot }) => [key, { variable: slot.variable, decode: createJsonDecoder(slot.type) }]),
   );
   return (sent, params, variables) => {
     if (sent !== undefined && !isJsonObject(sent)) throw badInput('The body must be a JSON object');
@@ -43,21 +61,22 @@ export function createBodyReader({ row, whole, single, ignored, identity }: Body
     const issues: ValidationIssue[] = [];
     let identityFields: Json | undefined;
     for (const key of Object.keys(body)) {
-      const target = alone.get(key);
-      if (fields.has(key)) input[key] = body[key];
-      else if (target) variables[target.variable] = target.read ? target.read(body[key]) : body[key];
+      const target = targets.get(key);
+      if (inputFields.has(key)) input[key] = body[key];
+      else if (target) variables[target.variable] = target.decode ? target.decode(body[key]) : body[key];
       else if (identity.has(key)) (identityFields ??= {})[key] = body[key];
       else if (!ignored.has(key)) issues.push(...checkUnexpectedKey(key, body[key], params));
     }
     if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, 20) });
     if (whole && (sent !== undefined || whole.type !== wholeType))
-      variables[whole.variable] = wholeReader ? wholeReader(input) : input;
+      variables[whole.variable] = decodeWhole ? decodeWhole(input) : input;
     return identityFields;
   };
 }
 
-/** A key that repeats the path is fine as long as it says the same (contract 7, `reportId`). */
-function checkUnexpectedKey(key: string, value: unknown, params: Readonly<Record<string, string>>): ValidationIssue[] {
+/** Returns the issue of a key that nothing takes. A key that repeats a path parameter is valid with the same value. */
+function checkUnexpectedKey(key: string, value: unknown, params: PathParameters): ValidationIssue[] {
   if (!Object.hasOwn(params, key)) return [{ path: [key], message: `Unknown key "${key}"`, code: 'unknown' }];
-  return String(value) === params[key] ? [] : [{ path: [key], message: `"${key}" is not the path's`, code: 'invalid' }];
+  if (String(value) === params[key]) return [];
+  return [{ path: [key], message: `"${key}" must equal the value in the path`, code: 'invalid' }];
 }

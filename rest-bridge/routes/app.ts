@@ -1,5 +1,5 @@
 import { resource } from '../present.ts';
-import { kind } from '../route.ts';
+import { createTagRows, embeddedTag, kind, ownedAspects } from '../route.ts';
 
 interface App {
   id: string;
@@ -10,4 +10,18 @@ const app = resource<App>(
   ({ id }) => ({ self: `/apps/${id}`, 'svc:permissions': `/apps/${id}/permissions` }),
 );
 
-export default kind('apps', 'app', app);
+/** Assignments of tags to an app have a record of their own, and a first assignment is 201. */
+const appTags = createTagRows((_names, links) => {
+  const assignment = resource('id appId: resourceId tagId createdAt updatedAt', links, {
+    embed: embeddedTag,
+    hidden: ['created'],
+  });
+  return {
+    item: assignment,
+    single: assignment,
+    assigned: assignment,
+    assignedOptions: { status: ({ created }) => (created === true ? 201 : 200) },
+  };
+});
+
+export default kind('apps', 'app', app, { aspects: ownedAspects({ tags: appTags }) });

@@ -1,7 +1,7 @@
 import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, get, kind, post, type Json } from '../route.ts';
+import { create, createShareRows, get, kind, ownedAspects, post, type Json } from '../route.ts';
 
 /** What a dataset's permissions are printed by. */
 export const PERMISSIONS =
@@ -55,7 +55,10 @@ const labelOf = (field: unknown): unknown => {
 };
 
 export default [
-  ...kind('datasets', 'dataset', dataset, { rows: { create: { map: labelsOnly }, update: { map: labelsOnly } } }),
+  ...kind('datasets', 'dataset', dataset, {
+    rows: { create: { map: labelsOnly }, update: { map: labelsOnly } },
+    aspects: ownedAspects({ shares: createShareRows('datasetFilterId restrictFields visibleFields') }),
+  }),
   get(
     '/datasets/:id/access',
     'dataset.access',

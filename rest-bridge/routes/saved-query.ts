@@ -1,5 +1,5 @@
 import { resource, value } from '../present.ts';
-import { kind, post } from '../route.ts';
+import { del, get, kind, ownedAspects, post, put, type Aspect } from '../route.ts';
 
 interface SavedQuery {
   id: string;
@@ -16,7 +16,24 @@ const links = ({ id, datasourceId }: SavedQuery) => ({
 
 const query = resource<SavedQuery>(FIELDS, links);
 
+/** The favorite of a query is a record. Other kinds only return whether they are favorites. */
+const queryFavorite: Aspect = ({ path, word, one, type }) => {
+  const single = `${path}/:id/favorite`;
+  const record = resource(`${word}Id: resourceId userId createdAt`, (_, { id }) => ({
+    self: `${path}/${id}/favorite`,
+    [`svc:${word}`]: `${path}/${id}`,
+  }));
+  return [
+    get(single, `${one}.favorite`, record),
+    put(single, `favorite${type}`, record),
+    del(single, `unfavorite${type}`),
+  ];
+};
+
 export default [
-  ...kind('queries', 'query', query, { names: { one: 'savedQuery', many: 'savedQueries' } }),
+  ...kind('queries', 'query', query, {
+    names: { one: 'savedQuery', many: 'savedQueries' },
+    aspects: ownedAspects({ favorite: queryFavorite }),
+  }),
   post('/queries/:id/_run', 'runSavedQuery', value('fields { name label type format } rows truncated duration')),
 ];
