@@ -23,13 +23,13 @@ import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { sendSecurityHeaders } from './security-headers.ts';
 
-/** A request must have arrived after five minutes, its head after one; quiet connections end sooner. Milliseconds. */
+/** Maximum time to receive a request. Its headers have one minute, by Fastify's default; idle connections close earlier. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** How long requests may go on while the service stops, which must be over after 30 seconds. Milliseconds. */
+/** How long requests may continue while the service stops, which takes 30 seconds at most. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
-/** The one port: GraphQL, REST, WebSocket, pages (contract 1). */
+/** Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. */
 export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
   const app = await createServer(platform);
   await healthRoutes(app, { platform });
@@ -49,7 +49,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     rows: ROWS,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
-      // How much a form may hold each reader says; how large a file may be, whoever takes it.
+      // The reader of a form limits its texts, the code that stores a file limits the file.
       void api.register(multipart);
     },
     permissionOf: permissionNames(schema),
@@ -65,7 +65,10 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
   return app;
 }
 
-/** Aborted when the server closes: streams end then, their connections after them, and who has not finished by the end of the patience is cut off. */
+/**
+ * Creates a signal that aborts when the server closes. Streams end then, and their connections close after them. Connections that are
+ * still open after `CLOSE_TIMEOUT_MS` are cut.
+ */
 function createClosingSignal(app: FastifyInstance): AbortSignal {
   const closing = new AbortController();
   app.addHook('preClose', async () => {
@@ -78,12 +81,12 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** Fastify with what holds for every route: headers, cookies, compression, limits, the form of errors. */
+/** Creates the Fastify server with what applies to every route: headers, cookies, compression, limits, error responses. */
 async function createServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // A logger of its own costs a request 4 % of a read; our lines name the request instead.
+    // A child logger for each request costs 4 % of a read. Our log lines contain the request id instead.
     childLoggerFactory: (logger) => logger,
     genReqId: ({ headers }) =>
       /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
@@ -97,7 +100,6 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   }) as unknown as FastifyInstance;
 
   await app.register(cookie);
-  // Without other origins there is nothing to say about them.
   if (config.CORS_ORIGINS.length > 0)
     await app.register(cors, {
       origin: config.CORS_ORIGINS,
@@ -109,7 +111,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     });
   sendSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
-  // What a client sends wrongly, e.g. a frame that is too large, ends its socket and is no error of ours.
+  // An invalid frame, e.g. one that is too large, closes the socket without an error in the log.
   await app.register(websocket, {
     options: { maxPayload: 1024 * 1024 },
     errorHandler: (_error, socket) => socket.terminate(),

@@ -17,21 +17,21 @@ import { checkKeyRing, installationId } from '../services/identity/bootstrap.ts'
 import { useMetadata } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
 
-/** The platform of one process, and how to let go of it. */
+/** The platform of one process, and how to close it. */
 export interface OpenPlatform {
   platform: Platform;
   queue: PgBossQueue;
-  /** Where loaders of this process find what they need. */
+  /** What loader processes of this process need to connect. */
   loaders: LoaderPlace;
   close(): Promise<void>;
 }
 
-/** Opens everything a process needs on a migrated database at `url`. What was opened is closed again when something fails. */
+/** Opens everything that a process needs. `url` is of a migrated database. On failure, what was opened is closed again. */
 export async function openPlatform(config: Config, url: string, log: Logger, publicUrl: string): Promise<OpenPlatform> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.reverse().splice(0))
-      await closer().catch((error: unknown) => log.warn({ err: error }, 'Something did not close'));
+      await closer().catch((error: unknown) => log.warn({ err: error }, 'Closing failed'));
   };
   try {
     const system = new SystemPool(url);
@@ -77,7 +77,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
   }
 }
 
-/** Which database is our own, so that no datasource may name it. Without an answer the guard cannot tell, and whoever runs the service should know. */
+/** Returns the identity of the service's own database, which no datasource may use. Logs a warning and returns null when Postgres refuses to return it. */
 async function findOwnIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
   try {
     const [own] = await system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL });
@@ -85,7 +85,7 @@ async function findOwnIdentity(system: SystemDatabase, log: Logger): Promise<Dat
   } catch (error) {
     log.warn(
       { err: error },
-      "Postgres does not tell its system identifier: datasources that name the service's own database will not be recognised",
+      "Cannot read the system identifier of Postgres: datasources with the service's own database are not refused",
     );
     return null;
   }

@@ -10,7 +10,7 @@ import { contextFor } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpRequestFacts, isForeign, SESSION_COOKIE, type WatchRequest } from './request.ts';
 
-/** Makes the context of a request: who calls, from where, within which limits. */
+/** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
 export type CreateContext = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -21,10 +21,11 @@ export interface ContextOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
-  /** Aborted when the server closes: what would run on ends then. */
+  /** Aborted when the server closes. Long requests end then. */
   closing: AbortSignal;
 }
 
+/** Creates what creates the contexts of requests. */
 export function createContextFactory({ platform, authenticator, limiter, closing }: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
@@ -57,7 +58,7 @@ export function createContextFactory({ platform, authenticator, limiter, closing
   };
 }
 
-/** Who holds the credential. An address that keeps inventing credentials is refused before the database is asked. */
+/** Returns the caller with this credential, null for an invalid one. An address with too many invalid credentials gets 429 without a query. */
 export async function identify(
   credential: Credential,
   address: string,

@@ -4,21 +4,24 @@ import type { RequestFacts } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
 import { SESSION_ABSOLUTE, type Credential } from '../services/identity/credential.ts';
 
+/** Name of the session cookie. */
 export const SESSION_COOKIE = 'dws_session';
 
-/** A credential the request brings. A bearer wins over a cookie: whoever sends one means it. What is not shaped like one of ours is none. */
+/** Returns the credential of a request; null without one, and for a malformed one. A bearer token takes precedence over a cookie. */
 export function credentialOf(authorization: string | undefined, cookie: string | undefined): Credential | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (bearer) return /^dws_[\w-]{43}$/.test(bearer) ? { method: 'token', secret: bearer } : null;
   return cookie && /^[\w-]{43}$/.test(cookie) ? { method: 'session', secret: cookie } : null;
 }
 
-/** Calls back, with the error that the request shall end with, when it has to end early; answers how to stop. */
+/** Calls `end` with an error when the request must end early. Returns a function that stops watching. */
 export type WatchRequest = (end: (reason: Error) => void) => () => void;
 
 /**
- * What the request tells about itself; aborted when the client hangs up before the answer, or `watch` says so. Who looks at nothing costs nothing.
- * A class, because V8 makes a shape of its own for every literal with a getter, and that keeps all of its request alive for the scavenger: a fifth of a read.
+ * The facts of an HTTP request. `signal` aborts when the client disconnects before the response, or when `watch` ends the request. It is
+ * created on first use.
+ * This is a class, because V8 creates a hidden class for each object literal with a getter, which delays garbage collection of the
+ * request: that cost a fifth of a read.
  */
 export class HttpRequestFacts implements RequestFacts {
   readonly id: string;
@@ -31,7 +34,7 @@ export class HttpRequestFacts implements RequestFacts {
   readonly #reply: FastifyReply;
   readonly #secure: boolean;
   readonly #watch: WatchRequest;
-  #over: AbortController | null = null;
+  #ended: AbortController | null = null;
 
   constructor(
     request: FastifyRequest,
@@ -50,8 +53,8 @@ export class HttpRequestFacts implements RequestFacts {
   }
 
   get signal(): AbortSignal {
-    if (!this.#over) {
-      const controller = (this.#over = new AbortController());
+    if (!this.#ended) {
+      const controller = (this.#ended = new AbortController());
       const { raw } = this.#reply;
       const stop = this.#watch((reason) => controller.abort(reason));
       raw.once('close', () => {
@@ -59,7 +62,7 @@ export class HttpRequestFacts implements RequestFacts {
         if (!raw.writableFinished) controller.abort();
       });
     }
-    return this.#over.signal;
+    return this.#ended.signal;
   }
 
   setSession(value: string | null): void {
@@ -69,13 +72,13 @@ export class HttpRequestFacts implements RequestFacts {
       sameSite: 'lax',
       secure: this.#secure || this.#request.protocol === 'https',
     } as const;
-    // The session itself ends sooner when it is not used; the browser need not know.
+    // An unused session expires earlier, on the server.
     if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE / 1000 });
     else void this.#reply.clearCookie(SESSION_COOKIE, common);
   }
 }
 
-/** Whether a request fails to show that it comes from our own pages or from `CORS_ORIGINS`. Browsers say so by `Sec-Fetch-Site` or `Origin`. */
+/** Returns whether a request lacks proof (`Sec-Fetch-Site` or `Origin`) that it comes from the service's own pages or from `CORS_ORIGINS`. */
 export function isForeign(
   { headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest,
   allowed: readonly string[],
@@ -84,12 +87,12 @@ export function isForeign(
   return site !== undefined ? site !== 'same-origin' : origin === undefined || !sameHost(origin, host);
 }
 
-/** Refuses a change that a foreign request asks for with the cookie that browsers send along unasked. */
+/** Throws 403 for a request from another origin with the session cookie, which browsers send automatically. */
 export function checkOrigin(facts: RequestFacts): void {
   if (facts.foreign) throw refused('A request with a session cookie must come from the same origin');
 }
 
-/** Whether an Origin header names the host that the request was sent to. */
+/** Returns whether the header `Origin` names the host of the request. */
 export function sameHost(origin: string, host: string | undefined): boolean {
   try {
     return new URL(origin).host === host;

@@ -9,7 +9,7 @@ import type { OpenPlatform } from './platform.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Takes operations from the queue, looks after those whose worker died and, where there is a mail server, sends what is in the outbox. */
+/** Starts what a worker does: runs operations of the queue, takes over those of dead workers, and delivers mail. */
 export async function startWorker({
   platform,
   queue,
@@ -34,7 +34,7 @@ export async function startWorker({
   };
 }
 
-/** Without `SMTP_URL` mails wait in the outbox for an operator to read them. */
+/** Starts the delivery of mail. Returns undefined without `SMTP_URL`: mails then stay in the outbox. */
 function startDelivery(platform: Platform): { stop(): Promise<void> } | undefined {
   const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
   if (!url) return undefined;

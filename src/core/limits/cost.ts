@@ -1,52 +1,53 @@
-/** Objects of a list without a limit. */
+/** Assumed number of items in a list without a limit. */
 export const DEFAULT_LIST_LENGTH = 10;
 
-/** How many objects: a number, or a variable's value. */
-export type CostFactor = number | { variable: string; otherwise: number };
+/** The number of objects that a field returns: a constant, or the value of a variable. */
+export type CostFactor = number | { variable: string; defaultValue: number };
 
-/** A field that answers objects: `times` of them, each with what is selected below it. */
+/** A field that returns objects: their number, and the cost of the selection below each of them. */
 export interface CostItem {
-  times: CostFactor;
+  count: CostFactor;
   below: Cost;
-  /** The length of the lists directly below that have no limit of their own. */
+  /** The length of lists directly below that have no limit of their own. */
   length: CostFactor;
-  /** Whether the field is such a list itself: its times are then multiplied by the length that the field above says. */
+  /** Whether the field is such a list itself. Its number is then multiplied by the `length` of the field above. */
   isOpen: boolean;
 }
 
-/** What a selection set costs: its own parts and, as arrays, those of its fragments. A fragment's array is shared by all its spreads. */
+/** The cost of a selection set: its own items and, as arrays, those of its fragments. All spreads of a fragment share its array. */
 export type Cost = (CostItem | Cost)[];
 
 interface CostSum {
-  /** Known here. */
+  /** Objects that do not depend on the field above. */
   fixed: number;
-  /** For each element of a list without a limit of its own. */
+  /** Objects for each item of a list without a limit of its own. */
   each: number;
 }
 
-/** Past every limit, and still a number to calculate with. */
+/** Upper bound of a computed cost: above every limit, and small enough to calculate with. */
 const MAX_COMPUTED_COST = 1e12;
 
-/** The cost for the values of the variables. Every fragment is computed once, however often it is spread. */
+/** Returns the cost for these variables. Each fragment is computed once, however often it is spread. */
 export function costOf(cost: Cost, variables: Readonly<Record<string, unknown>>): number {
   const { fixed, each } = sumCost(cost, variables, new Map());
   return Math.min(MAX_COMPUTED_COST, fixed + each * DEFAULT_LIST_LENGTH);
 }
 
 function sumCost(cost: Cost, variables: Readonly<Record<string, unknown>>, known: Map<Cost, CostSum>): CostSum {
-  const before = known.get(cost);
-  if (before) return before;
+  const computed = known.get(cost);
+  if (computed) return computed;
   const sum: CostSum = { fixed: 0, each: 0 };
-  for (const part of cost) {
-    if (Array.isArray(part)) {
-      const fragment = sumCost(part, variables, known);
+  for (const item of cost) {
+    if (Array.isArray(item)) {
+      const fragment = sumCost(item, variables, known);
       sum.fixed += fragment.fixed;
       sum.each += fragment.each;
     } else {
-      const below = sumCost(part.below, variables, known);
-      const price = resolveFactor(part.times, variables) * (1 + below.fixed + below.each * resolveFactor(part.length, variables));
-      if (part.isOpen) sum.each += price;
-      else sum.fixed += price;
+      const below = sumCost(item.below, variables, known);
+      const itemCost =
+        resolveFactor(item.count, variables) * (1 + below.fixed + below.each * resolveFactor(item.length, variables));
+      if (item.isOpen) sum.each += itemCost;
+      else sum.fixed += itemCost;
     }
   }
   sum.fixed = Math.min(MAX_COMPUTED_COST, sum.fixed);
@@ -55,12 +56,12 @@ function sumCost(cost: Cost, variables: Readonly<Record<string, unknown>>, known
   return sum;
 }
 
-function resolveFactor(times: CostFactor, variables: Readonly<Record<string, unknown>>): number {
-  if (typeof times === 'number') return times;
-  const value = variables[times.variable];
-  return value === undefined ? times.otherwise : lengthOf(value);
+function resolveFactor(factor: CostFactor, variables: Readonly<Record<string, unknown>>): number {
+  if (typeof factor === 'number') return factor;
+  const value = variables[factor.variable];
+  return value === undefined ? factor.defaultValue : lengthOf(value);
 }
 
-/** A limit as a length; whatever is no positive number is refused later and counts as usual until then. */
+/** Returns the length of a list by its limit. An invalid limit counts as the default length: it is refused later. */
 export const lengthOf = (value: unknown): number =>
   typeof value === 'number' && value >= 1 ? Math.min(value, MAX_COMPUTED_COST) : DEFAULT_LIST_LENGTH;

@@ -4,7 +4,7 @@ import type { SystemDatabase } from '../../core/platform.ts';
 import { recordAuditInTransaction } from '../../services/resource/audit.ts';
 import { withSystem } from './operator-database.ts';
 
-/** What an operator does, as the audit log of the tenant has it. */
+/** An operator's action, for the audit log of the tenant. */
 export interface OperatorAction {
   action: string;
   tenant: string;
@@ -12,7 +12,7 @@ export interface OperatorAction {
   name: string;
 }
 
-/** Runs an operator's change and writes its event, both in one transaction. */
+/** Runs an operator's change and records its audit event, in one transaction. */
 export function withAuditedSystem<T>(
   { action, tenant, kind, name }: OperatorAction,
   work: (system: SystemDatabase) => Promise<T>,
@@ -24,7 +24,10 @@ export function withAuditedSystem<T>(
         text:
           kind === 'tenant'
             ? `select id from dws.tenant where slug = $1 and $2::text is not null`
-            : `select u.id from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
+            : `select u.id
+              from dws.app_user u
+              join dws.tenant t on t.id = u.tenant_id
+              where t.slug = $1 and lower(u.username) = lower($2)`,
         values: [tenant, name],
       });
       const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
@@ -38,7 +41,7 @@ export function withAuditedSystem<T>(
   );
 }
 
-/** The operator's account on the machine, which need not have a name there. */
+/** Returns the operator's user name on this machine. A container may have none. */
 function osAccount(): string {
   try {
     return userInfo().username;

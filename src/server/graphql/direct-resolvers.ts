@@ -18,15 +18,16 @@ interface Method {
   roles?: unknown[];
 }
 
-/** What TypeGraphQL noted of our decorators, as far as it is needed here. It keeps that in a global and exports no other way to it. */
+/** The metadata of TypeGraphQL's decorators that is needed here. TypeGraphQL stores it in a global and exports no access to it. */
 interface ResolverMetadata {
   fields: { name: string; schemaName: string; simple?: boolean }[];
   fieldResolvers: Method[];
   objectTypes: { name: string; target: unknown }[];
 }
-const resolverMetadata = (): ResolverMetadata => (globalThis as unknown as { TypeGraphQLMetadataStorage: ResolverMetadata }).TypeGraphQLMetadataStorage;
+const resolverMetadata = (): ResolverMetadata =>
+  (globalThis as unknown as { TypeGraphQLMetadataStorage: ResolverMetadata }).TypeGraphQLMetadataStorage;
 
-/** Before a schema is built: fields that are plain properties get no resolver, so that executors read the property. A fifth of the cost of a list. */
+/** Marks fields that are plain properties as simple: they get no resolver, and executors read the property. Saves a fifth of a list. To be called before the schema is built. */
 export function readPlainFieldsDirectly(): void {
   for (const field of resolverMetadata().fields) field.simple ??= field.name === field.schemaName;
 }
@@ -34,7 +35,7 @@ export function readPlainFieldsDirectly(): void {
 type Resolve = GraphQLFieldResolver<Record<string, unknown>, PublicContext>;
 type ReadParameter = (root: Record<string, unknown>, context: PublicContext, info: Parameters<Resolve>[3]) => unknown;
 
-/** After a schema is built: a field resolver that takes no arguments is called directly, without TypeGraphQL's instances, promises and sorting of parameters. */
+/** Replaces field resolvers without arguments by direct calls, without TypeGraphQL's instances, promises and parameter sorting. Changes and returns the schema. */
 export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
   const { fieldResolvers, objectTypes } = resolverMetadata();
   for (const {
@@ -51,7 +52,13 @@ export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
     const of = getObjectType?.();
     const type = schema.getType(objectTypes.find((known) => known.target === of)?.name ?? '');
     const field = isObjectType(type) ? type.getFields()[schemaName] : undefined;
-    if (kind !== 'external' || !field || middlewares.length > 0 || roles.length > 0 || readParameters.includes(undefined))
+    if (
+      kind !== 'external' ||
+      !field ||
+      middlewares.length > 0 ||
+      roles.length > 0 ||
+      readParameters.includes(undefined)
+    )
       continue;
     const self = new target() as Record<string, (...values: unknown[]) => unknown>;
     field.resolve = createResolver(self[methodName]!.bind(self), readParameters as ReadParameter[]);
@@ -59,6 +66,7 @@ export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
+/** Creates a resolver. One and two parameters have code of their own, because they are frequent. */
 function createResolver(method: (...values: unknown[]) => unknown, readers: ReadParameter[]): Resolve {
   const [first, second] = readers;
   if (first && readers.length === 1) return (root, _args, context, info) => method(first(root, context, info));
@@ -67,7 +75,7 @@ function createResolver(method: (...values: unknown[]) => unknown, readers: Read
   return (root, _args, context, info) => method(...readers.map((read) => read(root, context, info)));
 }
 
-/** How a parameter is read; undefined for what TypeGraphQL has to convert. */
+/** Returns what reads a parameter; undefined for a parameter that TypeGraphQL converts. */
 function createReader({ kind, propertyName, getType }: Parameter): ReadParameter | undefined {
   if (kind === 'context')
     return propertyName

@@ -9,7 +9,7 @@ import type { Authenticator } from '../../services/identity/authenticator.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { toRequestError } from './request-error.ts';
-import { socketHandler } from './websocket.ts';
+import { createSocketHandler } from './websocket.ts';
 
 export interface GraphqlOptions {
   schema: GraphQLSchema;
@@ -20,14 +20,14 @@ export interface GraphqlOptions {
   createContext: CreateContext;
 }
 
-/** `/graphql`: POST, GET and WebSocket on one address. */
+/** Registers `/graphql`: POST, GET and WebSocket on one path. See docs/contract.md#graphql. */
 export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
-      if (!toApiError(error)) request.log.error({ err: error }, 'request failed');
+      if (!toApiError(error)) request.log.error({ err: error }, 'Request failed');
       throw toRequestError(error);
     });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;
-  app.route({ method: 'GET', url: '/graphql', handler, wsHandler: socketHandler(options) as never });
+  app.route({ method: 'GET', url: '/graphql', handler, wsHandler: createSocketHandler(options) as never });
   app.route({ method: 'POST', url: '/graphql', handler });
 }

@@ -40,7 +40,7 @@ import { ReferencePageResolver, ReferenceResolver } from '../../../resolvers/res
 import { SearchResolver } from '../../../resolvers/resource/search.ts';
 import { ShareResolver } from '../../../resolvers/resource/share.ts';
 import { TagAssignmentResolver, TagResolver } from '../../../resolvers/resource/tag.ts';
-import { guard } from '../../../resolvers/support/guard.ts';
+import { guard, rootTypes } from '../../../resolvers/support/guard.ts';
 import { DatasetVisualResolver, VisualResolver } from '../../../resolvers/visual/visual.ts';
 import { DateTime } from '../../core/scalars.ts';
 import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
@@ -104,23 +104,31 @@ const RESOLVERS: NonEmptyArray<NewableFunction> = [
   UploadResolver,
 ];
 
-/** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
+/** TypeGraphQL requires one. Our subscriptions have iterators of their own, which follow Postgres. */
 const UNUSED_PUB_SUB = createPubSub();
 
-/** The one schema, guarded: every root field checks its permission before its resolver runs. */
+/** Descriptions of the root types, which TypeGraphQL cannot set. */
+const ROOT_DESCRIPTIONS: Record<string, string> = {
+  Query: 'Fields that read data. They run in parallel.',
+  Mutation: 'Fields that change data. They run one after the other. Each is recorded in the audit log.',
+  Subscription: 'Fields that deliver values as they change, over WebSocket.',
+};
+
+/** Sets the descriptions of the root types. Changes and returns the schema. */
+function describeRootTypes(schema: GraphQLSchema): GraphQLSchema {
+  for (const [, type] of rootTypes(schema)) type!.description = ROOT_DESCRIPTIONS[type!.name];
+  return schema;
+}
+
+/** Creates the schema. Every root field checks its permission before its resolver runs. */
 export async function createSchema(): Promise<GraphQLSchema> {
   readPlainFieldsDirectly();
-  return guard(
-    withFederation(
-      callResolversDirectly(
-        await buildSchema({
-          resolvers: RESOLVERS as never,
-          scalarsMap: [{ type: Date, scalar: DateTime }],
-          validate: false,
-          skipCheck: false,
-          pubSub: UNUSED_PUB_SUB,
-        }),
-      ),
-    ),
-  );
+  const schema = await buildSchema({
+    resolvers: RESOLVERS as never,
+    scalarsMap: [{ type: Date, scalar: DateTime }],
+    validate: false,
+    skipCheck: false,
+    pubSub: UNUSED_PUB_SUB,
+  });
+  return guard(withFederation(describeRootTypes(callResolversDirectly(schema))));
 }

@@ -23,24 +23,26 @@ import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
 import { formatError } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 
-/** What is kept of a socket once its caller is known. `viewer` is the socket's own and always says what the caller may do now, in operations that are open too. */
+/** The authenticated caller of a socket. */
 interface SocketCaller {
   credential: Credential;
+  /** Updated in place when the caller's permissions change, so that open operations see the change. */
   viewer: Viewer;
   stop: () => void;
-  over: AbortController;
+  ended: AbortController;
 }
 type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
-/** Operations that one socket may have open at once. */
+/** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
 
 /**
- * GraphQL over WebSocket (`graphql-transport-ws`). Credentials come as `connectionParams: {authorization}` or as the session cookie of a same-origin
- * upgrade; without valid ones the socket is closed with 4403, as it is when the user is disabled or the credential ends.
+ * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams: {authorization}`, or the
+ * session cookie of a same-origin upgrade. The socket is closed with 4403 without valid credentials, and when the user is disabled or
+ * the credential ends. See docs/contract.md#graphql.
  */
-export function socketHandler({
+export function createSocketHandler({
   schema,
   platform,
   authenticator,
@@ -52,7 +54,7 @@ export function socketHandler({
     const credential = findCredential(extra.request, connectionParams);
     const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
     if (!credential || !viewer) return false;
-    const over = new AbortController();
+    const ended = new AbortController();
     const own = { ...viewer };
     const stop = authenticator.watch(credential, viewer, {
       changed: (now) => {
@@ -60,8 +62,8 @@ export function socketHandler({
       },
       ended: () => close(extra),
     });
-    extra.caller = { credential, viewer: own, over, stop };
-    // The client may have gone while we looked.
+    extra.caller = { credential, viewer: own, ended, stop };
+    // The client may have disconnected in the meantime.
     if (extra.socket.readyState !== extra.socket.OPEN) endConnection(extra);
     return true;
   }
@@ -79,12 +81,12 @@ export function socketHandler({
     const viewer = Object.assign(caller.viewer, now);
     limiter.count(viewer.userId);
     if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
-      throw badInput(`A socket may have ${MAX_OPEN_OPERATIONS} operations open at once`);
+      throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
     const document = parseLimited(query);
     const errors = validate(schema, document);
-    // Without what a scalar threw: it is a complaint about the document, no exception of ours.
+    // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
     if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
-    if (!getOperationAST(document, operationName)) throw badInput('The document has no such operation');
+    if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
     checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
     return {
       schema,
@@ -102,13 +104,13 @@ export function socketHandler({
     errors.map((error) => {
       if (!(error instanceof GraphQLError)) return formatError(error, error);
       if (error.originalError && !toApiError(error))
-        request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'A resolver failed');
+        request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
       return formatError(error.toJSON(), error);
     });
 
   return makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
-    // Whatever goes wrong inside is not the client's to read.
+    // Hides internal errors from clients.
     isProd: true,
     onConnect: (socket) => acceptConnection(socket as Socket),
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
@@ -126,17 +128,17 @@ export function socketHandler({
 
 function endConnection({ caller }: SocketExtra): void {
   caller?.stop();
-  caller?.over.abort();
+  caller?.ended.abort();
 }
 
-/** A cookie counts on a same-origin upgrade only: browsers send it from anywhere, and no other rule protects a socket. */
+/** Returns the credential of a socket. The cookie is accepted on a same-origin upgrade only, because browsers send it from any origin. */
 function findCredential(
   { headers, cookies }: FastifyRequest,
   params: Record<string, unknown> | undefined,
 ): Credential | null {
   const cookie = headers.origin && sameHost(headers.origin, headers.host) ? cookies[SESSION_COOKIE] : undefined;
-  const given = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
-  return credentialOf(typeof given === 'string' ? given : undefined, cookie);
+  const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
+  return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
 }
 
 const requestFactsOf = ({ request, caller }: SocketExtra): RequestFacts => ({
@@ -144,6 +146,6 @@ const requestFactsOf = ({ request, caller }: SocketExtra): RequestFacts => ({
   address: request.ip,
   channel: 'websocket',
   userAgent: request.headers['user-agent'] ?? null,
-  signal: caller!.over.signal,
+  signal: caller!.ended.signal,
   setSession() {},
 });

@@ -11,7 +11,7 @@ const CSV_REASON =
 export function complaint(error: unknown): unknown {
   if (
     !(error instanceof Error) ||
-    error.name === 'Fault' ||
+    error.name === 'ApiError' ||
     OWN_FAULT.test(error.message) ||
     !/^[A-Z][\w ]* (Error|Exception): /.test(error.message)
   )
