@@ -80,7 +80,10 @@ export function createRepeatedParser(type: GraphQLInputType): (texts: readonly s
   return (texts) => texts.map(parseItem);
 }
 
-/** Creates the decoder of one argument's JSON. Returns undefined where the type contains no enum. `seen` resolves recursive types. */
+/**
+ * Creates the decoder of one argument's JSON. Returns undefined where the type contains no enum. `seen` resolves
+ * recursive types.
+ */
 export function createJsonDecoder(
   type: GraphQLInputType,
   seen = new Map<GraphQLInputType, JsonDecoder | undefined>(),

@@ -45,7 +45,10 @@ export function parseJson(text: string): unknown {
   return body;
 }
 
-/** Makes sure that a scope reads JSON bodies only, including `application/hal+json` and similar types. Others are refused with 415. */
+/**
+ * Makes sure that a scope reads JSON bodies only, including `application/hal+json` and similar types. Others are
+ * refused with 415.
+ */
 export function acceptOnlyJson(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(

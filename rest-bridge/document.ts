@@ -27,7 +27,9 @@ export interface ArgumentSlot {
   variable: string;
   type: GraphQLInputType;
 }
-/** How a row calls the schema: its chain of fields and their arguments. `bound` has the argument of each path parameter. */
+/**
+ * How a row calls the schema: its chain of fields and their arguments. `bound` has the argument of each path parameter.
+ */
 export interface RowPlan {
   operation: OperationTypeNode;
   chain: FieldSegment[];
@@ -53,8 +55,8 @@ const OPERATION_TYPES: Record<string, OperationTypeNode> = {
 export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+)\*?/g)].map((match) => match[1]!);
 
 /**
- * Returns the operation type of a row: the root type that its field names (`Subscription.progress`), otherwise mutation for a
- * method other than GET, unless only a query has that field.
+ * Returns the operation type of a row: the root type that its field names (`Subscription.progress`), otherwise mutation
+ * for a method other than GET, unless only a query has that field.
  */
 function operationTypeOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
   const named = OPERATION_TYPES[names[0]!];
@@ -93,7 +95,10 @@ function chainOf(
   return chain;
 }
 
-/** Returns the arguments of a chain. Variables of the last segment have the argument's name, others the segment's name before it. */
+/**
+ * Returns the arguments of a chain. Variables of the last segment have the argument's name, others the segment's name
+ * before it.
+ */
 function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
   return chain.flatMap(({ name, field }, segment) =>
     field.args.map((argument) => ({
@@ -106,9 +111,9 @@ function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
 }
 
 /**
- * Finds the argument of each path parameter, in three passes: `:datasetId` is the argument `id` of the segment `dataset`; then
- * arguments of the same name, from the root on; then the remaining required arguments, in order.
- * Throws `RowError` for a parameter without an argument, and when the third pass would change the order of parameters.
+ * Finds the argument of each path parameter, in three passes: `:datasetId` is the argument `id` of the segment
+ * `dataset`; then arguments of the same name, from the root on; then the remaining required arguments, in order. Throws
+ * `RowError` for a parameter without an argument, and when the third pass would change the order of parameters.
  */
 function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly ArgumentSlot[]): Map<string, ArgumentSlot> {
   const bound = new Map<string, ArgumentSlot>();

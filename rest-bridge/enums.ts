@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 
 /** Replaces GraphQL's names of enum values by their REST values, in place. Returns the result. */
-export type EnumEncoder = (answer: unknown) => unknown;
+export type EnumEncoder = (result: unknown) => unknown;
 
 const restValues = new WeakMap<GraphQLEnumType, ReadonlyMap<unknown, unknown>>();
 
@@ -28,7 +28,10 @@ function createLeafEncoder(type: GraphQLEnumType): EnumEncoder | undefined {
   return [...values].every(([name, value]) => name === value) ? undefined : (name) => values.get(name);
 }
 
-/** Creates the encoder for the results of a selection. Returns undefined when no enum is selected: most results need no pass. */
+/**
+ * Creates the encoder for the results of a selection. Returns undefined when no enum is selected: most results need no
+ * pass.
+ */
 export function createEnumEncoder(
   schema: GraphQLSchema,
   type: GraphQLOutputType,
@@ -55,7 +58,10 @@ function encodeList(list: unknown, encodeItem: EnumEncoder): unknown {
   return list;
 }
 
-/** Creates the encoder of an object from those of its fields. With fragments on several types, only keys that the result has are encoded. */
+/**
+ * Creates the encoder of an object from those of its fields. With fragments on several types, only keys that the result
+ * has are encoded.
+ */
 function createObjectEncoder(
   schema: GraphQLSchema,
   typeName: string,

@@ -12,8 +12,8 @@ export interface StreamedEvent {
 }
 
 /**
- * Creates a handler that sends the values of a subscription as server-sent events of the type `event`. The stream ends with the
- * subscription. A client that reconnects gets the current state, so `Last-Event-ID` is ignored.
+ * Creates a handler that sends the values of a subscription as server-sent events of the type `event`. The stream ends
+ * with the subscription. A client that reconnects gets the current state, so `Last-Event-ID` is ignored.
  */
 export const eventStream =
   (event: string) =>
@@ -37,8 +37,8 @@ export const eventStream =
     return out;
   };
 
-async function writeEvents(told: AsyncIterable<StreamedEvent>, event: string, out: PassThrough): Promise<void> {
-  for await (const { id, data } of told) {
+async function writeEvents(events: AsyncIterable<StreamedEvent>, event: string, out: PassThrough): Promise<void> {
+  for await (const { id, data } of events) {
     if (out.destroyed) return;
     if (!out.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`))
       await Promise.race([once(out, 'drain'), once(out, 'close')]);

@@ -19,9 +19,9 @@ export const EXPORT_MEDIA_TYPES = [
 ];
 
 /**
- * Streams the chunks of a subscription as one file download. It reads the next chunk when the client has received the previous ones,
- * and ends the subscription when the client disconnects. An error before the first chunk is an error response; a later one closes the
- * connection, because the status has been sent.
+ * Streams the chunks of a subscription as one file download. It reads the next chunk when the client has received the
+ * previous ones, and ends the subscription when the client disconnects. An error before the first chunk is an error
+ * response; a later one closes the connection, because the status has been sent.
  */
 export async function exportStream({ subscribe, reply }: AdapterCall): Promise<Readable> {
   const chunks = (await subscribe()) as AsyncIterableIterator<FileChunk>;

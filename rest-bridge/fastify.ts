@@ -74,7 +74,10 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
 
 type CreateCall = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
 
-/** Creates what turns Fastify's requests into calls. `wildcard` is the name of the parameter that takes the rest of the path. */
+/**
+ * Creates what turns Fastify's requests into calls. `wildcard` is the name of the parameter that takes the rest of the
+ * path.
+ */
 function createCallFactory(endpoint: Endpoint, { contextFor }: RestOptions, wildcard: string | undefined): CreateCall {
   const isConditional = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
   return async (request, reply) => {
@@ -122,8 +125,8 @@ const createRowHandler =
   };
 
 /**
- * Creates the handler of a row that consumes forms. The caller is authenticated before the form is read, and the response is sent
- * before the rest of the form is.
+ * Creates the handler of a row that consumes forms. The caller is authenticated before the form is read, and the
+ * response is sent before the rest of the form is.
  */
 const createFormHandler = (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod => {
   const readForm = createFormReader(endpoint.parser!);
@@ -199,7 +202,10 @@ export function sendError(error: FastifyError | Error, request: FastifyRequest, 
   void reply.send(JSON.stringify(body));
 }
 
-/** Creates the handler of requests that no row matches: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path, else 404. */
+/**
+ * Creates the handler of requests that no row matches: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path,
+ * else 404.
+ */
 function createFallbackHandler(endpoints: readonly Endpoint[]): RouteHandlerMethod {
   const known = endpoints.map(({ row }) => ({ method: row.method, path: toPattern(row.path) }));
   return (request, reply) => {

@@ -31,7 +31,10 @@ function chooseType(accept: string): string | undefined {
 const typesByAccept = new Map<string, string | undefined>();
 const MAX_CACHED_HEADERS = 200;
 
-/** Returns the content type of the response: JSON, or HAL when the client prefers it. Undefined when neither is acceptable. */
+/**
+ * Returns the content type of the response: JSON, or HAL when the client prefers it. Undefined when neither is
+ * acceptable.
+ */
 export function chooseContentType(accept: string | undefined): string | undefined {
   if (accept === undefined || accept === '*/*') return JSON_TYPE;
   if (typesByAccept.has(accept)) return typesByAccept.get(accept);
@@ -47,7 +50,10 @@ export const prefersAsync = (prefer: string | string[] | undefined): boolean =>
     .split(',')
     .some((preference) => preference.split(';')[0]!.trim().toLowerCase() === 'respond-async');
 
-/** Returns the versions in `If-Match`, weak or strong; undefined when any version is allowed. A tag without a version matches nothing. */
+/**
+ * Returns the versions in `If-Match`, weak or strong; undefined when any version is allowed. A tag without a version
+ * matches nothing.
+ */
 export function allowedVersions(ifMatch: string | undefined): readonly number[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').flatMap((tag) => {

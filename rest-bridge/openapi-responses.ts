@@ -62,7 +62,9 @@ const linksSchema = ({ links: templates = {} }: Presentation): JsonSchema => ({
   properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])),
 });
 
-/** Returns the schema of what a presentation prints of a field's type. `suffix` distinguishes components of the same name. */
+/**
+ * Returns the schema of a field's type as a presentation prints it. `suffix` distinguishes components of the same name.
+ */
 function presentedSchema(
   components: SchemaComponents,
   type: GraphQLOutputType,

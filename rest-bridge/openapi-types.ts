@@ -82,7 +82,9 @@ export class SchemaComponents {
     return isNonNullType(type) ? schema : asNullable(schema);
   }
 
-  /** Returns the schema of a selected object. `only` names the selected fields that are presented; by default all are. */
+  /**
+   * Returns the schema of a selected object. `only` names the selected fields that are presented; by default all are.
+   */
   object(type: GraphQLNamedType, selection: SelectionSetNode, only?: readonly string[]): JsonSchema {
     const properties: Record<string, JsonSchema> = {};
     for (const node of selection.selections) {

@@ -7,7 +7,9 @@ import { SchemaComponents, withDefault, type JsonSchema } from './openapi-types.
 /** Returns a path as OpenAPI and `routes.txt` write it: `/api/datasets/{id}` for `/datasets/:id`. */
 export const templatePath = (path: string): string => `/api${path.replace(/:(\w+)\*?/g, '{$1}')}`;
 
-/** Returns the GraphQL field of a row with its parents, e.g. `Query.dataset.filters`; null for a row without a field. */
+/**
+ * Returns the GraphQL field of a row with its parents, e.g. `Query.dataset.filters`; null for a row without a field.
+ */
 export const coordinateOf = ({ plan }: Endpoint): string | null =>
   plan ? [plan.chain[0]!.parent, ...plan.chain.map(({ name }) => name)].join('.') : null;
 
@@ -66,7 +68,10 @@ const PREFER_HEADER = {
   schema: { type: 'string' },
 };
 
-/** Returns the operation of an endpoint. `names` are the path's parameter names in the document, which knows only one set for a path. */
+/**
+ * Returns the operation of an endpoint. `names` are the path's parameter names in the document, which knows only one
+ * set for a path.
+ */
 function toOperation(components: SchemaComponents, endpoint: Endpoint, names: readonly string[]): JsonSchema {
   const { row, plan, parser } = endpoint;
   const body = requestBody(components, endpoint);

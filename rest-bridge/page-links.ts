@@ -25,9 +25,9 @@ function withoutPage(url: string): string {
 }
 
 /**
- * Returns the HAL links of a page: `self` (the URL as requested), `first`, `prev` and `next` where they exist, and `last`.
- * With a cursor, `next` has the parameter `after` and `last` is omitted. Without a limit there is one page.
- * See docs/contract.md#lists.
+ * Returns the HAL links of a page: `self` (the URL as requested), `first`, `prev` and `next` where they exist, and
+ * `last`. With a cursor, `next` has the parameter `after` and `last` is omitted. Without a limit there is one page. See
+ * docs/contract.md#lists.
  */
 export function pageLinks(
   url: string,

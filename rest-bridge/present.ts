@@ -50,7 +50,10 @@ export interface Presenter {
 }
 
 export interface ResourceOptions {
-  /** Fields that move into `_embedded`: `{'svc:tag': {field: 'tag', as: tag}}`. A field that the selection also names appears twice. */
+  /**
+   * Fields that move into `_embedded`: `{'svc:tag': {field: 'tag', as: tag}}`. A field that the selection also names
+   * appears twice.
+   */
   embed?: Record<string, { field: string; as: Presenter }>;
   /** Fields, in addition to id, tenant, naturalId and createdAt, that a PUT cannot change. */
   identity?: readonly string[];
@@ -120,7 +123,10 @@ export function resource<T>(
   };
 }
 
-/** Returns a field of a record as it is embedded: presented, or each item presented. Removes it from the record unless `stays`. */
+/**
+ * Returns a field of a record as it is embedded: presented, or each item presented. Removes it from the record unless
+ * `stays`.
+ */
 function embedField(
   record: Json,
   name: string,
@@ -134,7 +140,10 @@ function embedField(
   return Array.isArray(value) ? value.map((item) => inner.present(item, request)) : inner.present(value, request);
 }
 
-/** Presents the field's JSON as it is, or the result of `map`, whose JSON Schema is `shape`. The selection `*` is every leaf of the type. */
+/**
+ * Presents the field's JSON as it is, or the result of `map`, whose JSON Schema is `shape`. The selection `*` is every
+ * leaf of the type.
+ */
 export function value<T = unknown>(
   selection = '',
   map?: (result: T, params: Readonly<Record<string, string>>) => unknown,
@@ -170,11 +179,17 @@ export const confirmation = value('', () => ({ success: true }), {
 export interface CollectionOptions {
   /** Selection of further fields of the page, presented next to `total`. */
   extra?: string;
-  /** The page's field that contains the cursor of the next page. The link `next` then has `?after=`, and there is no `last`. */
+  /**
+   * The page's field that contains the cursor of the next page. The link `next` then has `?after=`, and there is no
+   * `last`.
+   */
   cursor?: string;
 }
 
-/** Presents a HAL collection with the relation `svc:<rel>`. The field returns a page (`items start count total`) or a plain list. */
+/**
+ * Presents a HAL collection with the relation `svc:<rel>`. The field returns a page (`items start count total`) or a
+ * plain list.
+ */
 export function collection(rel: string, item: Presenter, options: CollectionOptions = {}): Presenter {
   return {
     on(type, field) {

@@ -20,8 +20,8 @@ export interface BodyRules {
 }
 
 /**
- * Copies the values of a body into the variables. Returns the identity fields that were sent, undefined when there are none.
- * Throws 400 for unknown keys and for a body that is no object.
+ * Copies the values of a body into the variables. Returns the identity fields that were sent, undefined when there are
+ * none. Throws 400 for unknown keys and for a body that is no object.
  */
 export type ReadBody = (body: unknown, params: PathParameters, variables: Json) => Json | undefined;
 

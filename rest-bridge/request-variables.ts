@@ -40,8 +40,8 @@ interface ArgumentPlaces extends Pick<BodyRules, 'whole' | 'single'> {
 }
 
 /**
- * Divides a row's arguments between query string and body. `waits` marks a long mutation, whose argument `wait` the bridge itself
- * sets from the header `Prefer`.
+ * Divides a row's arguments between query string and body. `waits` marks a long mutation, whose argument `wait` the
+ * bridge itself sets from the header `Prefer`.
  */
 function divideArguments({ options, method }: Row, { slots, bound, chain }: RowPlan, waits: boolean): ArgumentPlaces {
   const external = new Map(Object.entries(options.rename ?? {}).map(([key, argument]) => [argument, key]));

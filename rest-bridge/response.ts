@@ -14,7 +14,10 @@ import { createEnumEncoder } from './enums.ts';
 import type { Presentation } from './present.ts';
 import type { Json, Row } from './route.ts';
 
-/** Turns a GraphQL result into a REST response. Throws the first GraphQL error, and 404 when a field of the chain is null. */
+/**
+ * Turns a GraphQL result into a REST response. Throws the first GraphQL error, and 404 when a field of the chain is
+ * null.
+ */
 export type CreateResponse = (result: ExecutionResult, call: Call, variables: Json) => RestResponse;
 
 /** Returns the node of the last field of a document's chain. */
@@ -28,8 +31,9 @@ function leafNode(document: DocumentNode, depth: number): FieldNode {
 }
 
 /**
- * Creates what turns the results of a row's document into responses: errors, missing parents, REST values of enums, presentation,
- * status and `Location`. `defers` marks the document that does not wait for the result: its response is 202.
+ * Creates what turns the results of a row's document into responses: errors, missing parents, REST values of enums,
+ * presentation, status and `Location`. `defers` marks the document that does not wait for the result: its response is
+ * 202.
  */
 export function createResponder(
   schema: GraphQLSchema,

@@ -8,9 +8,15 @@ export type Json = Record<string, unknown>;
 
 /** Options of a row. Most rows have none. */
 export interface RouteOptions {
-  /** Status of success. Default 200, or 204 for a row without a presenter. With 201 the header `Location` is the record's link `self`. */
+  /**
+   * Status of success. Default 200, or 204 for a row without a presenter. With 201 the header `Location` is the
+   * record's link `self`.
+   */
   status?: number | ((result: Json) => number);
-  /** Arguments of a POST or PUT that are in the query string instead of the body. GET and DELETE have all arguments there. */
+  /**
+   * Arguments of a POST or PUT that are in the query string instead of the body. GET and DELETE have all arguments
+   * there.
+   */
   query?: readonly string[];
   /** Argument that takes the whole body. Default `input`, if the field has it. */
   body?: string;
@@ -29,8 +35,8 @@ export interface RouteOptions {
   /** Permission of a row without a GraphQL field. `public` allows callers without credentials. */
   permission?: string;
   /**
-   * What the row reads: `json` (default), `multipart` (a form, whose texts are keys of the input and whose first file is `file`), or
-   * `bytes` for a handler that reads the stream `request.body`.
+   * What the row reads: `json` (default), `multipart` (a form, whose texts are keys of the input and whose first file
+   * is `file`), or `bytes` for a handler that reads the stream `request.body`.
    */
   consumes?: 'json' | 'multipart' | 'bytes';
   /** Media types that the handler returns, for the OpenAPI document. */
@@ -46,7 +52,10 @@ export interface RouteOptions {
 export interface Row {
   method: Method;
   path: string;
-  /** `createJob`, `dataset.filters` (a child is a field of its parent), `Subscription.progress`; null for a handler without a field. */
+  /**
+   * `createJob`, `dataset.filters` (a child is a field of its parent), `Subscription.progress`; null for a handler
+   * without a field.
+   */
   field: string | null;
   presenter?: Presenter;
   /** Whether sofa-api serves the row: the response is the JSON of the field. */
@@ -183,7 +192,10 @@ const activity: Aspect = ({ path, word, one }) => {
 
 const OWNED = { permissions, owner, shares: createShareRows(), tags: createTagRows(), favorite, activity, references };
 
-/** Returns the aspects of a kind that users own and share. `own` replaces those in which the kind differs from all others. */
+/**
+ * Returns the aspects of a kind that users own and share. `own` replaces those in which the kind differs from all
+ * others.
+ */
 export const ownedAspects = (own: Partial<typeof OWNED> = {}): Aspect[] => Object.values({ ...OWNED, ...own });
 
 type CrudRow = 'list' | 'create' | 'read' | 'update' | 'delete';
@@ -195,7 +207,9 @@ export interface KindOptions {
   rows?: Partial<Record<CrudRow, RouteOptions>>;
   /** Presents the items of the list. Default: the kind's presenter. */
   item?: Presenter;
-  /** Rows in addition to list, create, read, update and delete. Default: those of all kinds that users own and share. */
+  /**
+   * Rows in addition to list, create, read, update and delete. Default: those of all kinds that users own and share.
+   */
   aspects?: readonly Aspect[];
 }
 
@@ -203,8 +217,8 @@ const toCamelCase = (kebab: string): string => kebab.replace(/-(\w)/g, (_, lette
 const capitalize = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
 
 /**
- * Returns all rows of a kind: `kind('datasets', 'dataset', dataset)` lists, creates, reads, updates and deletes below `/datasets`,
- * with the relation `svc:dataset`.
+ * Returns all rows of a kind: `kind('datasets', 'dataset', dataset)` lists, creates, reads, updates and deletes below
+ * `/datasets`, with the relation `svc:dataset`.
  */
 export function kind(plural: string, singular: string, presenter: Presenter, options: KindOptions = {}): Row[] {
   const one = options.names?.one ?? toCamelCase(singular);

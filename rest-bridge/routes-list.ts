@@ -1,7 +1,9 @@
 import type { Endpoint } from './bridge.ts';
 import { coordinateOf, templatePath } from './openapi.ts';
 
-/** Returns the text of `schema/routes.txt`: one line `METHOD path -> field, permission` for each route, sorted by path. */
+/**
+ * Returns the text of `schema/routes.txt`: one line `METHOD path -> field, permission` for each route, sorted by path.
+ */
 export function routesList(endpoints: readonly Endpoint[]): string {
   const lines = endpoints.map((endpoint) => {
     const path = templatePath(endpoint.row.path);

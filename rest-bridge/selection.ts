@@ -22,8 +22,8 @@ export function topLevelNames(selection: string): string[] {
 }
 
 /**
- * Calls `links` with a record that notes which fields are read. Returns these fields, so that they can be selected, and the link
- * templates.
+ * Calls `links` with a record that notes which fields are read. Returns these fields, so that they can be selected, and
+ * the link templates.
  */
 export function traceLinks<T>(links: (record: T, params: Readonly<Record<string, string>>) => Links): {
   reads: string[];

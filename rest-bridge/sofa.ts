@@ -8,7 +8,9 @@ import { errorResponse } from './error-response.ts';
 /** Runs one request to a plain row through sofa-api. Throws what the row throws. */
 export type RunPlainRow = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
-/** The context of one request within sofa-api. It names the endpoint, because Fastify has routed the request already. */
+/**
+ * The context of one request within sofa-api. It names the endpoint, because Fastify has routed the request already.
+ */
 interface SofaContext {
   endpoint: Endpoint;
   call: Call;
@@ -17,7 +19,10 @@ interface SofaContext {
 }
 type SofaConfig = Parameters<typeof useSofa>[0];
 
-/** The type of every field that sofa-api sees. It would select all fields of an object type; the row's own document selects. */
+/**
+ * The type of every field that sofa-api sees. It would select all fields of an object type; the row's own document
+ * selects.
+ */
 const PlainJson = new GraphQLScalarType({
   name: 'PlainJson',
   description: 'Response of a plain row, as its document selects it.',
@@ -33,18 +38,19 @@ const rootField = (document: DocumentNode): string => {
 /**
  * Creates the runner of plain rows, which is sofa-api.
  *
- * Which rows: those declared with `plain(...)`. Their response is the JSON of the field itself, without links, ETag or a status of
- * their own. All other rows (HAL, `Location`, conditional requests, forms, bytes, streams) need the presenters and handlers of the bridge.
+ * Which rows: those declared with `plain(...)`. Their response is the JSON of the field itself, without links, ETag or
+ * a status of their own. All other rows (HAL, `Location`, conditional requests, forms, bytes, streams) need the
+ * presenters and handlers of the bridge.
  *
- * Why sofa-api: the product requires it for these routes. It matches these requests, calls `execute` and serializes
- * the result; arguments, permissions and errors stay those of the bridge.
+ * Why sofa-api: the product requires it for these routes. It matches these requests, calls `execute` and serializes the
+ * result; arguments, permissions and errors stay those of the bridge.
  *
- * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row knows the selection,
- * validates unknown keys, converts enums and returns 404 for a missing parent, as every other row does. sofa-api therefore gets a
- * schema with one leaf field for each row, and our `execute` runs the row.
+ * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row knows
+ * the selection, validates unknown keys, converts enums and returns 404 for a missing parent, as every other row does.
+ * sofa-api therefore gets a schema with one leaf field for each row, and our `execute` runs the row.
  *
- * Requests reach sofa-api only through this function. Its own `/webhook` routes, which send requests to any URL that a client names,
- * are unreachable.
+ * Requests reach sofa-api only through this function. Its own `/webhook` routes, which send requests to any URL that a
+ * client names, are unreachable.
  */
 export function createSofaRunner(endpoints: readonly Endpoint[]): RunPlainRow {
   const plain = new Map(endpoints.filter(({ row }) => row.plain).map((endpoint, index) => [`row${index}`, endpoint]));

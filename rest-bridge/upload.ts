@@ -35,12 +35,15 @@ interface UploadForm {
 }
 
 /**
- * Reads the form of a request up to its file. Texts after the file belong to the input as well: `wholeInput` of the file reads them.
- * Throws 400 for a malformed form, 413 for a text that is too long, 415 for a request that is no form.
+ * Reads the form of a request up to its file. Texts after the file belong to the input as well: `wholeInput` of the
+ * file reads them. Throws 400 for a malformed form, 413 for a text that is too long, 415 for a request that is no form.
  */
 export type ReadForm = (request: FastifyRequest, params: Call['params']) => Promise<UploadForm>;
 
-/** Creates the reader of a row's forms. Texts are converted to the types of the arguments of their names. Empty texts are ignored. */
+/**
+ * Creates the reader of a row's forms. Texts are converted to the types of the arguments of their names. Empty texts
+ * are ignored.
+ */
 export function createFormReader(parser: RequestParser): ReadForm {
   const { whole, single } = parser.body;
   const input = whole && getNullableType(whole.type);
@@ -124,7 +127,10 @@ async function readUntilFile(
   }
 }
 
-/** Converts a text of the form to the type of its argument. A text without an argument stays as it is: the row refuses unknown keys. */
+/**
+ * Converts a text of the form to the type of its argument. A text without an argument stays as it is: the row refuses
+ * unknown keys.
+ */
 function parseFormText(name: string, value: unknown, type: GraphQLInputType | undefined): unknown {
   if (type === undefined || typeof value !== 'string') return value;
   try {

@@ -22,8 +22,9 @@ const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
 const MAX_CAUSES = 6;
 
 /**
- * Returns the `ApiError` that the client may see for a thrown value: the value itself, the error that GraphQL wrapped, 503 for a lost
- * database connection, or Fastify's error for an invalid request. Returns undefined for an unexpected exception.
+ * Returns the `ApiError` that the client may see for a thrown value: the value itself, the error that GraphQL wrapped,
+ * 503 for a lost database connection, or Fastify's error for an invalid request. Returns undefined for an unexpected
+ * exception.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   let cause = error;
@@ -52,7 +53,10 @@ function fromDatabase(error: Error): ApiError | undefined {
   return undefined;
 }
 
-/** Converts errors for values that do not fit their types. graphql-js throws them before a resolver runs; only their messages identify them. */
+/**
+ * Converts errors for values that do not fit their types. graphql-js throws them before a resolver runs; only their
+ * messages identify them.
+ */
 function fromGraphql(error: Error): ApiError | undefined {
   if (!(error instanceof GraphQLError) || error.originalError instanceof ApiError) return undefined;
   const isInvalidValue =

@@ -94,8 +94,8 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
 const CHILD_VARIABLES = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 
 /**
- * Sets the number of libuv threads to 16: the index may occupy nine of them for seconds, and file system and DNS need some as well.
- * Must be called before anything uses the thread pool.
+ * Sets the number of libuv threads to 16: the index may occupy nine of them for seconds, and file system and DNS need
+ * some as well. Must be called before anything uses the thread pool.
  */
 export function widenThreadPool(): void {
   process.env.UV_THREADPOOL_SIZE ??= '16';

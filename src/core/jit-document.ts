@@ -2,8 +2,9 @@ import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 
 /*
- * The only place that uses graphql-jit. It is in core because both APIs compile documents: the REST bridge its own, the GraphQL
- * endpoint those of clients, and neither may import the other. Compiling is pure: it reads no file and opens no connection.
+ * The only place that uses graphql-jit. It is in core because both APIs compile documents: the REST bridge its own, the
+ * GraphQL endpoint those of clients, and neither may import the other. Compiling is pure: it reads no file and opens no
+ * connection.
  */
 
 /** Runs one compiled document. The result has no `data` when the variables do not fit their types. */
@@ -26,8 +27,8 @@ export function compileDocument(schema: GraphQLSchema, document: DocumentNode): 
 }
 
 /**
- * Returns a function that calls `compile` once, on its call number `use`. It returns undefined before that call, and the result of
- * `compile` from then on.
+ * Returns a function that calls `compile` once, on its call number `use`. It returns undefined before that call, and
+ * the result of `compile` from then on.
  */
 export function compileAtUse<T>(use: number, compile: () => T | undefined): () => T | undefined {
   let uses = 0;

@@ -49,8 +49,8 @@ export async function findUnavailableParts({
 }
 
 /**
- * Registers `/healthz` (the process runs), `/readyz` (everything that it needs works) and `/metrics` (Prometheus; for the bearer token
- * `METRICS_TOKEN`, or for loopback callers only). See docs/contract.md#running-it.
+ * Registers `/healthz` (the process runs), `/readyz` (everything that it needs works) and `/metrics` (Prometheus; for
+ * the bearer token `METRICS_TOKEN`, or for loopback callers only). See docs/contract.md#running-it.
  */
 export async function healthRoutes(app: FastifyInstance, { platform }: { platform: Platform }): Promise<void> {
   const registry = new Registry();

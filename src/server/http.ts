@@ -23,7 +23,7 @@ import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { sendSecurityHeaders } from './security-headers.ts';
 
-/** Maximum time to receive a request. Its headers have one minute, by Fastify's default; idle connections close earlier. */
+/** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How long requests may continue while the service stops, which takes 30 seconds at most. */
@@ -66,8 +66,8 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
 }
 
 /**
- * Creates a signal that aborts when the server closes. Streams end then, and their connections close after them. Connections that are
- * still open after `CLOSE_TIMEOUT_MS` are cut.
+ * Creates a signal that aborts when the server closes. Streams end then, and their connections close after them.
+ * Connections that are still open after `CLOSE_TIMEOUT_MS` are cut.
  */
 function createClosingSignal(app: FastifyInstance): AbortSignal {
   const closing = new AbortController();
@@ -81,7 +81,9 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** Creates the Fastify server with what applies to every route: headers, cookies, compression, limits, error responses. */
+/**
+ * Creates the Fastify server with what applies to every route: headers, cookies, compression, limits, error responses.
+ */
 async function createServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,

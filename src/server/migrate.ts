@@ -34,8 +34,8 @@ export const MIGRATIONS = [
 const MIGRATION_LOCK = 4_711_001;
 
 /**
- * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at a time.
- * Returns the names of the migrations that ran. See docs/architecture.md#migrations.
+ * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at
+ * a time. Returns the names of the migrations that ran. See docs/architecture.md#migrations.
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = new pg.Client({

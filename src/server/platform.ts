@@ -26,7 +26,9 @@ export interface OpenPlatform {
   close(): Promise<void>;
 }
 
-/** Opens everything that a process needs. `url` is of a migrated database. On failure, what was opened is closed again. */
+/**
+ * Opens everything that a process needs. `url` is of a migrated database. On failure, what was opened is closed again.
+ */
 export async function openPlatform(config: Config, url: string, log: Logger, publicUrl: string): Promise<OpenPlatform> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -77,7 +79,10 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
   }
 }
 
-/** Returns the identity of the service's own database, which no datasource may use. Logs a warning and returns null when Postgres refuses to return it. */
+/**
+ * Returns the identity of the service's own database, which no datasource may use. Logs a warning and returns null when
+ * Postgres refuses to return it.
+ */
 async function findOwnIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
   try {
     const [own] = await system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL });

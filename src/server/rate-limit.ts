@@ -4,15 +4,15 @@ import type { Platform } from '../core/platform.ts';
 const WINDOW_MS = 60_000;
 
 /**
- * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it). Calls are counted in the process, and
- * shared with other processes through Postgres every second, so that no request waits for a query.
+ * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it). Calls are counted in the
+ * process, and shared with other processes through Postgres every second, so that no request waits for a query.
  */
 export class RateLimiter {
   readonly #limit: number;
   readonly #platform: Pick<Platform, 'system' | 'log'>;
   #window = 0;
-  /** Calls of this window by caller: `seen` by all processes at the last exchange, and `ours` since then. */
-  #calls = new Map<string, { seen: number; ours: number }>();
+  /** Calls of this window by caller: `seen` by all processes at the last exchange, and `unshared` since then. */
+  #calls = new Map<string, { seen: number; unshared: number }>();
   readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(platform: Pick<Platform, 'config' | 'system' | 'log'>) {
@@ -26,8 +26,8 @@ export class RateLimiter {
     if (this.#limit === 0) return;
     this.check(caller);
     const calls = this.#calls.get(caller);
-    if (calls) calls.ours++;
-    else this.#calls.set(caller, { seen: 0, ours: 1 });
+    if (calls) calls.unshared++;
+    else this.#calls.set(caller, { seen: 0, unshared: 1 });
   }
 
   /** Throws 429 when the caller has reached the limit. Does not count the call. */
@@ -40,7 +40,7 @@ export class RateLimiter {
       this.#calls = new Map();
     }
     const calls = this.#calls.get(caller);
-    if (!calls || calls.seen + calls.ours < this.#limit) return;
+    if (!calls || calls.seen + calls.unshared < this.#limit) return;
     const seconds = Math.max(1, Math.ceil((window + WINDOW_MS - now) / 1000));
     throw rateLimited(undefined, {
       headers: {
@@ -55,8 +55,8 @@ export class RateLimiter {
   async #reconcile(): Promise<void> {
     const window = this.#window;
     const pending = [...this.#calls]
-      .filter(([, { ours }]) => ours > 0)
-      .map(([caller, calls]) => ({ caller, calls, ours: calls.ours }));
+      .filter(([, { unshared }]) => unshared > 0)
+      .map(([caller, calls]) => ({ caller, calls, unshared: calls.unshared }));
     if (!pending.length) return;
     try {
       const rows = await this.#platform.system.query<{ caller: string; count: number }>({
@@ -69,12 +69,12 @@ export class RateLimiter {
             count = case when r.at = excluded.at then r.count + excluded.count else excluded.count end,
             at = excluded.at
           returning caller, count`,
-        values: [new Date(window), pending.map(({ caller }) => caller), pending.map(({ ours }) => ours)],
+        values: [new Date(window), pending.map(({ caller }) => caller), pending.map(({ unshared }) => unshared)],
       });
       const counts = new Map(rows.map(({ caller, count }) => [caller, count]));
-      for (const { caller, calls, ours } of pending) {
-        calls.ours -= ours;
-        calls.seen = counts.get(caller) ?? calls.seen + ours;
+      for (const { caller, calls, unshared } of pending) {
+        calls.unshared -= unshared;
+        calls.seen = counts.get(caller) ?? calls.seen + unshared;
       }
     } catch (error) {
       this.#platform.log.warn({ err: error }, 'Exchanging rate limits failed');

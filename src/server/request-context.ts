@@ -58,7 +58,10 @@ export function createContextFactory({ platform, authenticator, limiter, closing
   };
 }
 
-/** Returns the caller with this credential, null for an invalid one. An address with too many invalid credentials gets 429 without a query. */
+/**
+ * Returns the caller with this credential, null for an invalid one. An address with too many invalid credentials gets
+ * 429 without a query.
+ */
 export async function identify(
   credential: Credential,
   address: string,

@@ -1,6 +1,8 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Logs one line for each request, at level debug. It contains the route instead of the URL, which may contain a secret. */
+/**
+ * Logs one line for each request, at level debug. It contains the route instead of the URL, which may contain a secret.
+ */
 export class RequestLog extends LogController {
   override incomingRequest(): void {}
 

@@ -7,7 +7,10 @@ import { SESSION_ABSOLUTE, type Credential } from '../services/identity/credenti
 /** Name of the session cookie. */
 export const SESSION_COOKIE = 'dws_session';
 
-/** Returns the credential of a request; null without one, and for a malformed one. A bearer token takes precedence over a cookie. */
+/**
+ * Returns the credential of a request; null without one, and for a malformed one. A bearer token takes precedence over
+ * a cookie.
+ */
 export function credentialOf(authorization: string | undefined, cookie: string | undefined): Credential | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (bearer) return /^dws_[\w-]{43}$/.test(bearer) ? { method: 'token', secret: bearer } : null;
@@ -18,10 +21,9 @@ export function credentialOf(authorization: string | undefined, cookie: string |
 export type WatchRequest = (end: (reason: Error) => void) => () => void;
 
 /**
- * The facts of an HTTP request. `signal` aborts when the client disconnects before the response, or when `watch` ends the request. It is
- * created on first use.
- * This is a class, because V8 creates a hidden class for each object literal with a getter, which delays garbage collection of the
- * request: that cost a fifth of a read.
+ * The facts of an HTTP request. `signal` aborts when the client disconnects before the response, or when `watch` ends
+ * the request. It is created on first use. This is a class, because V8 creates a hidden class for each object literal
+ * with a getter, which delays garbage collection of the request: that cost a fifth of a read.
  */
 export class HttpRequestFacts implements RequestFacts {
   readonly id: string;
@@ -78,7 +80,10 @@ export class HttpRequestFacts implements RequestFacts {
   }
 }
 
-/** Returns whether a request lacks proof (`Sec-Fetch-Site` or `Origin`) that it comes from the service's own pages or from `CORS_ORIGINS`. */
+/**
+ * Returns whether a request lacks proof (`Sec-Fetch-Site` or `Origin`) that it comes from the service's own pages or
+ * from `CORS_ORIGINS`.
+ */
 export function isForeign(
   { headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest,
   allowed: readonly string[],

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 
-/** The roles that the service's pools assume. The migrator owns the tables and is neither. See docs/architecture.md#tenants. */
+/**
+ * The roles that the service's pools assume. The migrator owns the tables and is neither. See
+ * docs/architecture.md#tenants.
+ */
 export const ROLES = ['dws_app', 'dws_system'] as const;
 
 /** Returns the statements that create missing roles and let the migrator assume them. */
@@ -30,7 +33,10 @@ async function missingRoleStatements(client: pg.Client): Promise<string[]> {
     ]);
 }
 
-/** Creates missing roles and lets the migrator assume them. Throws an error with the SQL for an administrator if the login may not. */
+/**
+ * Creates missing roles and lets the migrator assume them. Throws an error with the SQL for an administrator if the
+ * login may not.
+ */
 export async function ensureRoles(client: pg.Client): Promise<void> {
   const statements = await missingRoleStatements(client);
   for (const statement of statements) {

@@ -13,8 +13,8 @@ const HEADERS = {
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * Sets security headers and `x-request-id` on every response. The headers are created once: @fastify/helmet creates them for each
- * request, which costs a tenth of a read.
+ * Sets security headers and `x-request-id` on every response. The headers are created once: @fastify/helmet creates
+ * them for each request, which costs a tenth of a read.
  */
 export function sendSecurityHeaders(app: FastifyInstance, https: boolean): void {
   const headers = {

@@ -71,7 +71,10 @@ export async function serve(config: Config): Promise<RunningService> {
   }
 }
 
-/** Creates the demo in the background. Returns a function that cancels it and waits for its end: to be called first when stopping. */
+/**
+ * Creates the demo in the background. Returns a function that cancels it and waits for its end: to be called first when
+ * stopping.
+ */
 function startSeeding(platform: Platform, adminUrl: string): () => Promise<void> {
   const stopping = new AbortController();
   const seeding = seedDemo(platform, adminUrl, console.log, stopping.signal);

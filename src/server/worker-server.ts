@@ -4,7 +4,10 @@ import type { Platform } from '../core/platform.ts';
 import { healthRoutes } from './health.ts';
 import { RequestLog } from './request-log.ts';
 
-/** Creates the server of a process with `ROLE=worker`: `/healthz`, `/readyz` and `/metrics`. See docs/contract.md#running-it. */
+/**
+ * Creates the server of a process with `ROLE=worker`: `/healthz`, `/readyz` and `/metrics`. See
+ * docs/contract.md#running-it.
+ */
 export async function createWorkerServer(platform: Platform): Promise<FastifyInstance> {
   const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;
   app.setErrorHandler(sendError);

@@ -14,7 +14,10 @@ export interface CostItem {
   isOpen: boolean;
 }
 
-/** The cost of a selection set: its own items and, as arrays, those of its fragments. All spreads of a fragment share its array. */
+/**
+ * The cost of a selection set: its own items and, as arrays, those of its fragments. All spreads of a fragment share
+ * its array.
+ */
 export type Cost = (CostItem | Cost)[];
 
 interface CostSum {

@@ -15,7 +15,9 @@ export { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS };
 export const MAX_TOKENS = 10_000;
 export const MAX_COST = 50_000;
 
-/** Parses a document of at most 10 000 tokens. Throws `GRAPHQL_LIMIT` for a longer one, and syntax errors of graphql-js. */
+/**
+ * Parses a document of at most 10 000 tokens. Throws `GRAPHQL_LIMIT` for a longer one, and syntax errors of graphql-js.
+ */
 export function parseLimited(source: string): DocumentNode {
   try {
     return parse(source, { maxTokens: MAX_TOKENS });
@@ -38,9 +40,10 @@ interface DocumentCost {
 const documentCosts = new WeakMap<DocumentNode, Map<string, DocumentCost>>();
 
 /**
- * Checks the limits of an operation. Returns its cost: 1 for an object, 0 for a scalar, and for a list its items times the `limit`, or
- * times 10 without one. The `limit` of a field that returns a page applies to the lists of the page. Repeated fields and fragments count
- * repeatedly. `variables` are the raw values of the request. Throws `GRAPHQL_LIMIT`; invalid documents are left to validation.
+ * Checks the limits of an operation. Returns its cost: 1 for an object, 0 for a scalar, and for a list its items times
+ * the `limit`, or times 10 without one. The `limit` of a field that returns a page applies to the lists of the page.
+ * Repeated fields and fragments count repeatedly. `variables` are the raw values of the request. Throws
+ * `GRAPHQL_LIMIT`; invalid documents are left to validation.
  */
 export function checkLimits(
   document: DocumentNode,

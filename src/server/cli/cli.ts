@@ -7,7 +7,10 @@ import { addSchemaCommands } from './schema-commands.ts';
 /** The process exits after this time even if stopping has not finished. See docs/contract.md#running-it. */
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
-/** Runs the command line `dws`. A failure prints one line to standard error and sets exit code 1. See docs/contract.md#running-it. */
+/**
+ * Runs the command line `dws`. A failure prints one line to standard error and sets exit code 1. See
+ * docs/contract.md#running-it.
+ */
 export async function runCommand(argv: string[]): Promise<void> {
   const program = new Command('dws').description('Data Workspace Service').showHelpAfterError();
   program

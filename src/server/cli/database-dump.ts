@@ -111,8 +111,9 @@ const FUNCTIONS = `
 const FOREIGN_TABLES = new Set(['migration']);
 
 /**
- * Returns what the migrations created, as SQL: tables with columns, constraints, indexes, policies, triggers and grants, then functions.
- * The text is for reading and comparing: it is sorted, columns by name, so that equal databases have equal texts.
+ * Returns what the migrations created, as SQL: tables with columns, constraints, indexes, policies, triggers and
+ * grants, then functions. The text is for reading and comparing: it is sorted, columns by name, so that equal databases
+ * have equal texts.
  */
 export async function dumpDatabase(client: pg.Client): Promise<string> {
   await client.query(`set search_path = pg_catalog`);
@@ -125,7 +126,8 @@ export async function dumpDatabase(client: pg.Client): Promise<string> {
       (one, other) => compare(one.about, other.about) || one.rank - other.rank || compare(one.text, other.text),
     );
   const entriesByTable = Map.groupBy(sorted, ({ about }) => about);
-  return `${[...entriesByTable.values()].map((tableEntries) => tableEntries.map(({ text }) => text).join('\n')).join('\n\n')}\n`;
+  const paragraphs = [...entriesByTable.values()].map((entries) => entries.map(({ text }) => text).join('\n'));
+  return `${paragraphs.join('\n\n')}\n`;
 }
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

@@ -34,7 +34,10 @@ export async function checkMigrations(client: pg.Client): Promise<string> {
   return `${ran.length} ran, none missing`;
 }
 
-/** Checks that both roles can be assumed, and that row-level security applies to them and is forced on every table with tenants. */
+/**
+ * Checks that both roles can be assumed, and that row-level security applies to them and is forced on every table with
+ * tenants.
+ */
 export async function checkRowSecurity(client: pg.Client): Promise<string> {
   for (const role of ROLES)
     await client.query(`begin; set local role ${role}; rollback`).catch(async ({ message }: Error) => {

@@ -16,12 +16,16 @@ import { withDatabase } from './operator-database.ts';
 /** Minimum free disk space for refreshes and Postgres. */
 const MIN_FREE_BYTES = 1_000_000_000;
 
-/** Runs one check and prints its line. Returns whether it passed. `check` returns what was found, or throws an error with the reason. */
+/**
+ * Runs one check and prints its line. Returns whether it passed. `check` returns what was found, or throws an error
+ * with the reason.
+ */
 type RunCheck = (name: string, check: () => string | Promise<string>) => Promise<boolean>;
 
 /**
- * Checks everything that the service needs. Prints one line for each check: `ok` or `FAIL`, name, and what was found. Returns whether
- * all checks passed. Changes nothing; an embedded Postgres that is not running is started for the checks.
+ * Checks everything that the service needs. Prints one line for each check: `ok` or `FAIL`, name, and what was found.
+ * Returns whether all checks passed. Changes nothing; an embedded Postgres that is not running is started for the
+ * checks.
  */
 export async function doctor(print: (line: string) => void): Promise<boolean> {
   let isHealthy = true;

@@ -11,8 +11,8 @@ export interface OperatorDatabase {
 }
 
 /**
- * Runs `work` on the service's database: `DATABASE_URL`, otherwise the embedded Postgres of `DATA_DIR`. If no process runs the
- * embedded Postgres, it is started for the duration of `work`.
+ * Runs `work` on the service's database: `DATABASE_URL`, otherwise the embedded Postgres of `DATA_DIR`. If no process
+ * runs the embedded Postgres, it is started for the duration of `work`.
  */
 export async function withDatabase<T>(config: Config, work: (database: OperatorDatabase) => Promise<T>): Promise<T> {
   const running = config.DATABASE_URL ?? runningEmbeddedPostgres(config.DATA_DIR);
@@ -25,7 +25,10 @@ export async function withDatabase<T>(config: Config, work: (database: OperatorD
   }
 }
 
-/** Runs `work` across tenants. Migrates a database that only this command uses; for others the error names `dws migrate`. */
+/**
+ * Runs `work` across tenants. Migrates a database that only this command uses; for others the error names `dws
+ * migrate`.
+ */
 export function withSystem<T>(work: (system: SystemPool) => Promise<T>): Promise<T> {
   return withDatabase(readConfig(), async ({ url, ownStart }) => {
     if (ownStart) await migrate(url);

@@ -50,7 +50,10 @@ function* schemaElements(schema: GraphQLSchema): Generator<SchemaElement> {
   }
 }
 
-/** Returns an error for each element without a description, deprecation without a reason, and root field without a permission. */
+/**
+ * Returns an error for each element without a description, deprecation without a reason, and root field without a
+ * permission.
+ */
 export function findElementErrors(schema: GraphQLSchema): string[] {
   const all = [...schemaElements(schema)];
   const undescribed = all.filter(({ description }) => !description?.trim()).map(({ at }) => `${at} has no description`);
@@ -68,7 +71,10 @@ export function findElementErrors(schema: GraphQLSchema): string[] {
   return [...undescribed, ...unexplained, ...unprotected];
 }
 
-/** Returns an error for each change that breaks clients of the released contract, unless CHANGES.md contains its description. */
+/**
+ * Returns an error for each change that breaks clients of the released contract, unless CHANGES.md contains its
+ * description.
+ */
 export function findUnannouncedBreaks(released: string, current: string, announced: string): string[] {
   return findBreakingChanges(buildSchema(released), buildSchema(current))
     .filter(({ description }) => !announced.includes(description))
@@ -106,7 +112,10 @@ interface Composer {
 /** A development package. The constant hides the import from tools that check the dependencies of the service. */
 const COMPOSITION_PACKAGE: string = '@apollo/composition';
 
-/** Returns the errors of composing the subgraph into a federation 2 supergraph. Undefined where the composer is not installed. */
+/**
+ * Returns the errors of composing the subgraph into a federation 2 supergraph. Undefined where the composer is not
+ * installed.
+ */
 export async function findCompositionErrors(subgraph: string): Promise<string[] | undefined> {
   const composition = (await import(COMPOSITION_PACKAGE).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;

@@ -26,7 +26,10 @@ interface DemoDataset {
 /** Folders of the demo. `shop` contains everything, and the folder `queries` with the saved queries. */
 export const DEMO_FOLDERS = { shop: 'Demo shop', queries: 'Queries' } as const;
 
-/** Returns the saved queries of the demo. Dates are relative to `now`, because the shop's data ends on the day of its creation. */
+/**
+ * Returns the saved queries of the demo. Dates are relative to `now`, because the shop's data ends on the day of its
+ * creation.
+ */
 export function demoQueries(now: Date): DemoQuery[] {
   const yearAgo = new Date(Date.UTC(now.getUTCFullYear() - 1, now.getUTCMonth(), 1)).toISOString().slice(0, 10);
   return [
@@ -126,8 +129,8 @@ export const DEMO_DATASETS: readonly DemoDataset[] = [
     name: 'Customers',
     slug: 'customers',
     description: 'All customers with the number and total of their orders.',
-    query: `select c.id, c.name, c.email, c.country, c.city, c.segment, c.company, c.birth_date, c.newsletter, c.registered_at,
-       count(o.id) as orders, coalesce(sum(o.total), 0) as revenue, max(o.ordered_at) as last_order_at
+    query: `select c.id, c.name, c.email, c.country, c.city, c.segment, c.company, c.birth_date, c.newsletter,
+       c.registered_at, count(o.id) as orders, coalesce(sum(o.total), 0) as revenue, max(o.ordered_at) as last_order_at
 from customers c
 left join orders o on o.customer_id = c.id
 group by c.id

@@ -24,8 +24,10 @@ import { formatError } from './format-error.ts';
 const REQUEST_STATUSES = new Set([401, 429]);
 
 /**
- * Creates the plugin with the rules of this service. It is a single plugin, because each plugin costs a promise for each hook.
- * - Before a document runs: the origin of mutations, the limits, and credentials for introspection without `PUBLIC_SCHEMA`.
+ * Creates the plugin with the rules of this service. It is a single plugin, because each plugin costs a promise for
+ * each hook.
+ * - Before a document runs: the origin of mutations, the limits, and credentials for introspection without
+ *   `PUBLIC_SCHEMA`.
  * - Compiled documents run on graphql-jit instead of Apollo's executor.
  * - Unexpected errors are logged, the HTTP status is set, and the cost is returned in `extensions`.
  */
@@ -61,7 +63,10 @@ const createRequestPlugin = (
   },
 });
 
-/** Returns the response of a compiled document. Errors are formatted and logged, and set the status, as Apollo does for other documents. */
+/**
+ * Returns the response of a compiled document. Errors are formatted and logged, and set the status, as Apollo does for
+ * other documents.
+ */
 function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   for (const error of errors ?? []) logUnexpected(error, context);
@@ -76,8 +81,8 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
 }
 
 /**
- * Sets the HTTP status of a response with errors: 401 and 429 for the whole request, the status of its error for a document that did
- * not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
+ * Sets the HTTP status of a response with errors: 401 and 429 for the whole request, the status of its error for a
+ * document that did not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
  */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
   const apiErrors = errors.map((error) => toApiError(error));

@@ -11,7 +11,10 @@ import {
 } from 'graphql';
 import { compileAtUse, compileDocument, type JitDocument } from '../../core/jit-document.ts';
 
-/** Runs a client's document. Returns null when it must run on graphql-js: it is not compiled, or its variables do not fit. */
+/**
+ * Runs a client's document. Returns null when it must run on graphql-js: it is not compiled, or its variables do not
+ * fit.
+ */
 export type RunCompiled = (
   document: DocumentNode,
   context: object,
@@ -23,8 +26,8 @@ const COMPILED_AT_USE = 20;
 const MAX_COMPILED = 500;
 
 /**
- * Creates the runner of compiled documents: the first 500 documents that are used 20 times. Each call counts as one use.
- * A compiled document runs three to six times as fast as an interpreted one.
+ * Creates the runner of compiled documents: the first 500 documents that are used 20 times. Each call counts as one
+ * use. A compiled document runs three to six times as fast as an interpreted one.
  */
 export function createCompiledRunner(schema: GraphQLSchema): RunCompiled {
   const known = new WeakMap<DocumentNode, () => JitDocument | undefined>();

@@ -18,7 +18,10 @@ interface Method {
   roles?: unknown[];
 }
 
-/** The metadata of TypeGraphQL's decorators that is needed here. TypeGraphQL stores it in a global and exports no access to it. */
+/**
+ * The metadata of TypeGraphQL's decorators that is needed here. TypeGraphQL stores it in a global and exports no access
+ * to it.
+ */
 interface ResolverMetadata {
   fields: { name: string; schemaName: string; simple?: boolean }[];
   fieldResolvers: Method[];
@@ -27,7 +30,10 @@ interface ResolverMetadata {
 const resolverMetadata = (): ResolverMetadata =>
   (globalThis as unknown as { TypeGraphQLMetadataStorage: ResolverMetadata }).TypeGraphQLMetadataStorage;
 
-/** Marks fields that are plain properties as simple: they get no resolver, and executors read the property. Saves a fifth of a list. To be called before the schema is built. */
+/**
+ * Marks fields that are plain properties as simple: they get no resolver, and executors read the property. Saves a
+ * fifth of a list. To be called before the schema is built.
+ */
 export function readPlainFieldsDirectly(): void {
   for (const field of resolverMetadata().fields) field.simple ??= field.name === field.schemaName;
 }
@@ -35,7 +41,10 @@ export function readPlainFieldsDirectly(): void {
 type Resolve = GraphQLFieldResolver<Record<string, unknown>, PublicContext>;
 type ReadParameter = (root: Record<string, unknown>, context: PublicContext, info: Parameters<Resolve>[3]) => unknown;
 
-/** Replaces field resolvers without arguments by direct calls, without TypeGraphQL's instances, promises and parameter sorting. Changes and returns the schema. */
+/**
+ * Replaces field resolvers without arguments by direct calls, without TypeGraphQL's instances, promises and parameter
+ * sorting. Changes and returns the schema.
+ */
 export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
   const { fieldResolvers, objectTypes } = resolverMetadata();
   for (const {

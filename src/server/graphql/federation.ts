@@ -18,9 +18,9 @@ import { entityFinders, subgraphOf, type EntityFinder } from './sdl.ts';
 const MAX_REPRESENTATIONS = 1000;
 
 /**
- * Adds the fields that a federation 2 router requires: `_service` and, when there are entities, `_entities`. A reference is resolved by
- * the root field of its type, so permissions, tenant and access apply. A reference that the caller cannot see is null.
- * See docs/contract.md#federation.
+ * Adds the fields that a federation 2 router requires: `_service` and, when there are entities, `_entities`. A
+ * reference is resolved by the root field of its type, so permissions, tenant and access apply. A reference that the
+ * caller cannot see is null. See docs/contract.md#federation.
  */
 export function withFederation(schema: GraphQLSchema): GraphQLSchema {
   const sdl = subgraphOf(schema);
@@ -99,7 +99,9 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
 
   return {
     type: new GraphQLNonNull(new GraphQLList(entity)),
-    description: `Returns entities in the order of their references, null where the caller has no access. At most ${MAX_REPRESENTATIONS} references.`,
+    description:
+      'Returns entities in the order of their references, null where the caller has no access. ' +
+      `At most ${MAX_REPRESENTATIONS} references.`,
     args: {
       representations: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(EntityReference))),

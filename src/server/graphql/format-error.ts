@@ -3,7 +3,10 @@ import { toApiError } from '../../core/api-error.ts';
 import { graphqlLimit } from '../../core/errors.ts';
 import { MAX_TOKENS } from '../../core/limits/limits.ts';
 
-/** Formats an error for GraphQL: the message of REST, and `extensions: {code, status, validation?}`. See docs/contract.md#errors. */
+/**
+ * Formats an error for GraphQL: the message of REST, and `extensions: {code, status, validation?}`. See
+ * docs/contract.md#errors.
+ */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const { message, locations, path } = formatted;
   const apiError = toApiError(error) ?? toLimitError(message);
@@ -39,7 +42,10 @@ const CLIENT_CODES = new Set([
   'OPERATION_RESOLUTION_FAILURE',
 ]);
 
-/** Returns whether graphql-js or Apollo refused the document or its variables. Such errors of graphql-js have no original error. */
+/**
+ * Returns whether graphql-js or Apollo refused the document or its variables. Such errors of graphql-js have no
+ * original error.
+ */
 const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolean =>
   CLIENT_CODES.has(String(formatted.extensions?.code)) || (error instanceof GraphQLError && !error.originalError);
 

@@ -2,7 +2,10 @@ import { HeaderMap, type HTTPGraphQLHead } from '@apollo/server';
 import { GraphQLError } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 
-/** Converts the error of a request that is refused before its document runs. Apollo responds with the status and headers of the `ApiError`. */
+/**
+ * Converts the error of a request that is refused before its document runs. Apollo responds with the status and headers
+ * of the `ApiError`.
+ */
 export function toRequestError(error: unknown): GraphQLError {
   const apiError = toApiError(error);
   const head: HTTPGraphQLHead = {

@@ -36,8 +36,8 @@ export interface EntityFinder {
 }
 
 /**
- * Returns the types that other subgraphs can refer to by id: objects that a root field returns by its only required argument.
- * The argument `username` of a user accepts an id as well.
+ * Returns the types that other subgraphs can refer to by id: objects that a root field returns by its only required
+ * argument. The argument `username` of a user accepts an id as well.
  */
 export function entityFinders(schema: GraphQLSchema): Map<string, EntityFinder> {
   const finders = new Map<string, EntityFinder>();
@@ -53,7 +53,10 @@ export function entityFinders(schema: GraphQLSchema): Map<string, EntityFinder> 
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])';
 
-/** Returns the SDL of the federation 2 subgraph: every type that can be found by id is an entity. See docs/contract.md#federation. */
+/**
+ * Returns the SDL of the federation 2 subgraph: every type that can be found by id is an entity. See
+ * docs/contract.md#federation.
+ */
 export function subgraphOf(schema: GraphQLSchema): string {
   const entities = entityFinders(schema);
   const keyed = contractOf(schema).replace(

@@ -38,9 +38,9 @@ type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 const MAX_OPEN_OPERATIONS = 100;
 
 /**
- * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams: {authorization}`, or the
- * session cookie of a same-origin upgrade. The socket is closed with 4403 without valid credentials, and when the user is disabled or
- * the credential ends. See docs/contract.md#graphql.
+ * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
+ * {authorization}`, or the session cookie of a same-origin upgrade. The socket is closed with 4403 without valid
+ * credentials, and when the user is disabled or the credential ends. See docs/contract.md#graphql.
  */
 export function createSocketHandler({
   schema,
@@ -131,7 +131,10 @@ function endConnection({ caller }: SocketExtra): void {
   caller?.ended.abort();
 }
 
-/** Returns the credential of a socket. The cookie is accepted on a same-origin upgrade only, because browsers send it from any origin. */
+/**
+ * Returns the credential of a socket. The cookie is accepted on a same-origin upgrade only, because browsers send it
+ * from any origin.
+ */
 function findCredential(
   { headers, cookies }: FastifyRequest,
   params: Record<string, unknown> | undefined,
