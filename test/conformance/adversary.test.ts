@@ -12,13 +12,13 @@ describe('hostile texts are the client’s fault, never ours', () => {
     for (const settings of [{ theme: '\ud800' }, { '\udc00': 1 }, { list: ['a', '\ud800'] }]) {
       expect(await ann.put('/me', { settings })).toMatchObject({
         status: 400,
-        body: { code: 'BAD_USER_INPUT', message: 'A text must be well-formed Unicode' },
+        body: { code: 'BAD_USER_INPUT', message: 'Text must be well-formed Unicode' },
       });
       const { errors } = await ann.gql('mutation ($input: UpdateMeInput!) { updateMe(input: $input) { id } }', {
         input: { settings },
       });
       expect(errors).toMatchObject([
-        { message: 'A text must be well-formed Unicode', extensions: { code: 'BAD_USER_INPUT' } },
+        { message: 'Text must be well-formed Unicode', extensions: { code: 'BAD_USER_INPUT' } },
       ]);
     }
   });
