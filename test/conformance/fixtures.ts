@@ -1,12 +1,12 @@
 import type { Client } from '../support/client.ts';
 
-/** A kind that routes are about: where it is made, and of what. A new kind of resource adds itself here and is then tested on every route it has. */
+/** Creates resources of one kind. A new kind is added here, and is then tested on all of its routes. */
 export interface Fixture {
-  /** Makes one that `admin` owns, or that the team owns when `ownerId` is given; answers the value of the path's parameter. */
+  /** Creates a resource that `admin` owns, or `ownerId`. Returns its path parameter. */
   make(admin: Client, name: string, ownerId?: string): Promise<string>;
 }
 
-/** By the first segment of the path. */
+/** Fixtures by the first segment of the path. */
 export const FIXTURES: Record<string, Fixture> = {
   users: {
     make: async (admin, name) =>
@@ -50,5 +50,5 @@ export const FIXTURES: Record<string, Fixture> = {
   suites: { make: async (admin, name) => (await admin.creates('/suites', { name })).id },
 };
 
-/** Kinds that everybody in the tenant may read: to the reader they exist. */
+/** Kinds that all users of the tenant may read. */
 export const READABLE_BY_ALL = new Set(['users', 'teams', 'folders', 'suites', 'tags']);
