@@ -4,7 +4,7 @@ import type { ValidationIssue } from '../src/core/errors.ts';
 const MAX_ISSUES = 20;
 
 /** One value and the key that it has in REST. `key` is undefined for an argument that takes the whole body. */
-export interface ArgumentValue {
+interface ArgumentValue {
   key: string | undefined;
   type: GraphQLInputType;
   value: unknown;

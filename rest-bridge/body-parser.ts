@@ -31,7 +31,7 @@ function nestsTooDeeply(text: string): boolean {
 }
 
 /** Parses a JSON body. Returns undefined for an empty text. Throws 400. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   if (text === '') return undefined;
   if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
   let body: unknown;

@@ -19,7 +19,7 @@ import { subscribeToDocument } from './subscribe.ts';
  * Returns the permission that a field requires, by its coordinate, e.g. `Mutation.updateJob`.
  * `public` allows callers without credentials; undefined means that the field requires no permission of its own.
  */
-export type PermissionOf = (coordinate: string) => string | undefined;
+type PermissionOf = (coordinate: string) => string | undefined;
 
 /** A row that is ready to run. */
 export interface Endpoint {

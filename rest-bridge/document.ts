@@ -15,7 +15,7 @@ import {
 import type { Row } from './route.ts';
 
 /** One field of the chain from the root type to the field that a row presents. */
-export interface FieldSegment {
+interface FieldSegment {
   name: string;
   parent: string;
   field: GraphQLField<unknown, unknown>;
@@ -40,8 +40,8 @@ export interface RowPlan {
 
 /** An error in the table of rows. The message starts with method and path of the row. */
 export class RowError extends Error {
-  constructor(row: Row, sentence: string) {
-    super(`${row.method} ${row.path}: ${sentence}`);
+  constructor(row: Row, message: string) {
+    super(`${row.method} ${row.path}: ${message}`);
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 
 /** Replaces GraphQL's names of enum values by their REST values, in place. Returns the result. */
-export type EnumEncoder = (result: unknown) => unknown;
+type EnumEncoder = (result: unknown) => unknown;
 
 const restValues = new WeakMap<GraphQLEnumType, ReadonlyMap<unknown, unknown>>();
 

@@ -74,10 +74,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
 
 type CreateCall = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
 
-/**
- * Creates what turns Fastify's requests into calls. `wildcard` is the name of the parameter that takes the rest of the
- * path.
- */
+/** Creates the function that turns requests into calls. `wildcard` is the parameter that takes the rest of the path. */
 function createCallFactory(endpoint: Endpoint, { contextFor }: RestOptions, wildcard: string | undefined): CreateCall {
   const isConditional = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
   return async (request, reply) => {

@@ -69,7 +69,7 @@ const PREFER_HEADER = {
 };
 
 /**
- * Returns the operation of an endpoint. `names` are the path's parameter names in the document, which knows only one
+ * Returns the operation of an endpoint. `names` are the path's parameter names in the document, which has only one
  * set for a path.
  */
 function toOperation(components: SchemaComponents, endpoint: Endpoint, names: readonly string[]): JsonSchema {

@@ -49,7 +49,7 @@ export interface Presenter {
   on(type: GraphQLOutputType, field: GraphQLField<unknown, unknown>, isPart?: boolean): Presentation;
 }
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /**
    * Fields that move into `_embedded`: `{'svc:tag': {field: 'tag', as: tag}}`. A field that the selection also names
    * appears twice.
@@ -176,7 +176,7 @@ export const confirmation = value('', () => ({ success: true }), {
   required: ['success'],
 });
 
-export interface CollectionOptions {
+interface CollectionOptions {
   /** Selection of further fields of the page, presented next to `total`. */
   extra?: string;
   /**

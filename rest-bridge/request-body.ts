@@ -23,7 +23,7 @@ export interface BodyRules {
  * Copies the values of a body into the variables. Returns the identity fields that were sent, undefined when there are
  * none. Throws 400 for unknown keys and for a body that is no object.
  */
-export type ReadBody = (body: unknown, params: PathParameters, variables: Json) => Json | undefined;
+type ReadBody = (body: unknown, params: PathParameters, variables: Json) => Json | undefined;
 
 const isJsonObject = (body: unknown): body is Json => typeof body === 'object' && body !== null && !Array.isArray(body);
 

@@ -8,7 +8,7 @@ import { createBodyReader, type BodyRules } from './request-body.ts';
 import type { Json, Row } from './route.ts';
 
 /** The GraphQL variables of one request, and the identity fields that its body contains. */
-export interface RequestVariables {
+interface RequestVariables {
   variables: Json;
   identityFields: Json | undefined;
 }

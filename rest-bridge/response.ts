@@ -31,9 +31,9 @@ function leafNode(document: DocumentNode, depth: number): FieldNode {
 }
 
 /**
- * Creates what turns the results of a row's document into responses: errors, missing parents, REST values of enums,
- * presentation, status and `Location`. `defers` marks the document that does not wait for the result: its response is
- * 202.
+ * Creates the function that turns the results of a row's document into responses: errors, missing parents, REST values
+ * of enums, presentation, status and `Location`. `defers` marks the document that does not wait for the result: its
+ * response is 202.
  */
 export function createResponder(
   schema: GraphQLSchema,

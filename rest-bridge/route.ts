@@ -7,7 +7,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Json = Record<string, unknown>;
 
 /** Options of a row. Most rows have none. */
-export interface RouteOptions {
+interface RouteOptions {
   /**
    * Status of success. Default 200, or 204 for a row without a presenter. With 201 the header `Location` is the
    * record's link `self`.
@@ -86,7 +86,7 @@ export const plain = (
 ): Row => ({ method, path, field, presenter: value(selection), plain: true, options });
 
 /** A kind's names in paths, in records (`queryId`) and in GraphQL. */
-export interface KindNames {
+interface KindNames {
   path: string;
   word: string;
   one: string;
@@ -121,7 +121,7 @@ export const createShareRows =
   };
 
 /** How the assignments of tags to a kind are presented: in the list, alone, and as the response of a PUT. */
-export interface TagPresenters {
+interface TagPresenters {
   item: Presenter;
   single: Presenter;
   assigned: Presenter;
@@ -199,7 +199,7 @@ const OWNED = { permissions, owner, shares: createShareRows(), tags: createTagRo
 export const ownedAspects = (own: Partial<typeof OWNED> = {}): Aspect[] => Object.values({ ...OWNED, ...own });
 
 type CrudRow = 'list' | 'create' | 'read' | 'update' | 'delete';
-export interface KindOptions {
+interface KindOptions {
   /** Names in GraphQL that differ from the path's: `{one: 'savedQuery', many: 'savedQueries'}`. */
   names?: Partial<Pick<KindNames, 'one' | 'many'>>;
   without?: readonly CrudRow[];

@@ -45,7 +45,7 @@ const rootField = (document: DocumentNode): string => {
  * Why sofa-api: the product requires it for these routes. It matches these requests, calls `execute` and serializes the
  * result; arguments, permissions and errors stay those of the bridge.
  *
- * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row knows
+ * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row has
  * the selection, validates unknown keys, converts enums and returns 404 for a missing parent, as every other row does.
  * sofa-api therefore gets a schema with one leaf field for each row, and our `execute` runs the row.
  *

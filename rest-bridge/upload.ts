@@ -38,7 +38,7 @@ interface UploadForm {
  * Reads the form of a request up to its file. Texts after the file belong to the input as well: `wholeInput` of the
  * file reads them. Throws 400 for a malformed form, 413 for a text that is too long, 415 for a request that is no form.
  */
-export type ReadForm = (request: FastifyRequest, params: Call['params']) => Promise<UploadForm>;
+type ReadForm = (request: FastifyRequest, params: Call['params']) => Promise<UploadForm>;
 
 /**
  * Creates the reader of a row's forms. Texts are converted to the types of the arguments of their names. Empty texts
@@ -53,18 +53,6 @@ export function createFormReader(parser: RequestParser): ReadForm {
       : []),
     ...single.map(({ key, slot }) => [key, slot.type] as const),
   ]);
-
-  /** Returns the input and the single arguments of a complete body, coerced as GraphQL does. */
-  const coerceBody = (body: Json, params: Call['params']): Json => {
-    const { variables } = parser.parse({ params, query: {}, body });
-    const singles = single.flatMap(({ key, slot }) =>
-      variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
-    );
-    const inputFields = coerceInputValue(variables[whole!.variable], whole!.type, (_path, _value, error) => {
-      throw parser.toError(variables, error.message);
-    }) as Json;
-    return { ...inputFields, ...Object.fromEntries(singles) };
-  };
 
   return async (request, params) => {
     if (!request.isMultipart()) throw notAForm();
@@ -86,7 +74,7 @@ export function createFormReader(parser: RequestParser): ReadForm {
         async wholeInput() {
           for (let next = await readUntilFile(parts, body, types); next; next = await readUntilFile(parts, body, types))
             next.file.resume();
-          return coerceBody(body, params);
+          return coerceBody(parser, body, params);
         },
       };
       body['file'] = file;
@@ -96,6 +84,19 @@ export function createFormReader(parser: RequestParser): ReadForm {
       throw error;
     }
   };
+}
+
+/** Returns the input and the single arguments of a complete body, coerced as GraphQL does. */
+function coerceBody(parser: RequestParser, body: Json, params: Call['params']): Json {
+  const { whole, single } = parser.body;
+  const { variables } = parser.parse({ params, query: {}, body });
+  const singles = single.flatMap(({ key, slot }) =>
+    variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
+  );
+  const inputFields = coerceInputValue(variables[whole!.variable], whole!.type, (_path, _value, error) => {
+    throw parser.toError(variables, error.message);
+  }) as Json;
+  return { ...inputFields, ...Object.fromEntries(singles) };
 }
 
 /** Returns the parts of a form, in order. Throws 400 for a malformed one. */

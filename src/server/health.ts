@@ -13,11 +13,7 @@ const rejectAfterTimeout = () =>
   );
 
 /** Returns the reasons why parts of the service do not work, by the part's name; empty when the service is ready. */
-export async function findUnavailableParts({
-  system,
-  index,
-  notifications,
-}: Platform): Promise<Record<string, string>> {
+async function findUnavailableParts({ system, index, notifications }: Platform): Promise<Record<string, string>> {
   const expectRows = async (text: string) => {
     if (!(await system.query({ text })).length) throw new Error('its tables are missing');
   };

@@ -17,7 +17,7 @@ export type CreateContext = (
   channel: AuditChannel,
 ) => Promise<PublicContext>;
 
-export interface ContextOptions {
+interface ContextOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
@@ -25,7 +25,7 @@ export interface ContextOptions {
   closing: AbortSignal;
 }
 
-/** Creates what creates the contexts of requests. */
+/** Creates the factory of request contexts. */
 export function createContextFactory({ platform, authenticator, limiter, closing }: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');

@@ -14,7 +14,7 @@ import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 
 /** A running process of the service. */
-export interface RunningService {
+interface RunningService {
   /** URL where it listens. */
   url: string;
   /** Accepts no more work, finishes or returns running operations, and closes all connections. */

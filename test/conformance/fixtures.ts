@@ -1,7 +1,7 @@
 import type { Client } from '../support/client.ts';
 
 /** Creates resources of one kind. A new kind is added here, and is then tested on all of its routes. */
-export interface Fixture {
+interface Fixture {
   /** Creates a resource that `admin` owns, or `ownerId`. Returns its path parameter. */
   make(admin: Client, name: string, ownerId?: string): Promise<string>;
 }

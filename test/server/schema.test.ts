@@ -29,9 +29,9 @@ test('a missing description, deprecation reason or permission is an error that n
     "What to paint." input Paint { colour: Colour }
     type Query { "Paints." paint(input: Paint): Boolean }`);
   expect(findElementErrors(schema)).toEqual([
-    'Query has no description',
     'Colour.RED has no description',
     'Paint.colour has no description',
+    'Query has no description',
     'Query.paint(input) has no description',
     'Colour.GREEN is deprecated without a reason',
     'Query.paint names no permission',

@@ -1,19 +1,11 @@
 import { getOperationAST, GraphQLError, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
 import { costOf, type Cost } from './cost.ts';
-import {
-  MAX_ALIASES,
-  MAX_DEPTH,
-  MAX_INTROSPECTION_DEPTH,
-  MAX_ROOT_FIELDS,
-  measureOperation,
-} from './measure-operation.ts';
+import { measureOperation } from './measure-operation.ts';
 
-export { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_DEPTH, MAX_ROOT_FIELDS };
-
-/** Limits of one GraphQL document. See docs/contract.md#graphql-limits. */
+/** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract.md#graphql-limits. */
 export const MAX_TOKENS = 10_000;
-export const MAX_COST = 50_000;
+const MAX_COST = 50_000;
 
 /**
  * Parses a document of at most 10 000 tokens. Throws `GRAPHQL_LIMIT` for a longer one, and syntax errors of graphql-js.

@@ -20,10 +20,10 @@ import {
 import { graphqlLimit } from '../errors.ts';
 import { lengthOf, DEFAULT_LIST_LENGTH, type Cost, type CostItem, type CostFactor } from './cost.ts';
 
-export const MAX_DEPTH = 15;
-export const MAX_INTROSPECTION_DEPTH = 18;
-export const MAX_ALIASES = 50;
-export const MAX_ROOT_FIELDS = 30;
+const MAX_DEPTH = 15;
+const MAX_INTROSPECTION_DEPTH = 18;
+const MAX_ALIASES = 50;
+const MAX_ROOT_FIELDS = 30;
 
 /** Depth, breadth and cost of a selection set, fragments included. */
 interface Measurement {

@@ -5,7 +5,7 @@ import { recordAuditInTransaction } from '../../services/resource/audit.ts';
 import { withSystem } from './operator-database.ts';
 
 /** An operator's action, for the audit log of the tenant. */
-export interface OperatorAction {
+interface OperatorAction {
   action: string;
   tenant: string;
   kind: 'tenant' | 'user';

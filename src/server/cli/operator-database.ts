@@ -4,7 +4,7 @@ import { readConfig, type Config } from '../../core/config.ts';
 import { migrate } from '../migrate.ts';
 
 /** The database of a command. */
-export interface OperatorDatabase {
+interface OperatorDatabase {
   url: string;
   /** Whether the embedded Postgres was started for this command, so that nothing else uses it. */
   ownStart: boolean;

@@ -15,7 +15,7 @@ import { compileAtUse, compileDocument, type JitDocument } from '../../core/jit-
  * Runs a client's document. Returns null when it must run on graphql-js: it is not compiled, or its variables do not
  * fit.
  */
-export type RunCompiled = (
+type RunCompiled = (
   document: DocumentNode,
   context: object,
   variables: Record<string, unknown>,

@@ -37,85 +37,22 @@ type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
 
+type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator' | 'limiter'>;
+
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
  * {authorization}`, or the session cookie of a same-origin upgrade. The socket is closed with 4403 without valid
  * credentials, and when the user is disabled or the credential ends. See docs/contract.md#graphql.
  */
-export function createSocketHandler({
-  schema,
-  platform,
-  authenticator,
-  limiter,
-}: Omit<GraphqlOptions, 'apollo' | 'makeContext'>) {
-  const close = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbidden, 'Forbidden');
-
-  async function acceptConnection({ extra, connectionParams }: Socket): Promise<boolean> {
-    const credential = findCredential(extra.request, connectionParams);
-    const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
-    if (!credential || !viewer) return false;
-    const ended = new AbortController();
-    const own = { ...viewer };
-    const stop = authenticator.watch(credential, viewer, {
-      changed: (now) => {
-        Object.assign(own, now);
-      },
-      ended: () => close(extra),
-    });
-    extra.caller = { credential, viewer: own, ended, stop };
-    // The client may have disconnected in the meantime.
-    if (extra.socket.readyState !== extra.socket.OPEN) endConnection(extra);
-    return true;
-  }
-
-  async function prepareOperation(
-    { extra, subscriptions }: Socket,
-    { query, variables, operationName }: SubscribePayload,
-  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const caller = extra.caller!;
-    const now = await authenticator.viewer(caller.credential);
-    if (!now) {
-      close(extra);
-      throw unauthenticated();
-    }
-    const viewer = Object.assign(caller.viewer, now);
-    limiter.count(viewer.userId);
-    if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
-      throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
-    const document = parseLimited(query);
-    const errors = validate(schema, document);
-    // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
-    if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
-    if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
-    checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
-    return {
-      schema,
-      document,
-      variableValues: variables,
-      operationName,
-      contextValue: viewerContext(platform, requestFactsOf(extra), viewer),
-    };
-  }
-
-  const formatErrors = (
-    { request }: SocketExtra,
-    errors: readonly (GraphQLError | GraphQLFormattedError)[],
-  ): GraphQLFormattedError[] =>
-    errors.map((error) => {
-      if (!(error instanceof GraphQLError)) return formatError(error, error);
-      if (error.originalError && !toApiError(error))
-        request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
-      return formatError(error.toJSON(), error);
-    });
-
+export function createSocketHandler(options: SocketOptions) {
   return makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
     isProd: true,
-    onConnect: (socket) => acceptConnection(socket as Socket),
+    onConnect: (socket) => acceptConnection(options, socket as Socket),
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: (socket, _id, payload) =>
-      prepareOperation(socket as Socket, payload).catch((error: Error) => [
+      prepareOperation(options, socket as Socket, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]),
     execute,
@@ -124,6 +61,74 @@ export function createSocketHandler({
       result.errors ? ({ ...result, errors: formatErrors(extra as SocketExtra, result.errors) } as never) : undefined,
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
+}
+
+const closeForbidden = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbidden, 'Forbidden');
+
+/** Authenticates a socket. Returns false for invalid credentials. */
+async function acceptConnection(
+  { authenticator, limiter }: SocketOptions,
+  { extra, connectionParams }: Socket,
+): Promise<boolean> {
+  const credential = findCredential(extra.request, connectionParams);
+  const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
+  if (!credential || !viewer) return false;
+  const ended = new AbortController();
+  const socketViewer = { ...viewer };
+  const stop = authenticator.watch(credential, viewer, {
+    changed: (changed) => {
+      Object.assign(socketViewer, changed);
+    },
+    ended: () => closeForbidden(extra),
+  });
+  extra.caller = { credential, viewer: socketViewer, ended, stop };
+  // The client may have disconnected in the meantime.
+  if (extra.socket.readyState !== extra.socket.OPEN) endConnection(extra);
+  return true;
+}
+
+/** Checks the caller and the document of an operation. Returns what to execute, or the validation errors. */
+async function prepareOperation(
+  { schema, platform, authenticator, limiter }: SocketOptions,
+  { extra, subscriptions }: Socket,
+  { query, variables, operationName }: SubscribePayload,
+): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  const caller = extra.caller!;
+  const current = await authenticator.viewer(caller.credential);
+  if (!current) {
+    closeForbidden(extra);
+    throw unauthenticated();
+  }
+  const viewer = Object.assign(caller.viewer, current);
+  limiter.count(viewer.userId);
+  if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
+    throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
+  const document = parseLimited(query);
+  const errors = validate(schema, document);
+  // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
+  if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
+  if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
+  checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
+  return {
+    schema,
+    document,
+    variableValues: variables,
+    operationName,
+    contextValue: viewerContext(platform, requestFactsOf(extra), viewer),
+  };
+}
+
+/** Formats errors as over HTTP. Logs the unexpected ones. */
+function formatErrors(
+  { request }: SocketExtra,
+  errors: readonly (GraphQLError | GraphQLFormattedError)[],
+): GraphQLFormattedError[] {
+  return errors.map((error) => {
+    if (!(error instanceof GraphQLError)) return formatError(error, error);
+    if (error.originalError && !toApiError(error))
+      request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
+    return formatError(error.toJSON(), error);
+  });
 }
 
 function endConnection({ caller }: SocketExtra): void {
