@@ -44,16 +44,19 @@ function requestBody(components: SchemaComponents, { row, parser }: Endpoint): J
   const isForm = row.options.consumes === 'multipart';
   if (isForm && row.options.handler) return toContent('multipart/form-data', FILE_FORM);
   if (row.options.consumes === 'bytes') return toContent('application/octet-stream', {});
-  const { whole, single = [] } = parser?.body ?? {};
-  if (!whole && single.length === 0) return undefined;
+  const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
+  if (!bodyArgument && keyArguments.length === 0) return undefined;
   const properties = Object.fromEntries(
-    single.map(({ key, slot }) => [key, toParameter(components, 'query', key, slot)['schema']]),
+    keyArguments.map(({ key, slot }) => [key, toParameter(components, 'query', key, slot)['schema']]),
   );
-  const required = single.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
-  const keys = single.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
-  const input = whole && components.input(isNonNullType(whole.type) || !keys ? whole.type : whole.argument.type);
+  const required = keyArguments.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
+  const keys =
+    keyArguments.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
+  const input =
+    bodyArgument &&
+    components.input(isNonNullType(bodyArgument.type) || !keys ? bodyArgument.type : bodyArgument.argument.type);
   return {
-    required: required.length > 0 || (whole !== undefined && isNonNullType(whole.type)),
+    required: required.length > 0 || (bodyArgument !== undefined && isNonNullType(bodyArgument.type)),
     ...toContent(
       isForm ? 'multipart/form-data' : 'application/json',
       input && keys ? { allOf: [input, keys] } : (input ?? keys!),

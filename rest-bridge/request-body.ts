@@ -10,9 +10,9 @@ type PathParameters = Readonly<Record<string, string>>;
 export interface BodyRules {
   row: Row;
   /** The argument that takes the body as a whole. */
-  whole: ArgumentSlot | undefined;
+  bodyArgument: ArgumentSlot | undefined;
   /** The arguments that take single keys of the body. */
-  single: readonly { key: string; slot: ArgumentSlot }[];
+  keyArguments: readonly { key: string; slot: ArgumentSlot }[];
   /** PUT: keys of our own responses that are ignored. */
   ignored: ReadonlySet<string>;
   /** PUT: keys that may be sent, but not changed. */
@@ -29,9 +29,9 @@ const isJsonObject = (body: unknown): body is Json => typeof body === 'object' &
 
 /** Creates the reader of a row's body. */
 export function createBodyReader(rules: BodyRules): ReadBody {
-  const { whole } = rules;
-  return whole && !isInputObjectType(getNullableType(whole.type))
-    ? createValueReader(rules.row, whole)
+  const { bodyArgument } = rules;
+  return bodyArgument && !isInputObjectType(getNullableType(bodyArgument.type))
+    ? createValueReader(rules.row, bodyArgument)
     : createObjectReader(rules);
 }
 
@@ -46,13 +46,13 @@ function createValueReader({ options: { map } }: Row, { variable, type }: Argume
 }
 
 /** The body is an object: its keys are fields of the input, or arguments of their own. */
-function createObjectReader({ row, whole, single, ignored, identity }: BodyRules): ReadBody {
-  const wholeType = whole && getNullableType(whole.type);
-  const decodeWhole = whole && createJsonDecoder(whole.type);
+function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity }: BodyRules): ReadBody {
+  const bodyType = bodyArgument && getNullableType(bodyArgument.type);
+  const decodeBody = bodyArgument && createJsonDecoder(bodyArgument.type);
   const { map } = row.options;
-  const inputFields = new Set(isInputObjectType(wholeType) ? Object.keys(wholeType.getFields()) : []);
+  const inputFields = new Set(isInputObjectType(bodyType) ? Object.keys(bodyType.getFields()) : []);
   const targets = new Map<string, { variable: string; decode: JsonDecoder | undefined }>(
-    single.map(({ key, slot }) => [key, { variable: slot.variable, decode: createJsonDecoder(slot.type) }]),
+    keyArguments.map(({ key, slot }) => [key, { variable: slot.variable, decode: createJsonDecoder(slot.type) }]),
   );
   return (sent, params, variables) => {
     if (sent !== undefined && !isJsonObject(sent)) throw badInput('The body must be a JSON object');
@@ -68,8 +68,8 @@ function createObjectReader({ row, whole, single, ignored, identity }: BodyRules
       else if (!ignored.has(key)) issues.push(...checkUnexpectedKey(key, body[key], params));
     }
     if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, 20) });
-    if (whole && (sent !== undefined || whole.type !== wholeType))
-      variables[whole.variable] = decodeWhole ? decodeWhole(input) : input;
+    if (bodyArgument && (sent !== undefined || bodyArgument.type !== bodyType))
+      variables[bodyArgument.variable] = decodeBody ? decodeBody(input) : input;
     return identityFields;
   };
 }

@@ -21,7 +21,7 @@ export interface RequestParser {
   toError(variables: Readonly<Json>, message: string): ApiError;
   /** Arguments by their keys in the query string. The OpenAPI document lists them. */
   query: ReadonlyMap<string, ArgumentSlot>;
-  body: Pick<BodyRules, 'whole' | 'single'>;
+  body: Pick<BodyRules, 'bodyArgument' | 'keyArguments'>;
 }
 
 /** How a value of the path or query string becomes a variable. */
@@ -35,7 +35,7 @@ interface PathTarget extends TextTarget {
   /** Name of the field that the parameter identifies: what a 404 names. */
   what: string;
 }
-interface ArgumentPlaces extends Pick<BodyRules, 'whole' | 'single'> {
+interface ArgumentPlaces extends Pick<BodyRules, 'bodyArgument' | 'keyArguments'> {
   query: Map<string, ArgumentSlot>;
 }
 
@@ -55,14 +55,14 @@ function divideArguments({ options, method }: Row, { slots, bound, chain }: RowP
   );
   const hasBody = method === 'POST' || method === 'PUT';
   const isInQuery = ({ argument }: ArgumentSlot) => !hasBody || options.query?.includes(argument.name) === true;
-  const whole = hasBody ? open.find(({ argument }) => argument.name === (options.body ?? 'input')) : undefined;
+  const bodyArgument = hasBody ? open.find(({ argument }) => argument.name === (options.body ?? 'input')) : undefined;
   const keyed = open
-    .filter((slot) => slot !== whole)
+    .filter((slot) => slot !== bodyArgument)
     .map((slot) => ({ key: external.get(slot.argument.name) ?? slot.argument.name, slot }));
   return {
     query: new Map(keyed.filter(({ slot }) => isInQuery(slot)).map(({ key, slot }) => [key, slot])),
-    whole,
-    single: keyed.filter(({ slot }) => !isInQuery(slot)),
+    bodyArgument,
+    keyArguments: keyed.filter(({ slot }) => !isInQuery(slot)),
   };
 }
 
@@ -102,14 +102,14 @@ export function createRequestParser(
   exceptions: Pick<BodyRules, 'ignored' | 'identity'>,
 ): RequestParser {
   const places = divideArguments(row, plan, waits);
-  const { query, whole, single } = places;
+  const { query, bodyArgument, keyArguments } = places;
   const queryTargets = new Map([...query].map(([key, slot]) => [key, createTarget(slot)]));
   const pathTargets = createPathTargets(plan);
   const fixed = fixedVariables(row.options.fixed, plan);
-  const readBody = createBodyReader({ row, whole, single, ...exceptions });
+  const readBody = createBodyReader({ row, bodyArgument, keyArguments, ...exceptions });
   return {
     query,
-    body: { whole, single },
+    body: { bodyArgument, keyArguments },
     parse({ params, query: sent, body }) {
       const variables: Json = { ...fixed };
       for (const { parameter, variable, parseOne, what } of pathTargets) {
@@ -132,15 +132,15 @@ export function createRequestParser(
 
 /** Returns 400 with the values that do not fit, or 404 when it is a path parameter that does not. */
 function toRequestError(
-  { query, whole, single }: ArgumentPlaces,
+  { query, bodyArgument, keyArguments }: ArgumentPlaces,
   pathTargets: readonly PathTarget[],
   variables: Readonly<Json>,
   message: string,
 ): ApiError {
-  const keyed = [...query].map(([key, slot]) => ({ key, slot })).concat(single);
+  const keyed = [...query].map(([key, slot]) => ({ key, slot })).concat(keyArguments);
   const values = [
     ...keyed.map(({ key, slot }) => ({ key, type: slot.type, value: variables[slot.variable] })),
-    ...(whole ? [{ key: undefined, type: whole.type, value: variables[whole.variable] }] : []),
+    ...(bodyArgument ? [{ key: undefined, type: bodyArgument.type, value: variables[bodyArgument.variable] }] : []),
   ];
   const validation = findIssues(values.filter(({ type, value }) => value !== undefined || isNonNullType(type)));
   const invalidParameter =

@@ -45,13 +45,13 @@ type ReadForm = (request: FastifyRequest, params: Call['params']) => Promise<Upl
  * are ignored.
  */
 export function createFormReader(parser: RequestParser): ReadForm {
-  const { whole, single } = parser.body;
-  const input = whole && getNullableType(whole.type);
+  const { bodyArgument, keyArguments } = parser.body;
+  const input = bodyArgument && getNullableType(bodyArgument.type);
   const types = new Map<string, GraphQLInputType>([
     ...(isInputObjectType(input)
       ? Object.values(input.getFields()).map(({ name, type }) => [name, type] as const)
       : []),
-    ...single.map(({ key, slot }) => [key, slot.type] as const),
+    ...keyArguments.map(({ key, slot }) => [key, slot.type] as const),
   ]);
 
   return async (request, params) => {
@@ -88,14 +88,18 @@ export function createFormReader(parser: RequestParser): ReadForm {
 
 /** Returns the input and the single arguments of a complete body, coerced as GraphQL does. */
 function coerceBody(parser: RequestParser, body: Json, params: Call['params']): Json {
-  const { whole, single } = parser.body;
+  const { bodyArgument, keyArguments } = parser.body;
   const { variables } = parser.parse({ params, query: {}, body });
-  const singles = single.flatMap(({ key, slot }) =>
+  const singles = keyArguments.flatMap(({ key, slot }) =>
     variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
   );
-  const inputFields = coerceInputValue(variables[whole!.variable], whole!.type, (_path, _value, error) => {
-    throw parser.toError(variables, error.message);
-  }) as Json;
+  const inputFields = coerceInputValue(
+    variables[bodyArgument!.variable],
+    bodyArgument!.type,
+    (_path, _value, error) => {
+      throw parser.toError(variables, error.message);
+    },
+  ) as Json;
   return { ...inputFields, ...Object.fromEntries(singles) };
 }
 

@@ -1,5 +1,5 @@
+import { createTagRows, embeddedTag, kind, ownedAspects } from '../kind.ts';
 import { resource } from '../present.ts';
-import { createTagRows, embeddedTag, kind, ownedAspects } from '../route.ts';
 
 interface App {
   id: string;

@@ -1,7 +1,8 @@
 import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
+import { createShareRows, kind, ownedAspects } from '../kind.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, createShareRows, get, kind, ownedAspects, post, type Json } from '../route.ts';
+import { create, get, post, type Json } from '../route.ts';
 
 /** What a dataset's permissions are printed by. */
 export const PERMISSIONS =

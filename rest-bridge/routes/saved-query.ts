@@ -1,5 +1,6 @@
+import { kind, ownedAspects, type Aspect } from '../kind.ts';
 import { resource, value } from '../present.ts';
-import { del, get, kind, ownedAspects, post, put, type Aspect } from '../route.ts';
+import { del, get, post, put } from '../route.ts';
 
 interface SavedQuery {
   id: string;
@@ -17,22 +18,22 @@ const links = ({ id, datasourceId }: SavedQuery) => ({
 const query = resource<SavedQuery>(FIELDS, links);
 
 /** The favorite of a query is a record. Other kinds only return whether they are favorites. */
-const queryFavorite: Aspect = ({ path, word, one, type }) => {
+const queryFavorite: Aspect = ({ path, name, field, typeName }) => {
   const single = `${path}/:id/favorite`;
-  const record = resource(`${word}Id: resourceId userId createdAt`, (_, { id }) => ({
+  const record = resource(`${name}Id: resourceId userId createdAt`, (_, { id }) => ({
     self: `${path}/${id}/favorite`,
-    [`svc:${word}`]: `${path}/${id}`,
+    [`svc:${name}`]: `${path}/${id}`,
   }));
   return [
-    get(single, `${one}.favorite`, record),
-    put(single, `favorite${type}`, record),
-    del(single, `unfavorite${type}`),
+    get(single, `${field}.favorite`, record),
+    put(single, `favorite${typeName}`, record),
+    del(single, `unfavorite${typeName}`),
   ];
 };
 
 export default [
   ...kind('queries', 'query', query, {
-    names: { one: 'savedQuery', many: 'savedQueries' },
+    names: { field: 'savedQuery', listField: 'savedQueries' },
     aspects: ownedAspects({ favorite: queryFavorite }),
   }),
   post('/queries/:id/_run', 'runSavedQuery', value('fields { name label type format } rows truncated duration')),

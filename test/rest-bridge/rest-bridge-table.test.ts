@@ -2,8 +2,9 @@ import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { compileRows } from '../../rest-bridge/bridge.ts';
 import { registerRest } from '../../rest-bridge/fastify.ts';
+import { kind, permissions } from '../../rest-bridge/kind.ts';
 import { collection, resource, value } from '../../rest-bridge/present.ts';
-import { create, del, get, kind, permissions, plain, post, put, type Row } from '../../rest-bridge/route.ts';
+import { create, del, get, plain, post, put, type Row } from '../../rest-bridge/route.ts';
 import { routesList } from '../../rest-bridge/routes-list.ts';
 import { createTestSchema } from './fixture-schema.ts';
 import { datasetShape, permissionOf, rows, visualShape } from './fixture.ts';
@@ -97,7 +98,7 @@ describe('the table of rows', () => {
       'GET /usage-profiles/:id/permissions usageProfile.permissions',
     ]);
     expect(
-      kind('queries', 'query', datasetShape, { names: { one: 'savedQuery', many: 'savedQueries' } }).map(toLine),
+      kind('queries', 'query', datasetShape, { names: { field: 'savedQuery', listField: 'savedQueries' } }).map(toLine),
     ).toEqual(
       expect.arrayContaining([
         'GET /queries/:id/owner savedQuery',
@@ -107,10 +108,10 @@ describe('the table of rows', () => {
       ]),
     );
     const queries = kind('queries', 'query', datasetShape, {
-      names: { one: 'savedQuery', many: 'savedQueries' },
+      names: { field: 'savedQuery', listField: 'savedQueries' },
       without: ['delete', 'list'],
       rows: { create: { status: 200 } },
-      aspects: [permissions, ({ path, one }) => [get(`${path}/:id/owner`, `${one}.owner`, value('id'))]],
+      aspects: [permissions, ({ path, field }) => [get(`${path}/:id/owner`, `${field}.owner`, value('id'))]],
     });
     expect(queries.map(toLine)).toEqual([
       'POST /queries createSavedQuery',
