@@ -6,9 +6,9 @@ import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
-import { contextFor } from '../services/resource/viewer-context.ts';
+import { createRequestContext } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { credentialOf, HttpRequestFacts, isForeign, SESSION_COOKIE, type WatchRequest } from './request.ts';
+import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
 
 /** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
 export type CreateContext = (
@@ -37,7 +37,7 @@ export function createContextFactory({ platform, authenticator, limiter, closing
       closing.addEventListener('abort', close);
       const stop =
         credential && viewer
-          ? authenticator.watch(credential, viewer, { ended: () => end(unauthenticated()) })
+          ? authenticator.watch(credential, viewer, { onEnd: () => end(unauthenticated()) })
           : undefined;
       return () => {
         stop?.();
@@ -49,10 +49,10 @@ export function createContextFactory({ platform, authenticator, limiter, closing
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
-    const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
-    return contextFor(
+    const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
+    return createRequestContext(
       platform,
-      new HttpRequestFacts(request, reply, { secure, foreign, channel, watch: createWatch(credential, viewer) }),
+      new HttpRequestInfo(request, reply, { secure, crossSite, channel, watch: createWatch(credential, viewer) }),
       viewer,
     );
   };
@@ -69,7 +69,7 @@ export async function identify(
   limiter: RateLimiter,
 ): Promise<Viewer | null> {
   const guesses = `guesses ${address}`;
-  const viewer = await authenticator.viewer(credential, () => limiter.check(guesses));
+  const viewer = await authenticator.authenticate(credential, () => limiter.check(guesses));
   if (!viewer) limiter.count(guesses);
   return viewer;
 }

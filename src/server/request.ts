@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Mutation, AuditChannel } from '../core/audit.ts';
-import type { RequestFacts } from '../core/context.ts';
+import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
+import type { RequestInfo } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
-import { SESSION_ABSOLUTE, type Credential } from '../services/identity/credential.ts';
+import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
 
 /** Name of the session cookie. */
 export const SESSION_COOKIE = 'dws_session';
@@ -25,13 +25,13 @@ export type WatchRequest = (end: (reason: Error) => void) => () => void;
  * the request. It is created on first use. This is a class, because V8 creates a hidden class for each object literal
  * with a getter, which delays garbage collection of the request: that cost a fifth of a read.
  */
-export class HttpRequestFacts implements RequestFacts {
+export class HttpRequestInfo implements RequestInfo {
   readonly id: string;
   readonly address: string;
   readonly userAgent: string | null;
-  readonly foreign: boolean;
+  readonly crossSite: boolean;
   readonly channel: AuditChannel;
-  mutation: Mutation | undefined;
+  mutation: AuditedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #secure: boolean;
@@ -41,17 +41,17 @@ export class HttpRequestFacts implements RequestFacts {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    more: { secure: boolean; foreign: boolean; channel: AuditChannel; watch: WatchRequest },
+    options: { secure: boolean; crossSite: boolean; channel: AuditChannel; watch: WatchRequest },
   ) {
     this.id = request.id;
     this.address = request.ip;
     this.userAgent = request.headers['user-agent'] ?? null;
-    this.foreign = more.foreign;
-    this.channel = more.channel;
+    this.crossSite = options.crossSite;
+    this.channel = options.channel;
     this.#request = request;
     this.#reply = reply;
-    this.#secure = more.secure;
-    this.#watch = more.watch;
+    this.#secure = options.secure;
+    this.#watch = options.watch;
   }
 
   get signal(): AbortSignal {
@@ -75,7 +75,7 @@ export class HttpRequestFacts implements RequestFacts {
       secure: this.#secure || this.#request.protocol === 'https',
     } as const;
     // An unused session expires earlier, on the server.
-    if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE / 1000 });
+    if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE_MS / 1000 });
     else void this.#reply.clearCookie(SESSION_COOKIE, common);
   }
 }
@@ -84,7 +84,7 @@ export class HttpRequestFacts implements RequestFacts {
  * Returns whether a request lacks proof (`Sec-Fetch-Site` or `Origin`) that it comes from the service's own pages or
  * from `CORS_ORIGINS`.
  */
-export function isForeign(
+export function isCrossSite(
   { headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest,
   allowed: readonly string[],
 ): boolean {
@@ -93,8 +93,8 @@ export function isForeign(
 }
 
 /** Throws 403 for a request from another origin with the session cookie, which browsers send automatically. */
-export function checkOrigin(facts: RequestFacts): void {
-  if (facts.foreign) throw refused('A request with a session cookie must come from the same origin');
+export function checkOrigin(request: RequestInfo): void {
+  if (request.crossSite) throw refused('A request with a session cookie must come from the same origin');
 }
 
 /** Returns whether the header `Origin` names the host of the request. */

@@ -1,4 +1,4 @@
-import { smtpMailer } from '../adapters/mail/smtp-mailer.ts';
+import { createSmtpMailer } from '../adapters/mail/smtp-mailer.ts';
 import type { Platform } from '../core/platform.ts';
 import { handlers } from '../operations/handlers.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
@@ -15,11 +15,14 @@ export async function startWorker({
   queue,
   loaders,
 }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
-  const known = handlers(loaders);
-  const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND_MS, patience: 20 * SECOND_MS });
-  const reconciler = startReconciler(platform, known, {
+  const operationHandlers = handlers(loaders);
+  const runner = await startRunner(platform, queue, operationHandlers, {
+    heartbeat: 5 * SECOND_MS,
+    shutdownTimeout: 20 * SECOND_MS,
+  });
+  const reconciler = startReconciler(platform, operationHandlers, {
     interval: 10 * SECOND_MS,
-    silence: 20 * SECOND_MS,
+    heartbeatTimeout: 20 * SECOND_MS,
     retention: 7 * 24 * 60 * MINUTE_MS,
     replacedAge: 10 * MINUTE_MS,
     orphanAge: 10 * MINUTE_MS,
@@ -39,12 +42,12 @@ function startDelivery(platform: Platform): { stop(): Promise<void> } | undefine
   const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
   if (!url) return undefined;
   const host = new URL(platform.publicUrl).hostname;
-  const mailer = smtpMailer({ url, from: from ?? `no-reply@${host}`, host });
+  const mailer = createSmtpMailer({ url, from: from ?? `no-reply@${host}`, host });
   return startMailDelivery(platform, mailer, {
     interval: 5 * SECOND_MS,
-    longest: 50 * SECOND_MS,
-    silence: MINUTE_MS,
-    patience: 15 * SECOND_MS,
-    pauses: [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS],
+    attemptTimeout: 50 * SECOND_MS,
+    claimTimeout: MINUTE_MS,
+    shutdownTimeout: 15 * SECOND_MS,
+    retryDelays: [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS],
   });
 }

@@ -12,12 +12,12 @@ import { CloseCode, type Context as SocketContext, type SubscribePayload } from 
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import type { WebSocket } from 'ws';
 import { toApiError } from '../../core/api-error.ts';
-import type { RequestFacts } from '../../core/context.ts';
+import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
-import { viewerContext } from '../../services/resource/viewer-context.ts';
+import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
 import { formatError } from './format-error.ts';
@@ -76,10 +76,10 @@ async function acceptConnection(
   const ended = new AbortController();
   const socketViewer = { ...viewer };
   const stop = authenticator.watch(credential, viewer, {
-    changed: (changed) => {
+    onChange: (changed) => {
       Object.assign(socketViewer, changed);
     },
-    ended: () => closeForbidden(extra),
+    onEnd: () => closeForbidden(extra),
   });
   extra.caller = { credential, viewer: socketViewer, ended, stop };
   // The client may have disconnected in the meantime.
@@ -94,7 +94,7 @@ async function prepareOperation(
   { query, variables, operationName }: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const caller = extra.caller!;
-  const current = await authenticator.viewer(caller.credential);
+  const current = await authenticator.authenticate(caller.credential);
   if (!current) {
     closeForbidden(extra);
     throw unauthenticated();
@@ -114,7 +114,7 @@ async function prepareOperation(
     document,
     variableValues: variables,
     operationName,
-    contextValue: viewerContext(platform, requestFactsOf(extra), viewer),
+    contextValue: createViewerContext(platform, requestInfoOf(extra), viewer),
   };
 }
 
@@ -149,7 +149,7 @@ function findCredential(
   return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
 }
 
-const requestFactsOf = ({ request, caller }: SocketExtra): RequestFacts => ({
+const requestInfoOf = ({ request, caller }: SocketExtra): RequestInfo => ({
   id: request.id,
   address: request.ip,
   channel: 'websocket',
