@@ -48,7 +48,7 @@ async function findUnavailableParts({ system, index, notifications }: Platform):
  * Registers `/healthz` (the process runs), `/readyz` (everything that it needs works) and `/metrics` (Prometheus; for
  * the bearer token `METRICS_TOKEN`, or for loopback callers only). See docs/contract.md#running-it.
  */
-export async function healthRoutes(app: FastifyInstance, { platform }: { platform: Platform }): Promise<void> {
+export async function registerHealthRoutes(app: FastifyInstance, { platform }: { platform: Platform }): Promise<void> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({

@@ -11,9 +11,9 @@ import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { createApollo } from './graphql/apollo.ts';
-import { graphqlRoutes } from './graphql/graphql.ts';
+import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
-import { healthRoutes } from './health.ts';
+import { registerHealthRoutes } from './health.ts';
 import { handleNotFound } from './not-found-route.ts';
 import { registerPages } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
@@ -32,7 +32,7 @@ const CLOSE_TIMEOUT_MS = 20_000;
 /** Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. */
 export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
   const app = await createServer(platform);
-  await healthRoutes(app, { platform });
+  await registerHealthRoutes(app, { platform });
 
   const authenticator = new Authenticator(platform);
   const limiter = new RateLimiter(platform);
@@ -43,7 +43,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
   const apollo = createApollo(schema, platform);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
-  await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, createContext: createContext });
+  await app.register(registerGraphqlRoutes, { schema, apollo, platform, authenticator, limiter, createContext });
   const endpoints = registerRest(app, {
     schema,
     rows: ROWS,

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { sendError } from '../../rest-bridge/fastify.ts';
 import type { Platform } from '../core/platform.ts';
-import { healthRoutes } from './health.ts';
+import { registerHealthRoutes } from './health.ts';
 import { RequestLog } from './request-log.ts';
 
 /**
@@ -11,6 +11,6 @@ import { RequestLog } from './request-log.ts';
 export async function createWorkerServer(platform: Platform): Promise<FastifyInstance> {
   const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;
   app.setErrorHandler(sendError);
-  await healthRoutes(app, { platform });
+  await registerHealthRoutes(app, { platform });
   return app;
 }

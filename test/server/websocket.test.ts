@@ -221,7 +221,7 @@ describe('a subscription', () => {
     socket.ws.close();
   });
 
-  test('ends with its socket when the user is disabled, deleted or logs out, or the token is deleted or expires', async ({
+  test('ends with its socket when the user is disabled or deleted, or the credential ends', async ({
     service,
     admin,
   }) => {

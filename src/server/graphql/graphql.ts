@@ -21,7 +21,7 @@ export interface GraphqlOptions {
 }
 
 /** Registers `/graphql`: POST, GET and WebSocket on one path. See docs/contract.md#graphql. */
-export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
+export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
       if (!toApiError(error)) request.log.error({ err: error }, 'Request failed');
