@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { badInput, defineError } from '../src/core/errors.ts';
 
-/** JSON past this is 413 (contract 4). */
+/** A longer JSON body is refused with 413. See docs/contract.md#shapes. */
 export const MAX_JSON_BYTES = 10 * 1024 * 1024;
-/** Deeper JSON is refused: whatever walks it later may recurse. */
+/** Deeper JSON is refused, because later code walks it recursively. */
 const MAX_DEPTH = 256;
 
 const unsupportedCharset = defineError(
   415,
   'UNSUPPORTED_MEDIA_TYPE',
-  (charset: string) => `JSON comes in UTF-8, not in ${charset}`,
+  (charset: string) => `JSON must be encoded in UTF-8, not in ${charset}`,
 );
 
-/** Whether brackets nest deeper than allowed. Text that cannot is not looked at. */
-function tooDeep(text: string): boolean {
+/** Returns whether brackets nest deeper than allowed. Scans only texts that are long enough to. */
+function nestsTooDeeply(text: string): boolean {
   if (text.length < MAX_DEPTH * 2) return false;
   let depth = 0;
   let quoted = false;
@@ -30,10 +30,10 @@ function tooDeep(text: string): boolean {
   return false;
 }
 
-/** Parses a body; an empty one is none. Throws 400. */
-export function parseJson(text: string): unknown {
+/** Parses a JSON body. Returns undefined for an empty text. Throws 400. */
+function parseJson(text: string): unknown {
   if (text === '') return undefined;
-  if (tooDeep(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+  if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
   let body: unknown;
   try {
     body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
@@ -45,8 +45,11 @@ export function parseJson(text: string): unknown {
   return body;
 }
 
-/** Makes JSON (also `application/hal+json` and its like) the only body that a scope reads; anything else is 415. */
-export function readOnlyJson(scope: FastifyInstance): void {
+/**
+ * Makes sure that a scope reads JSON bodies only, including `application/hal+json` and similar types. Others are
+ * refused with 415.
+ */
+export function acceptOnlyJson(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i,
@@ -63,8 +66,8 @@ export function readOnlyJson(scope: FastifyInstance): void {
   );
 }
 
-/** Leaves every body unread: `request.body` is its stream. */
-export function readNothing(scope: FastifyInstance): void {
+/** Leaves every body of a scope unread: `request.body` is the stream. */
+export function leaveBodiesUnread(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 }

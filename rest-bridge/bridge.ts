@@ -7,52 +7,55 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { RestResponse, Call } from './call.ts';
-import { documentOf, planOf, RowError, type Plan } from './document.ts';
-import { executor, type Execute } from './execute.ts';
+import { createDocument, planRow, RowError, type RowPlan } from './document.ts';
+import { createExecutor, type Execute } from './execute.ts';
 import type { Presentation } from './present.ts';
-import { readerOf, type Reader } from './request-variables.ts';
-import { finisher, unchanged, type Finish } from './response.ts';
+import { createRequestParser, type RequestParser } from './request-variables.ts';
+import { createResponder, checkUnchanged, type CreateResponse } from './response.ts';
 import type { Json, Row } from './route.ts';
-import { subscribe } from './subscribe.ts';
+import { subscribeToDocument } from './subscribe.ts';
 
-/** The permission of one field by its coordinate, e.g. `Mutation.updateJob`; `public` opens it, undefined where a field asks for none of its own. */
-export type PermissionOf = (coordinate: string) => string | undefined;
+/**
+ * Returns the permission that a field requires, by its coordinate, e.g. `Mutation.updateJob`.
+ * `public` allows callers without credentials; undefined means that the field requires no permission of its own.
+ */
+type PermissionOf = (coordinate: string) => string | undefined;
 
-/** A row ready to run. */
+/** A row that is ready to run. */
 export interface Endpoint {
   row: Row;
-  /** What the caller must have: `public`, or permissions joined by a comma. */
+  /** What the caller must have: `public`, or permissions joined by commas. */
   permission: string;
   public: boolean;
-  plan?: Plan;
+  plan?: RowPlan;
   presentation?: Presentation;
-  reader?: Reader;
-  /** Runs the row. Faults, and errors as GraphQL wraps them, are thrown. */
+  parser?: RequestParser;
+  /** Runs the row. Throws `ApiError`s, and GraphQL errors that wrap them. */
   run(call: Call, args?: Readonly<Json>): Promise<RestResponse>;
-  /** Follows the row's subscription, value by value. */
-  follow(call: Call, args?: Readonly<Json>): Promise<AsyncIterableIterator<unknown>>;
+  /** Subscribes to the row's field. Returns its values, each presented. */
+  subscribe(call: Call, args?: Readonly<Json>): Promise<AsyncIterableIterator<unknown>>;
 }
 
 export interface BridgeOptions {
   permissionOf: PermissionOf;
-  /** Compile documents with graphql-jit from their second use on. Default true. */
+  /** Whether to compile documents with graphql-jit from their second use on. Default true. */
   jit?: boolean;
 }
 
-/** A document with the way its answer is printed. */
-interface AuditChannel {
+/** The document of a row, its executor, and what turns its results into responses. */
+interface CompiledDocument {
   document: DocumentNode;
   execute: Execute;
-  finish: Finish;
+  respond: CreateResponse;
 }
 
-/** Compiles the whole table. Throws one error that holds one sentence for each slip. */
+/** Compiles the table of rows. Throws a single error with one line for each invalid row. */
 export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options: BridgeOptions): Endpoint[] {
-  const slips: string[] = [];
+  const errors: string[] = [];
   const seen = new Set<string>();
   const endpoints = new Map<Row, Endpoint>();
   const reads = new Map<string, Endpoint>();
-  // Reads come first: a PUT knows from the GET of its path which keys an answer has.
+  // GET rows come first: a PUT accepts the keys that the GET of its path returns.
   for (const row of [...rows].sort((one, other) => Number(other.method === 'GET') - Number(one.method === 'GET'))) {
     const shape = `${row.method} ${row.path.replace(/:\w+/g, ':')}`;
     try {
@@ -62,82 +65,110 @@ export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options
       if (row.method === 'GET') reads.set(row.path, endpoint);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      slips.push(error instanceof RowError ? error.message : new RowError(row, error.message).message);
+      errors.push(error instanceof RowError ? error.message : new RowError(row, error.message).message);
     }
     seen.add(shape);
   }
-  if (slips.length > 0) throw new Error(slips.join('\n'));
+  if (errors.length > 0) throw new Error(errors.join('\n'));
   return rows.map((row) => endpoints.get(row)!);
 }
 
+/** Compiles one row. `read` is the GET of the same path when the row is a PUT. */
 function compileRow(
   schema: GraphQLSchema,
   row: Row,
   { permissionOf, jit = true }: BridgeOptions,
   read: Endpoint | undefined,
 ): Endpoint {
-  if (row.field === null) return adapterOnly(row);
-  const plan = planOf(schema, row as Row & { field: string });
+  if (row.field === null) return compileAdapterRow(row);
+  const plan = planRow(schema, row as Row & { field: string });
   const leaf = plan.chain.at(-1)!;
   const presentation = row.presenter?.on(leaf.field.type, leaf.field);
   const selection = presentation?.selection ?? (isCompositeType(getNamedType(leaf.field.type)) ? '__typename' : '');
-  const channel = (of: Presentation | undefined, selected: string, defers = false): AuditChannel => {
-    const document = documentOf(schema, row, plan, selected);
-    return {
-      document,
-      execute: executor(schema, document, jit),
-      finish: finisher(schema, row, plan, document, of, defers),
-    };
+  const compile = (by: Presentation | undefined, selected: string, defers = false): CompiledDocument => {
+    const document = createDocument(schema, row, plan, selected);
+    const respond = createResponder(schema, row, plan, document, by, defers);
+    return { document, execute: createExecutor(schema, document, jit), respond };
   };
-  const waited = channel(presentation, selection);
-  const deferred = presentation?.deferred && channel(presentation.deferred, presentation.deferred.selection, true);
-  const reader = readerOf(row, plan, deferred !== undefined, toleranceOf(row, plan, presentation, read));
-  const permission = [
-    ...new Set(
-      plan.chain.map(({ parent, name }) => permissionOf(`${parent}.${name}`)).filter((found) => found !== undefined),
-    ),
-  ].join(', ');
-  const given = (call: Call, args: Readonly<Json> | undefined) => {
-    const { variables, held } = reader.read(args ? { ...call, body: undefined } : call);
-    return { variables: Object.assign(variables, args), held };
-  };
+  const waiting = compile(presentation, selection);
+  const deferred = presentation?.deferred && compile(presentation.deferred, presentation.deferred.selection, true);
+  const parser = createRequestParser(row, plan, deferred !== undefined, putExceptions(row, plan, presentation, read));
+  const permission = requiredPermissions(plan, permissionOf);
   return {
     row,
     permission: permission || row.options.permission || 'authenticated',
     public: permission === 'public',
     plan,
-    reader,
+    parser,
     ...(presentation && { presentation }),
-    async run(call, args) {
-      const { variables, held } = given(call, args);
-      if (held && read)
-        unchanged(held, (await read.run({ ...call, query: {}, body: undefined, respondAsync: false })).body as Json);
-      const chosen = call.respondAsync && deferred ? deferred : waited;
-      if (chosen === deferred) variables['wait'] = false;
-      const result = chosen.execute(call.context, variables);
-      const settled = result instanceof Promise ? await result : result;
-      if (settled.errors && settled.data === undefined) throw reader.explain(variables, settled.errors[0]!.message);
-      return chosen.finish(settled, call, variables);
-    },
-    async follow(call, args) {
-      if (plan.operation !== OperationTypeNode.SUBSCRIPTION) throw new RowError(row, `${row.field} is no subscription`);
-      const { variables } = given(call, args);
-      return subscribe(
-        schema,
-        waited.document,
-        call.context,
-        variables,
-        (result) => waited.finish(result, call, variables).body,
-        (message) => reader.explain(variables, message),
-      );
-    },
+    run: createRun(parser, waiting, deferred, read),
+    subscribe: createSubscribe(schema, row, plan, parser, waiting),
   };
 }
 
-/** Which keys of our own answers a PUT ignores, and which it refuses when changed (contract 4). What the field takes is neither. */
-function toleranceOf(
+/** Returns the permissions of all fields of a plan, each once, joined by commas; empty when they require none. */
+function requiredPermissions({ chain }: RowPlan, permissionOf: PermissionOf): string {
+  const permissions = chain.map(({ parent, name }) => permissionOf(`${parent}.${name}`));
+  return [...new Set(permissions.filter((permission) => permission !== undefined))].join(', ');
+}
+
+/** Parses a request. Arguments that a handler passes replace the body. */
+function parseCall(parser: RequestParser, call: Call, args: Readonly<Json> | undefined) {
+  const { variables, identityFields } = parser.parse(args ? { ...call, body: undefined } : call);
+  return { variables: Object.assign(variables, args), identityFields };
+}
+
+/** Creates `Endpoint.run`. With `Prefer: respond-async` it runs `deferred`, which does not wait for the result. */
+function createRun(
+  parser: RequestParser,
+  waiting: CompiledDocument,
+  deferred: CompiledDocument | undefined,
+  read: Endpoint | undefined,
+): Endpoint['run'] {
+  return async (call, args) => {
+    const { variables, identityFields } = parseCall(parser, call, args);
+    if (identityFields && read) {
+      const current = await read.run({ ...call, query: {}, body: undefined, respondAsync: false });
+      checkUnchanged(identityFields, current.body as Json);
+    }
+    const compiled = call.respondAsync && deferred ? deferred : waiting;
+    if (compiled === deferred) variables['wait'] = false;
+    const pending = compiled.execute(call.context, variables);
+    const result = pending instanceof Promise ? await pending : pending;
+    if (result.errors && result.data === undefined) throw parser.toError(variables, result.errors[0]!.message);
+    return compiled.respond(result, call, variables);
+  };
+}
+
+/** Creates `Endpoint.subscribe`. It throws `RowError` for a row whose field is no subscription. */
+function createSubscribe(
+  schema: GraphQLSchema,
   row: Row,
-  { slots }: Plan,
+  plan: RowPlan,
+  parser: RequestParser,
+  { document, respond }: CompiledDocument,
+): Endpoint['subscribe'] {
+  return async (call, args) => {
+    if (plan.operation !== OperationTypeNode.SUBSCRIPTION) throw new RowError(row, `${row.field} is no subscription`);
+    const { variables } = parseCall(parser, call, args);
+    return subscribeToDocument(
+      schema,
+      document,
+      call.context,
+      variables,
+      (result) => respond(result, call, variables).body,
+      (message) => parser.toError(variables, message),
+    );
+  };
+}
+
+/**
+ * Returns the keys of a record that a PUT ignores, and the identity fields that it refuses to change.
+ * Keys of the field's input are neither. See docs/contract.md#updates.
+ */
+function putExceptions(
+  row: Row,
+  { slots }: RowPlan,
   presentation: Presentation | undefined,
   read: Endpoint | undefined,
 ): { ignored: Set<string>; identity: Set<string> } {
@@ -163,10 +194,10 @@ function toleranceOf(
   };
 }
 
-/** An adapter for something that GraphQL does not have: it can only run itself. */
-function adapterOnly(row: Row): Endpoint {
+/** Compiles a row without a GraphQL field: only its handler can run. */
+function compileAdapterRow(row: Row): Endpoint {
   if (!row.options.handler) throw new RowError(row, 'names neither a GraphQL field nor a handler');
   const permission = row.options.permission ?? 'authenticated';
-  const nothing = () => Promise.reject(new RowError(row, 'names no GraphQL field'));
-  return { row, permission, public: permission === 'public', run: nothing, follow: nothing };
+  const reject = () => Promise.reject(new RowError(row, 'names no GraphQL field'));
+  return { row, permission, public: permission === 'public', run: reject, subscribe: reject };
 }

@@ -1,42 +1,44 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What GraphQL's resolvers get as their context; the server makes it. `ifMatch` holds the versions that a client's `If-Match` allows. */
+/** The part of the resolvers' context that the bridge sets. The server creates the context. */
 export interface BridgeContext {
+  /** Versions that the client's `If-Match` allows. */
   ifMatch?: readonly number[];
 }
 
-/** One request as the bridge sees it. */
+/** One request, independent of Fastify. */
 export interface Call {
   context: object;
-  /** Path and query as sent, e.g. `/api/jobs?limit=10`: the base of a page's links. */
+  /** Path and query as sent, e.g. `/api/jobs?limit=10`. Page links are built from it. */
   url: string;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string | string[]>>;
   /** Parsed JSON; undefined without a body. */
   body: unknown;
-  /** The client sent `Prefer: respond-async`. */
+  /** Whether the client sent `Prefer: respond-async`. */
   respondAsync: boolean;
 }
 
-/** What a row answers. `body` undefined: nothing. `version` is the record's, for its ETag. */
+/** The response of a row. Without `body` it is empty. */
 export interface RestResponse {
   status: number;
   body?: unknown;
   headers?: Record<string, string> | undefined;
+  /** Version of the record, for its ETag. */
   version?: number | undefined;
-  /** The answer is one record: it gets an ETag. */
+  /** Whether the body is a single record, which gets an ETag. */
   single?: boolean;
 }
 
-/** What a row's own handler works with. */
+/** What a row's own handler receives. */
 export interface AdapterCall extends Call {
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Runs the row's GraphQL field with the path's and query's values and these arguments, and answers as a bridge row would. Faults are thrown. */
+  /** Runs the row's GraphQL field with the values of path and query and with `args`. Throws `ApiError`s. */
   run(args?: Record<string, unknown>): Promise<RestResponse>;
-  /** Follows the row's `Subscription` field; each value is presented by the row's presenter. Errors are thrown as faults. */
+  /** Subscribes to the row's `Subscription` field. The row's presenter presents each value. Throws `ApiError`s. */
   subscribe(args?: Record<string, unknown>): Promise<AsyncIterableIterator<unknown>>;
 }
 
-/** Sends by itself (`reply`), or returns what fastify shall send: a stream, a buffer, or a value for JSON. */
+/** Sends a response through `reply`, or returns what Fastify sends: a stream, a buffer, or a value for JSON. */
 export type Handler = (call: AdapterCall) => unknown;

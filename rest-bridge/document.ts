@@ -14,46 +14,52 @@ import {
 } from 'graphql';
 import type { Row } from './route.ts';
 
-/** One field on the way from the root to what a row answers. */
-export interface Segment {
+/** One field of the chain from the root type to the field that a row presents. */
+interface FieldSegment {
   name: string;
   parent: string;
   field: GraphQLField<unknown, unknown>;
 }
-/** One argument of one segment, and the variable that fills it. */
-export interface Slot {
+/** An argument of a segment, and the variable that sets it. */
+export interface ArgumentSlot {
   argument: GraphQLArgument;
   segment: number;
   variable: string;
   type: GraphQLInputType;
 }
-/** A row's way through the schema. `bound` holds the slot of every path parameter. */
-export interface Plan {
+/**
+ * How a row calls the schema: its chain of fields and their arguments. `bound` has the argument of each path parameter.
+ */
+export interface RowPlan {
   operation: OperationTypeNode;
-  chain: Segment[];
-  slots: Slot[];
-  bound: Map<string, Slot>;
+  chain: FieldSegment[];
+  /** Arguments that the row sets. */
+  slots: ArgumentSlot[];
+  bound: Map<string, ArgumentSlot>;
 }
 
-/** A slip in the table of rows: one sentence that begins with the row. */
+/** An error in the table of rows. The message starts with method and path of the row. */
 export class RowError extends Error {
-  constructor(row: Row, sentence: string) {
-    super(`${row.method} ${row.path}: ${sentence}`);
+  constructor(row: Row, message: string) {
+    super(`${row.method} ${row.path}: ${message}`);
   }
 }
 
-const ROOTS: Record<string, OperationTypeNode> = {
+const OPERATION_TYPES: Record<string, OperationTypeNode> = {
   Query: OperationTypeNode.QUERY,
   Mutation: OperationTypeNode.MUTATION,
   Subscription: OperationTypeNode.SUBSCRIPTION,
 };
 
-/** Names in `/a/:b/c/:d*` that are parameters, in order. */
+/** Returns the parameter names of a path, in order: `b` and `d` for `/a/:b/c/:d*`. */
 export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+)\*?/g)].map((match) => match[1]!);
 
-/** The root is the one named (`Subscription.progress`), else a mutation for what changes something where there is one, else a query. */
-function rootOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
-  const named = ROOTS[names[0]!];
+/**
+ * Returns the operation type of a row: the root type that its field names (`Subscription.progress`), otherwise mutation
+ * for a method other than GET, unless only a query has that field.
+ */
+function operationTypeOf(schema: GraphQLSchema, row: Row, names: string[]): OperationTypeNode {
+  const named = OPERATION_TYPES[names[0]!];
   if (named) return (names.shift(), named);
   const mutates =
     row.method !== 'GET' &&
@@ -64,13 +70,18 @@ function rootOf(schema: GraphQLSchema, row: Row, names: string[]): OperationType
   return mutates ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY;
 }
 
-function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, names: readonly string[]): Segment[] {
-  const chain: Segment[] = [];
+function chainOf(
+  schema: GraphQLSchema,
+  row: Row,
+  operation: OperationTypeNode,
+  names: readonly string[],
+): FieldSegment[] {
+  const chain: FieldSegment[] = [];
   let type: unknown = schema.getRootType(operation);
   for (const [index, name] of names.entries()) {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
     if (!field) {
-      // GraphQL's own validation says it best: it knows which names are near.
+      // The message of graphql-js suggests similar names.
       const text = names.slice(0, index + 1).reduceRight((inner, outer) => `{ ${outer} ${inner} }`, '');
       throw new RowError(
         row,
@@ -84,8 +95,11 @@ function chainOf(schema: GraphQLSchema, row: Row, operation: OperationTypeNode, 
   return chain;
 }
 
-/** The last segment's arguments keep their names as variables, those of segments before it carry the segment's. */
-function slotsOf(chain: readonly Segment[]): Slot[] {
+/**
+ * Returns the arguments of a chain. Variables of the last segment have the argument's name, others the segment's name
+ * before it.
+ */
+function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
   return chain.flatMap(({ name, field }, segment) =>
     field.args.map((argument) => ({
       argument,
@@ -97,18 +111,19 @@ function slotsOf(chain: readonly Segment[]): Slot[] {
 }
 
 /**
- * Finds the argument of every path parameter: `:datasetId` is `id` of the segment `dataset`; then arguments of the same name, from the root on;
- * then the required ones that are left, in order. Parameters left without an argument are a slip, and so is an order that only guessing could explain.
+ * Finds the argument of each path parameter, in three passes: `:datasetId` is the argument `id` of the segment
+ * `dataset`; then arguments of the same name, from the root on; then the remaining required arguments, in order. Throws
+ * `RowError` for a parameter without an argument, and when the third pass would change the order of parameters.
  */
-function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): Map<string, Slot> {
-  const bound = new Map<string, Slot>();
-  const free = (slot: Slot) => ![...bound.values()].includes(slot);
+function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly ArgumentSlot[]): Map<string, ArgumentSlot> {
+  const bound = new Map<string, ArgumentSlot>();
+  const isFree = (slot: ArgumentSlot) => ![...bound.values()].includes(slot);
   const parameters = parametersOf(row.path);
-  const named = (parameter: string) => row.options.rename?.[parameter] ?? parameter;
-  const bind = (fits: (parameter: string, slot: Slot) => boolean): void => {
+  const argumentName = (parameter: string) => row.options.rename?.[parameter] ?? parameter;
+  const bind = (fits: (parameter: string, slot: ArgumentSlot) => boolean): void => {
     for (const parameter of parameters) {
       if (bound.has(parameter)) continue;
-      const slot = slots.find((candidate) => free(candidate) && fits(named(parameter), candidate));
+      const slot = slots.find((candidate) => isFree(candidate) && fits(argumentName(parameter), candidate));
       if (slot) bound.set(parameter, slot);
     }
   };
@@ -118,15 +133,16 @@ function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): 
       parameter === chain[segment]!.name + argument.name[0]!.toUpperCase() + argument.name.slice(1),
   );
   bind((parameter, { argument }) => parameter === argument.name);
-  const certain = bound.size;
+  const boundByName = bound.size;
   bind(
     (_, { argument }) =>
       isNonNullType(argument.type) && argument.defaultValue === undefined && argument.name !== 'input',
   );
-  const lost = parameters.find((parameter) => !bound.has(parameter));
-  if (lost !== undefined) throw new RowError(row, `the path parameter "${lost}" fits no argument of ${row.field}`);
+  const unbound = parameters.find((parameter) => !bound.has(parameter));
+  if (unbound !== undefined)
+    throw new RowError(row, `the path parameter "${unbound}" fits no argument of ${row.field}`);
   const order = parameters.map((parameter) => slots.indexOf(bound.get(parameter)!));
-  if (certain < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!))
+  if (boundByName < bound.size && order.some((position, index) => index > 0 && position < order[index - 1]!))
     throw new RowError(
       row,
       `the path parameters come in another order than the arguments of ${row.field}: name them alike`,
@@ -134,10 +150,10 @@ function bindPath(row: Row, chain: readonly Segment[], slots: readonly Slot[]): 
   return bound;
 }
 
-/** Finds a row's way through the schema. Throws `RowError`. */
-export function planOf(schema: GraphQLSchema, row: Row & { field: string }): Plan {
+/** Returns the chain of fields of a row, and the arguments that it sets. Throws `RowError`. */
+export function planRow(schema: GraphQLSchema, row: Row & { field: string }): RowPlan {
   const names = row.field.split('.');
-  const operation = rootOf(schema, row, names);
+  const operation = operationTypeOf(schema, row, names);
   const chain = chainOf(schema, row, operation, names);
   const all = slotsOf(chain);
   const bound = bindPath(row, chain, all);
@@ -148,21 +164,21 @@ export function planOf(schema: GraphQLSchema, row: Row & { field: string }): Pla
   return { operation, chain, slots: all.filter((slot) => used.has(slot)), bound };
 }
 
-/** Writes, parses and validates the document of a row. Throws `RowError` with every complaint in one sentence each. */
-export function documentOf(
+/** Creates the document of a row. Throws `RowError` with every error of GraphQL's validation. */
+export function createDocument(
   schema: GraphQLSchema,
   row: Row,
-  { operation, chain, slots }: Plan,
+  { operation, chain, slots }: RowPlan,
   selection: string,
 ): DocumentNode {
   const declared = slots.map(({ variable, type }) => `$${variable}: ${String(type)}`).join(', ');
   const body = chain.reduceRight(
     (inner, { name }, index) => {
-      const given = slots
+      const args = slots
         .filter((slot) => slot.segment === index)
         .map((slot) => `${slot.argument.name}: $${slot.variable}`)
         .join(', ');
-      return `{ ${name}${given && `(${given})`} ${inner} }`;
+      return `{ ${name}${args && `(${args})`} ${inner} }`;
     },
     selection && `{ ${selection} }`,
   );

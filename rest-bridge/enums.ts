@@ -11,70 +11,78 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Changes an answer in place, from GraphQL's names of enum values to the specification's words. */
-export type Speller = (answer: unknown) => unknown;
+/** Replaces GraphQL's names of enum values by their REST values, in place. Returns the result. */
+type EnumEncoder = (result: unknown) => unknown;
 
-const spellings = new WeakMap<GraphQLEnumType, ReadonlyMap<unknown, unknown>>();
+const restValues = new WeakMap<GraphQLEnumType, ReadonlyMap<unknown, unknown>>();
 
-/** GraphQL's name of every value of an enum, and REST's word for it: the enum's internal value. */
-export function wordsOf(type: GraphQLEnumType): ReadonlyMap<unknown, unknown> {
-  let words = spellings.get(type);
-  if (!words) spellings.set(type, (words = new Map(type.getValues().map(({ name, value }) => [name, value]))));
-  return words;
+/** Returns the REST value of each enum value by its GraphQL name. The REST value is the internal value of the enum. */
+export function restValuesOf(type: GraphQLEnumType): ReadonlyMap<unknown, unknown> {
+  let values = restValues.get(type);
+  if (!values) restValues.set(type, (values = new Map(type.getValues().map(({ name, value }) => [name, value]))));
+  return values;
 }
 
-function leafSpeller(type: GraphQLEnumType): Speller | undefined {
-  const words = wordsOf(type);
-  return [...words].every(([name, word]) => name === word) ? undefined : (name) => words.get(name);
+function createLeafEncoder(type: GraphQLEnumType): EnumEncoder | undefined {
+  const values = restValuesOf(type);
+  return [...values].every(([name, value]) => name === value) ? undefined : (name) => values.get(name);
 }
 
-/** Compiles the spelling of what a selection answers; undefined where no enum is selected, so that most answers are not walked at all. */
-export function speller(
+/**
+ * Creates the encoder for the results of a selection. Returns undefined when no enum is selected: most results need no
+ * pass.
+ */
+export function createEnumEncoder(
   schema: GraphQLSchema,
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
-): Speller | undefined {
+): EnumEncoder | undefined {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
-    const item = speller(schema, nullable.ofType as GraphQLOutputType, selection);
-    return (
-      item &&
-      ((list) => (
-        Array.isArray(list)
-          ? list.forEach((value, index) => {
-              list[index] = item(value);
-            })
-          : undefined,
-        list
-      ))
-    );
+    const encodeItem = createEnumEncoder(schema, nullable.ofType as GraphQLOutputType, selection);
+    return encodeItem && ((list) => encodeList(list, encodeItem));
   }
-  const spell = isEnumType(nullable)
-    ? leafSpeller(nullable)
+  const encode = isEnumType(nullable)
+    ? createLeafEncoder(nullable)
     : isCompositeType(nullable) && selection
-      ? objectSpeller(schema, nullable.name, selection)
+      ? createObjectEncoder(schema, nullable.name, selection)
       : undefined;
-  return spell && ((value) => (value === null || value === undefined ? value : spell(value)));
+  return encode && ((value) => (value === null || value === undefined ? value : encode(value)));
 }
 
-/** One speller a field of an object; of fragments on several types those apply whose key the answer has. */
-function objectSpeller(schema: GraphQLSchema, typeName: string, selection: SelectionSetNode): Speller | undefined {
-  const keys: [string, Speller][] = [];
+function encodeList(list: unknown, encodeItem: EnumEncoder): unknown {
+  if (Array.isArray(list))
+    list.forEach((value, index) => {
+      list[index] = encodeItem(value);
+    });
+  return list;
+}
+
+/**
+ * Creates the encoder of an object from those of its fields. With fragments on several types, only keys that the result
+ * has are encoded.
+ */
+function createObjectEncoder(
+  schema: GraphQLSchema,
+  typeName: string,
+  selection: SelectionSetNode,
+): EnumEncoder | undefined {
+  const keys: [string, EnumEncoder][] = [];
   const collect = (name: string, set: SelectionSetNode): void => {
     const type = schema.getType(name);
     for (const node of set.selections) {
       if (node.kind === 'InlineFragment') collect(node.typeCondition?.name.value ?? name, node.selectionSet);
       if (node.kind !== 'Field' || !(isObjectType(type) || isInterfaceType(type))) continue;
       const field = type.getFields()[node.name.value];
-      const spell = field && speller(schema, field.type, node.selectionSet);
-      if (spell) keys.push([(node.alias ?? node.name).value, spell]);
+      const encode = field && createEnumEncoder(schema, field.type, node.selectionSet);
+      if (encode) keys.push([(node.alias ?? node.name).value, encode]);
     }
   };
   collect(typeName, selection);
   if (keys.length === 0) return undefined;
-  return (answer) => {
-    const record = answer as Record<string, unknown>;
-    for (const [key, spell] of keys) if (key in record) record[key] = spell(record[key]);
+  return (result) => {
+    const record = result as Record<string, unknown>;
+    for (const [key, encode] of keys) if (key in record) record[key] = encode(record[key]);
     return record;
   };
 }

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { toApiError } from '../src/core/api-error.ts';
 import type { ValidationIssue, ErrorCode } from '../src/core/errors.ts';
 
-/** The body of every error (contract 4). */
-export interface Envelope {
+/** The body of an error response. See docs/contract.md#errors. */
+interface ErrorBody {
   statusCode: number;
   error: string;
   message: string;
@@ -12,30 +12,28 @@ export interface Envelope {
   requestId?: string;
 }
 
-/** GraphQL calls the body `input`; who speaks REST has never heard of it. */
-const restPath = (complaint: ValidationIssue): ValidationIssue =>
-  complaint.path[0] === 'input' && complaint.path.length > 1
-    ? { ...complaint, path: complaint.path.slice(1) }
-    : complaint;
+/** Removes GraphQL's argument name `input` from a path: in REST it is the body itself. */
+const toRestIssue = (issue: ValidationIssue): ValidationIssue =>
+  issue.path[0] === 'input' && issue.path.length > 1 ? { ...issue, path: issue.path.slice(1) } : issue;
 
-/** The answer to an error: status, headers and body. An exception of ours is a 500 without details. */
+/** Returns status, headers and body of the response to an error. An unexpected exception is a 500 without details. */
 export function errorResponse(
   error: unknown,
   requestId: string,
-): { status: number; headers: Record<string, string>; body: Envelope } {
-  const fault = toApiError(error);
-  const status = fault?.status ?? 500;
+): { status: number; headers: Record<string, string>; body: ErrorBody } {
+  const apiError = toApiError(error);
+  const status = apiError?.status ?? 500;
   const headers: Record<string, string> = {
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(status === 503 && { 'retry-after': '5' }),
-    ...fault?.headers,
+    ...apiError?.headers,
   };
-  const body: Envelope = {
+  const body: ErrorBody = {
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
-    message: fault?.message ?? 'Something went wrong on our side',
-    code: fault?.code ?? 'INTERNAL',
-    ...(fault?.validation && { validation: fault.validation.map(restPath) }),
+    message: apiError?.message ?? 'Something went wrong on our side',
+    code: apiError?.code ?? 'INTERNAL',
+    ...(apiError?.validation && { validation: apiError.validation.map(toRestIssue) }),
     ...(status >= 500 && { requestId }),
   };
   return { status, headers, body };

@@ -1,32 +1,20 @@
 import { execute, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
+import { compileAtUse, compileDocument, type JitDocument } from '../src/core/jit-document.ts';
 
-/** Runs one document again and again. */
-export type Execute = (
-  context: object,
-  variables: Readonly<Record<string, unknown>>,
-) => ExecutionResult | Promise<ExecutionResult>;
+/** Runs one document any number of times. */
+export type Execute = JitDocument;
 
-/** A document is compiled when it is used again: a start compiles nothing, and what nobody calls costs no memory. */
+/** Compiling starts with the second use, so that start-up compiles nothing and unused routes cost no memory. */
 const COMPILED_AT_USE = 2;
 
-/** The executor of one validated document: graphql-js, and from its second use on graphql-jit when `jit` is on. */
-export function executor(schema: GraphQLSchema, document: DocumentNode, jit: boolean): Execute {
-  const interpreted: Execute = (contextValue, variableValues) =>
+/**
+ * Creates the executor of one validated document. It uses graphql-js, and graphql-jit from the second use on when `jit`
+ * is true.
+ */
+export function createExecutor(schema: GraphQLSchema, document: DocumentNode, jit: boolean): Execute {
+  const interpret: Execute = (contextValue, variableValues) =>
     execute({ schema, document, contextValue, variableValues }) as ExecutionResult | Promise<ExecutionResult>;
-  if (!jit) return interpreted;
-  let uses = 0;
-  let compiled: CompiledQuery | undefined;
-  return (context, variables) => {
-    uses += 1;
-    if (uses === COMPILED_AT_USE) {
-      const query = compileQuery(schema, document);
-      if (isCompiledQuery(query)) compiled = query;
-    }
-    return compiled
-      ? (compiled.query(undefined, context, variables as Record<string, unknown>) as
-          | ExecutionResult
-          | Promise<ExecutionResult>)
-      : interpreted(context, variables);
-  };
+  if (!jit) return interpret;
+  const findCompiled = compileAtUse(COMPILED_AT_USE, () => compileDocument(schema, document));
+  return (context, variables) => (findCompiled() ?? interpret)(context, variables);
 }

@@ -1,15 +1,16 @@
 import { Readable } from 'node:stream';
 import type { AdapterCall } from './call.ts';
 
-interface Chunk {
+/** One piece of the exported file, as the subscription delivers it. */
+interface FileChunk {
   text: string;
   encoding: 'utf8' | 'base64';
   filename: string;
   contentType: string;
 }
 
-/** Media types of the formats. */
-export const EXPORTED = [
+/** Media types of the export formats. */
+export const EXPORT_MEDIA_TYPES = [
   'text/csv',
   'application/json',
   'application/x-ndjson',
@@ -18,21 +19,22 @@ export const EXPORTED = [
 ];
 
 /**
- * Streams a subscription of file pieces as one file to save. The next piece is asked for when the client has taken the last ones, and a client that
- * leaves ends the subscription. What is wrong before the first piece is answered as an error; later the connection breaks, for the status is out.
+ * Streams the chunks of a subscription as one file download. It reads the next chunk when the client has received the
+ * previous ones, and ends the subscription when the client disconnects. An error before the first chunk is an error
+ * response; a later one closes the connection, because the status has been sent.
  */
 export async function exportStream({ subscribe, reply }: AdapterCall): Promise<Readable> {
-  const pieces = (await subscribe()) as AsyncIterableIterator<Chunk>;
-  const first = await pieces.next();
-  const { filename, contentType } = first.value as Chunk;
+  const chunks = (await subscribe()) as AsyncIterableIterator<FileChunk>;
+  const first = await chunks.next();
+  const { filename, contentType } = first.value as FileChunk;
   void reply
     .header('content-type', contentType)
     .header('content-disposition', `attachment; filename="${filename}"`)
     .header('x-content-type-options', 'nosniff');
-  return Readable.from(bytesOf(first.value as Chunk, pieces), { objectMode: false });
+  return Readable.from(bytesOf(first.value as FileChunk, chunks), { objectMode: false });
 }
 
-async function* bytesOf(first: Chunk, rest: AsyncIterableIterator<Chunk>): AsyncGenerator<Buffer> {
+async function* bytesOf(first: FileChunk, rest: AsyncIterableIterator<FileChunk>): AsyncGenerator<Buffer> {
   try {
     if (first.text) yield Buffer.from(first.text, first.encoding);
     for await (const { text, encoding } of rest) if (text) yield Buffer.from(text, encoding);

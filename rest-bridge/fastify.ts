@@ -1,67 +1,68 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError, methodNotAllowed, noRoute } from '../src/core/errors.ts';
-import { MAX_JSON_BYTES, readNothing, readOnlyJson } from './body-parser.ts';
+import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
 import { errorResponse } from './error-response.ts';
-import { allowedVersions, alreadyHas, contentType, entityTag, prefersAsync } from './negotiation.ts';
+import { allowedVersions, matchesEntityTag, chooseContentType, entityTag, prefersAsync } from './negotiation.ts';
 import type { Row } from './route.ts';
-import { sofaCarrier, type Carry } from './sofa.ts';
-import { formReader } from './upload.ts';
+import { createSofaRunner, type RunPlainRow } from './sofa.ts';
+import { createFormReader } from './upload.ts';
 
-const notAcceptable = defineError(406, 'NOT_ACCEPTABLE', () => 'Answers are application/json or application/hal+json');
+const notAcceptable = defineError(
+  406,
+  'NOT_ACCEPTABLE',
+  () => 'Responses are application/json or application/hal+json',
+);
 
 export interface RestOptions extends BridgeOptions {
   schema: GraphQLSchema;
   rows: readonly Row[];
-  /** Prepares the part of the server that has the rows which consume forms. */
+  /** Prepares the Fastify scope of the rows that consume forms. */
   readForms?(api: FastifyInstance): void;
-  /** Makes the context of GraphQL's resolvers. It runs before the request is looked at, so it is the place to refuse a caller: `endpoint.public` says whether anybody may call. */
+  /**
+   * Creates the context of the resolvers. It runs before the request is parsed, so it is the place to reject callers:
+   * `endpoint.public` is true when no credentials are required.
+   */
   contextFor(request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): object | Promise<object>;
 }
 
-/** Mounts the whole table under `/api`. Slips in the table are thrown here, before anything listens. */
+/** Registers all rows under `/api`. Throws when a row is invalid, before the server listens. */
 export function registerRest(app: FastifyInstance, options: RestOptions): Endpoint[] {
   const endpoints = compileRows(options.schema, options.rows, options);
-  const carry = sofaCarrier(endpoints);
-  const scope = (wanted: (consumes: string) => boolean, prepare: (scope: FastifyInstance) => void) =>
+  const runPlain = createSofaRunner(endpoints);
+  const registerScope = (wanted: 'json' | 'multipart' | 'bytes', prepare: (scope: FastifyInstance) => void) =>
     app.register(
       async (api) => {
         prepare(api);
         api.setErrorHandler(sendError);
         for (const endpoint of endpoints)
-          if (wanted(endpoint.row.options.consumes ?? 'json')) mount(api, endpoint, options, carry);
+          if ((endpoint.row.options.consumes ?? 'json') === wanted) mount(api, endpoint, options, runPlain);
       },
       { prefix: '/api' },
     );
-  void scope((consumes) => consumes === 'json', readOnlyJson);
-  void scope(
-    (consumes) => consumes === 'multipart',
-    (api) => options.readForms?.(api),
-  );
-  void scope(
-    (consumes) => consumes === 'bytes',
-    (api) => {
-      readNothing(api);
-      api.setNotFoundHandler(otherwise(endpoints));
-    },
-  );
+  void registerScope('json', acceptOnlyJson);
+  void registerScope('multipart', (api) => options.readForms?.(api));
+  void registerScope('bytes', (api) => {
+    leaveBodiesUnread(api);
+    api.setNotFoundHandler(createFallbackHandler(endpoints));
+  });
   return endpoints;
 }
 
-function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, carry: Carry): void {
+function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, runPlain: RunPlainRow): void {
   const { row } = endpoint;
-  const rest = /:(\w+)\*$/.exec(row.path)?.[1];
-  const url = rest === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
-  const call = caller(endpoint, options, rest);
+  const wildcard = /:(\w+)\*$/.exec(row.path)?.[1];
+  const url = wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
+  const createCall = createCallFactory(endpoint, options, wildcard);
   const handler = row.options.handler
-    ? adapter(endpoint, call)
+    ? createAdapterHandler(endpoint, createCall)
     : row.plain
-      ? plainly(endpoint, call, carry)
+      ? createPlainHandler(endpoint, createCall, runPlain)
       : row.options.consumes === 'multipart'
-        ? formed(endpoint, call)
-        : bridged(endpoint, call);
+        ? createFormHandler(endpoint, createCall)
+        : createRowHandler(endpoint, createCall);
   api.route({
     method: row.method,
     url,
@@ -71,18 +72,18 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, c
   });
 }
 
-type Caller = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
+type CreateCall = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
 
-/** What the bridge needs of a request, with its context. */
-function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | undefined): Caller {
-  const changes = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
+/** Creates the function that turns requests into calls. `wildcard` is the parameter that takes the rest of the path. */
+function createCallFactory(endpoint: Endpoint, { contextFor }: RestOptions, wildcard: string | undefined): CreateCall {
+  const isConditional = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
   return async (request, reply) => {
-    const made = contextFor(request, reply, endpoint);
-    const context = made instanceof Promise ? await made : made;
+    const created = contextFor(request, reply, endpoint);
+    const context = created instanceof Promise ? await created : created;
     const { url, headers, query, body } = request;
-    const ifMatch = changes ? allowedVersions(headers['if-match']) : undefined;
+    const ifMatch = isConditional ? allowedVersions(headers['if-match']) : undefined;
     if (ifMatch) (context as BridgeContext).ifMatch = ifMatch;
-    checkEncoding(url);
+    checkQueryEncoding(url);
     const params = request.params as Record<string, string>;
     return {
       context,
@@ -90,13 +91,13 @@ function caller(endpoint: Endpoint, { contextFor }: RestOptions, rest: string | 
       body,
       query: query as Call['query'],
       respondAsync: prefersAsync(headers['prefer']),
-      params: rest === undefined ? params : { ...params, [rest]: params['*']! },
+      params: wildcard === undefined ? params : { ...params, [wildcard]: params['*']! },
     };
   };
 }
 
-/** The parser of query strings keeps what it cannot decode; a client should hear of it. */
-function checkEncoding(url: string): void {
+/** Throws 400 for malformed percent-encoding, which Fastify's parser of query strings accepts. */
+function checkQueryEncoding(url: string): void {
   const question = url.indexOf('?');
   if (question < 0 || !url.includes('%', question)) return;
   try {
@@ -106,61 +107,65 @@ function checkEncoding(url: string): void {
   }
 }
 
-function acceptable(request: FastifyRequest): string {
-  const type = contentType(request.headers.accept);
+/** Returns the content type of the response. Throws 406. */
+function negotiateContentType(request: FastifyRequest): string {
+  const type = chooseContentType(request.headers.accept);
   if (type === undefined) throw notAcceptable();
   return type;
 }
 
-const bridged =
-  (endpoint: Endpoint, call: Caller): RouteHandlerMethod =>
+const createRowHandler =
+  (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod =>
   async (request, reply) => {
-    const type = acceptable(request);
-    return send(await endpoint.run(await call(request, reply)), type, request, reply);
+    const type = negotiateContentType(request);
+    return sendResponse(await endpoint.run(await createCall(request, reply)), type, request, reply);
   };
 
-/** A row whose body is a form. The caller is known before anything of it is read, and answered before the rest of it is. */
-const formed = (endpoint: Endpoint, call: Caller): RouteHandlerMethod => {
-  const read = formReader(endpoint.reader!);
+/**
+ * Creates the handler of a row that consumes forms. The caller is authenticated before the form is read, and the
+ * response is sent before the rest of the form is.
+ */
+const createFormHandler = (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod => {
+  const readForm = createFormReader(endpoint.parser!);
   return async (request, reply) => {
-    const type = acceptable(request);
-    const made = await call(request, reply);
-    const form = await read(request, made.params);
+    const type = negotiateContentType(request);
+    const call = await createCall(request, reply);
+    const form = await readForm(request, call.params);
     try {
-      return send(await endpoint.run({ ...made, body: form.body }), type, request, reply);
+      return sendResponse(await endpoint.run({ ...call, body: form.body }), type, request, reply);
     } finally {
       form.end();
     }
   };
 };
 
-const plainly =
-  (endpoint: Endpoint, call: Caller, carry: Carry): RouteHandlerMethod =>
+const createPlainHandler =
+  (endpoint: Endpoint, createCall: CreateCall, runPlain: RunPlainRow): RouteHandlerMethod =>
   async (request, reply) => {
-    const type = acceptable(request);
-    const { status, text } = await carry(endpoint, await call(request, reply));
+    const type = negotiateContentType(request);
+    const { status, text } = await runPlain(endpoint, await createCall(request, reply));
     reply.code(status).header('content-type', type);
     return text;
   };
 
-const adapter =
-  (endpoint: Endpoint, call: Caller): RouteHandlerMethod =>
+const createAdapterHandler =
+  (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod =>
   async (request, reply) => {
-    const made = await call(request, reply);
+    const call = await createCall(request, reply);
     const { status, handler } = endpoint.row.options;
     if (typeof status === 'number') reply.code(status);
-    const answer = await handler!({
-      ...made,
+    const payload = await handler!({
+      ...call,
       request,
       reply,
-      run: (args = {}) => endpoint.run(made, args),
-      subscribe: (args = {}) => endpoint.follow(made, args),
+      run: (args = {}) => endpoint.run(call, args),
+      subscribe: (args = {}) => endpoint.subscribe(call, args),
     });
-    return answer === undefined ? reply : answer;
+    return payload === undefined ? reply : payload;
   };
 
-/** Sends an answer: a record with its ETag, or 304 when the client has it; no body for a 204. */
-function send(
+/** Sends a response: a record with its ETag, or 304 when the client has that version; no body for a 204. */
+function sendResponse(
   { status, body, headers, version, single }: RestResponse,
   type: string,
   request: FastifyRequest,
@@ -173,29 +178,33 @@ function send(
   if (single && status === 200 && request.method !== 'POST') {
     const tag = entityTag(version, text);
     reply.header('etag', tag);
-    if (request.method !== 'PUT' && alreadyHas(request.headers['if-none-match'], tag)) return reply.code(304).send();
+    if (request.method !== 'PUT' && matchesEntityTag(request.headers['if-none-match'], tag))
+      return reply.code(304).send();
   }
   reply.header('content-type', type);
   return text;
 }
 
-/** The one place where an error becomes an answer; exceptions of ours are logged with their stack. */
+/** Sends the response to an error: the only place that does. Logs unexpected exceptions with their stack. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorResponse(error, request.id);
   if (body.code === 'INTERNAL')
     request.log.error(
       { requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error },
-      'request failed',
+      'Request failed',
     );
-  // A stream that broke before its first byte left has said what it would be.
+  // A stream that failed before its first byte may have set these.
   for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
   reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
   void reply.send(JSON.stringify(body));
 }
 
-/** What no route of ours took: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path, else 404. */
-function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
-  const known = endpoints.map(({ row }) => ({ method: row.method, path: pattern(row.path) }));
+/**
+ * Creates the handler of requests that no row matches: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path,
+ * else 404.
+ */
+function createFallbackHandler(endpoints: readonly Endpoint[]): RouteHandlerMethod {
+  const known = endpoints.map(({ row }) => ({ method: row.method, path: toPattern(row.path) }));
   return (request, reply) => {
     const path = request.url.split('?')[0]!;
     const methods = new Set(
@@ -210,7 +219,7 @@ function otherwise(endpoints: readonly Endpoint[]): RouteHandlerMethod {
   };
 }
 
-const pattern = (path: string): RegExp =>
+const toPattern = (path: string): RegExp =>
   new RegExp(
     `^/api${path
       .replace(/[.]/g, '\\.')

@@ -1,15 +1,15 @@
-/** What a client may ask for in its headers: formats, waiting, versions. */
+/* Request headers: formats (`Accept`), waiting (`Prefer`) and versions (`If-Match`, `If-None-Match`). */
 import { hash } from 'node:crypto';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HAL_TYPE = 'application/hal+json; charset=utf-8';
 
-interface Range {
+interface MediaRange {
   type: string;
   quality: number;
 }
 
-function rangesOf(accept: string): Range[] {
+function parseAccept(accept: string): MediaRange[] {
   return accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
@@ -17,8 +17,8 @@ function rangesOf(accept: string): Range[] {
   });
 }
 
-function chosen(accept: string): string | undefined {
-  const ranges = rangesOf(accept);
+function chooseType(accept: string): string | undefined {
+  const ranges = parseAccept(accept);
   const quality = (...types: string[]) =>
     types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
   const json = quality('application/json', 'application/*', '*/*');
@@ -27,26 +27,33 @@ function chosen(accept: string): string | undefined {
   return json > 0 || quality('application/hal+json', 'application/*', '*/*') > 0 ? JSON_TYPE : undefined;
 }
 
-const answered = new Map<string, string | undefined>();
-const MAX_HEADERS_KEPT = 200;
+/** Chosen content types by `Accept` header. */
+const typesByAccept = new Map<string, string | undefined>();
+const MAX_CACHED_HEADERS = 200;
 
-/** The content type to answer with, JSON unless HAL is asked for; undefined when neither is acceptable. */
-export function contentType(accept: string | undefined): string | undefined {
+/**
+ * Returns the content type of the response: JSON, or HAL when the client prefers it. Undefined when neither is
+ * acceptable.
+ */
+export function chooseContentType(accept: string | undefined): string | undefined {
   if (accept === undefined || accept === '*/*') return JSON_TYPE;
-  if (answered.has(accept)) return answered.get(accept);
-  const type = accept.trim() === '' ? JSON_TYPE : chosen(accept);
-  if (answered.size < MAX_HEADERS_KEPT) answered.set(accept, type);
+  if (typesByAccept.has(accept)) return typesByAccept.get(accept);
+  const type = accept.trim() === '' ? JSON_TYPE : chooseType(accept);
+  if (typesByAccept.size < MAX_CACHED_HEADERS) typesByAccept.set(accept, type);
   return type;
 }
 
-/** Whether `Prefer` asks not to wait. */
+/** Returns whether the header `Prefer` contains `respond-async`. */
 export const prefersAsync = (prefer: string | string[] | undefined): boolean =>
   prefer !== undefined &&
   String(prefer)
     .split(',')
     .some((preference) => preference.split(';')[0]!.trim().toLowerCase() === 'respond-async');
 
-/** Versions that `If-Match` allows, weak or not; undefined when any will do. A tag of ours that names no version matches nothing. */
+/**
+ * Returns the versions in `If-Match`, weak or strong; undefined when any version is allowed. A tag without a version
+ * matches nothing.
+ */
 export function allowedVersions(ifMatch: string | undefined): readonly number[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').flatMap((tag) => {
@@ -55,14 +62,14 @@ export function allowedVersions(ifMatch: string | undefined): readonly number[] 
   });
 }
 
-/** The weak tag of a record: its version, where it has one, and a hash of what this caller sees. */
+/** Returns the weak entity tag of a record: its version, if any, and a hash of the body that this caller sees. */
 export function entityTag(version: number | undefined, text: string): string {
   const digest = hash('sha1', text, 'base64url').slice(0, 16);
   return version === undefined ? `W/"${digest}"` : `W/"${version}-${digest}"`;
 }
 
-/** Whether `If-None-Match` holds the tag. */
-export const alreadyHas = (ifNoneMatch: string | undefined, tag: string): boolean =>
+/** Returns whether `If-None-Match` contains the tag. */
+export const matchesEntityTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch !== undefined &&
   (ifNoneMatch.trim() === '*' ||
-    ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === tag.slice(2)));
+    ifNoneMatch.split(',').some((known) => known.trim().replace(/^W\//, '') === tag.slice(2)));

@@ -13,13 +13,13 @@ import {
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
-import { wordsOf } from './enums.ts';
+import { restValuesOf } from './enums.ts';
 import type { Json } from './route.ts';
 
 /** JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
-export type Schema = Json;
+export type JsonSchema = Json;
 
-const SCALARS: Record<string, Schema> = {
+const SCALARS: Record<string, JsonSchema> = {
   ID: { type: 'string' },
   String: { type: 'string' },
   Int: { type: 'integer' },
@@ -33,76 +33,78 @@ const SCALARS: Record<string, Schema> = {
   Upload: { type: 'string', format: 'binary' },
 };
 
-const nullable = (schema: Schema): Schema => {
+const asNullable = (schema: JsonSchema): JsonSchema => {
   if (Object.keys(schema).length === 0) return schema;
   return typeof schema['type'] === 'string' && !('enum' in schema)
     ? { ...schema, type: [schema['type'], 'null'] }
     : { anyOf: [schema, { type: 'null' }] };
 };
-const described = (schema: Schema, description: string | null | undefined): Schema =>
+const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
-/** The selection set of a selection's text; undefined for a leaf. */
+/** Parses a selection. Returns undefined for an empty one: the field is a leaf. */
 export function selectionOf(text: string): SelectionSetNode | undefined {
   const definition = text === '' ? undefined : parse(`{ ${text} }`).definitions[0];
   return definition?.kind === 'OperationDefinition' ? definition.selectionSet : undefined;
 }
 
-/** JSON Schemas of GraphQL types, in REST's words; named ones are collected as components. */
-export class SchemaBook {
-  readonly components: Record<string, Schema> = {};
+/** Converts GraphQL types to JSON Schemas with REST values of enums. Collects the named ones as components. */
+export class SchemaComponents {
+  readonly schemas: Record<string, JsonSchema> = {};
 
-  /** Names a schema; the same name with another shape is told apart by `distinction`. */
-  name(wanted: string, schema: Schema, distinction: string): Schema {
-    const same = (name: string) => JSON.stringify(this.components[name]) === JSON.stringify(schema);
-    const name = this.components[wanted] === undefined || same(wanted) ? wanted : `${wanted}_${distinction}`;
-    this.components[name] = schema;
+  /** Adds a named schema. Returns a reference to it. If the name has another schema already, `_suffix` is appended. */
+  name(wanted: string, schema: JsonSchema, suffix: string): JsonSchema {
+    const isSame = (name: string) => JSON.stringify(this.schemas[name]) === JSON.stringify(schema);
+    const name = this.schemas[wanted] === undefined || isSame(wanted) ? wanted : `${wanted}_${suffix}`;
+    this.schemas[name] = schema;
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** What an argument or input field takes. */
-  input(type: GraphQLInputType): Schema {
+  /** Returns the schema of an argument or input field. */
+  input(type: GraphQLInputType): JsonSchema {
     const inner = getNullableType(type);
     const schema = isListType(inner)
       ? { type: 'array', items: this.input(inner.ofType as GraphQLInputType) }
       : isInputObjectType(inner)
         ? this.#inputObject(inner)
         : this.#leaf(inner as GraphQLNamedType);
-    return isNonNullType(type) ? schema : nullable(schema);
+    return isNonNullType(type) ? schema : asNullable(schema);
   }
 
-  /** What a selection of a type answers. A selection of undefined is a leaf. */
-  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined): Schema {
+  /** Returns the schema of the result of a selection. Without a selection the type is a leaf. */
+  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined): JsonSchema {
     const inner = getNullableType(type);
     const schema = isListType(inner)
       ? { type: 'array', items: this.output(inner.ofType as GraphQLOutputType, selection) }
       : selection
         ? this.object(inner as GraphQLNamedType, selection)
         : this.#leaf(inner as GraphQLNamedType);
-    return isNonNullType(type) ? schema : nullable(schema);
+    return isNonNullType(type) ? schema : asNullable(schema);
   }
 
-  /** The properties that a selection answers of one object; `only` leaves out what is selected but not printed. */
-  object(type: GraphQLNamedType, selection: SelectionSetNode, only?: readonly string[]): Schema {
-    const properties: Record<string, Schema> = {};
+  /**
+   * Returns the schema of a selected object. `only` names the selected fields that are presented; by default all are.
+   */
+  object(type: GraphQLNamedType, selection: SelectionSetNode, only?: readonly string[]): JsonSchema {
+    const properties: Record<string, JsonSchema> = {};
     for (const node of selection.selections) {
       if (node.kind !== 'Field' || !(isObjectType(type) || isInterfaceType(type))) continue;
       const name = (node.alias ?? node.name).value;
       const field = type.getFields()[node.name.value];
       if (field && (only?.includes(name) ?? true))
-        properties[name] = described(this.output(field.type, node.selectionSet), field.description);
+        properties[name] = withDescription(this.output(field.type, node.selectionSet), field.description);
     }
-    return described(
+    return withDescription(
       { type: 'object', properties, ...(isUnionType(type) ? {} : { required: Object.keys(properties) }) },
       type.description,
     );
   }
 
-  #leaf(type: GraphQLNamedType): Schema {
-    if (!isEnumType(type)) return SCALARS[type.name] ?? described({ type: 'string' }, type.description);
-    const words = [...wordsOf(type).values()];
-    this.components[type.name] ??= described(
-      { ...(words.every((word) => typeof word === 'string') && { type: 'string' }), enum: words },
+  #leaf(type: GraphQLNamedType): JsonSchema {
+    if (!isEnumType(type)) return SCALARS[type.name] ?? withDescription({ type: 'string' }, type.description);
+    const values = [...restValuesOf(type).values()];
+    this.schemas[type.name] ??= withDescription(
+      { ...(values.every((value) => typeof value === 'string') && { type: 'string' }), enum: values },
       type.description,
     );
     return { $ref: `#/components/schemas/${type.name}` };
@@ -115,22 +117,22 @@ export class SchemaBook {
         { type: GraphQLInputType; description?: string | null | undefined; defaultValue?: unknown }
       >;
     },
-  ): Schema {
+  ): JsonSchema {
     const ref = { $ref: `#/components/schemas/${type.name}` };
-    if (this.components[type.name]) return ref;
-    // The place is taken before the fields are looked at, for they may lead back here.
-    this.components[type.name] = {};
+    if (this.schemas[type.name]) return ref;
+    // Set before the fields are converted, because they may refer to this type.
+    this.schemas[type.name] = {};
     const fields = Object.entries(type.getFields());
     const properties = Object.fromEntries(
       fields.map(([name, field]) => [
         name,
-        described(withDefault(this.input(field.type), field.defaultValue), field.description),
+        withDescription(withDefault(this.input(field.type), field.defaultValue), field.description),
       ]),
     );
     const required = fields
       .filter(([, field]) => isNonNullType(field.type) && field.defaultValue === undefined)
       .map(([name]) => name);
-    this.components[type.name] = described(
+    this.schemas[type.name] = withDescription(
       { type: 'object', properties, ...(required.length > 0 && { required }) },
       type.description,
     );
@@ -138,6 +140,6 @@ export class SchemaBook {
   }
 }
 
-/** Default values are what they are inside: for enums that is REST's word. */
-export const withDefault = (schema: Schema, value: unknown): Schema =>
+/** Adds a default value. That of an enum is its internal value, which is the REST value. */
+export const withDefault = (schema: JsonSchema, value: unknown): JsonSchema =>
   value === undefined || value === null || typeof value === 'object' ? schema : { ...schema, default: value };

@@ -1,122 +1,24 @@
-import { getNamedType, isNonNullType, isObjectType, type GraphQLOutputType } from 'graphql';
+import { isNonNullType } from 'graphql';
 import type { Endpoint } from './bridge.ts';
-import { parametersOf, type Slot } from './document.ts';
-import { selectionOf, SchemaBook, withDefault, type Schema } from './openapi-types.ts';
-import type { Presentation } from './present.ts';
+import { parametersOf, type ArgumentSlot } from './document.ts';
+import { ERROR_RESPONSE, operationId, responsesOf, SHARED_SCHEMAS } from './openapi-responses.ts';
+import { SchemaComponents, withDefault, type JsonSchema } from './openapi-types.ts';
 
-const LINK = { $ref: '#/components/schemas/HalLink' };
-const SHARED: Record<string, Schema> = {
-  HalLink: { type: 'object', properties: { href: { type: 'string' } }, required: ['href'] },
-  ErrorAnswer: {
-    type: 'object',
-    description: 'What every error answers.',
-    properties: {
-      statusCode: { type: 'integer' },
-      error: { type: 'string', description: 'Name of the status.' },
-      message: { type: 'string' },
-      code: { type: 'string' },
-      validation: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            path: { type: 'array', items: { type: ['string', 'integer'] } },
-            message: { type: 'string' },
-            code: { type: 'string' },
-          },
-          required: ['path', 'message', 'code'],
-        },
-      },
-      requestId: { type: 'string', description: 'Only with 5xx.' },
-    },
-    required: ['statusCode', 'error', 'message', 'code'],
-  },
-};
-
-/** `/datasets/:id` as OpenAPI and `routes.txt` write it. */
+/** Returns a path as OpenAPI and `routes.txt` write it: `/api/datasets/{id}` for `/datasets/:id`. */
 export const templatePath = (path: string): string => `/api${path.replace(/:(\w+)\*?/g, '{$1}')}`;
 
-/** The GraphQL field of a row by its way from the root, e.g. `Query.dataset.filters`; null for what GraphQL does not have. */
+/**
+ * Returns the GraphQL field of a row with its parents, e.g. `Query.dataset.filters`; null for a row without a field.
+ */
 export const coordinateOf = ({ plan }: Endpoint): string | null =>
   plan ? [plan.chain[0]!.parent, ...plan.chain.map(({ name }) => name)].join('.') : null;
 
-const operationId = ({ row }: Endpoint): string =>
-  `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+/g, '_')}`;
-const links = ({ links: templates = {} }: Presentation): Schema => ({
-  type: 'object',
-  properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])),
-});
-
-/** The schema of what a presentation prints of a field's type. */
-function printed(book: SchemaBook, type: GraphQLOutputType, presentation: Presentation, id: string): Schema {
-  if (presentation.shape) return presentation.shape;
-  const named = getNamedType(type);
-  const fieldType = (name: string) => (isObjectType(named) ? named.getFields()[name]?.type : undefined) ?? type;
-  if (presentation.unwraps) return printed(book, fieldType(presentation.unwraps.field), presentation.unwraps.inner, id);
-  if (presentation.collection) return collectionSchema(book, named.name, fieldType, presentation.collection, id);
-  const selection = selectionOf(presentation.selection);
-  if (!presentation.links || !selection) return book.output(type, selection);
-  const record = book.object(named, selection, presentation.keys);
-  const embedded = presentation.embeds?.length
-    ? {
-        _embedded: {
-          type: 'object',
-          properties: Object.fromEntries(
-            presentation.embeds.map(({ rel, name, inner }) => [rel, printed(book, fieldType(name), inner, id)]),
-          ),
-        },
-      }
-    : {};
-  return book.name(
-    named.name,
-    { ...record, properties: { ...(record['properties'] as Schema), _links: links(presentation), ...embedded } },
-    id,
-  );
-}
-
-function collectionSchema(
-  book: SchemaBook,
-  typeName: string,
-  fieldType: (name: string) => GraphQLOutputType,
-  { rel, item, extra }: NonNullable<Presentation['collection']>,
-  id: string,
-): Schema {
-  const items = fieldType('items');
-  const each = printed(book, item.links ? (getNamedType(items) as GraphQLOutputType) : elementOf(items), item, id);
-  const beside = selectionOf(extra);
-  const page =
-    beside?.selections
-      .map((node) =>
-        node.kind === 'Field'
-          ? ([node.name.value, book.output(fieldType(node.name.value), node.selectionSet)] as const)
-          : undefined,
-      )
-      .filter((entry) => entry !== undefined) ?? [];
-  const pageLinks = {
-    type: 'object',
-    properties: Object.fromEntries(['self', 'first', 'prev', 'next', 'last'].map((name) => [name, LINK])),
-    required: ['self', 'first'],
-  };
-  const properties = {
-    _links: pageLinks,
-    _embedded: { type: 'object', properties: { [rel]: { type: 'array', items: each } }, required: [rel] },
-    start: { type: 'integer' },
-    count: { type: 'integer' },
-    total: { type: 'integer' },
-    ...Object.fromEntries(page),
-  };
-  return book.name(
-    `${typeName.replace(/Page$/, '')}Collection`,
-    { type: 'object', properties, required: Object.keys(properties) },
-    id,
-  );
-}
-
-/** What a list holds, below its wrappings. */
-const elementOf = (type: GraphQLOutputType): GraphQLOutputType =>
-  'ofType' in type ? elementOf(type.ofType as GraphQLOutputType) : type;
-
-function parameter(book: SchemaBook, place: 'path' | 'query', name: string, slot: Slot | undefined): Schema {
+function toParameter(
+  components: SchemaComponents,
+  place: 'path' | 'query',
+  name: string,
+  slot: ArgumentSlot | undefined,
+): JsonSchema {
   const argument = slot?.argument;
   return {
     name,
@@ -125,119 +27,93 @@ function parameter(book: SchemaBook, place: 'path' | 'query', name: string, slot
       place === 'path' ||
       (argument !== undefined && isNonNullType(argument.type) && argument.defaultValue === undefined),
     ...(argument?.description && { description: argument.description }),
-    schema: argument ? withDefault(book.input(argument.type), argument.defaultValue) : { type: 'string' },
+    schema: argument ? withDefault(components.input(argument.type), argument.defaultValue) : { type: 'string' },
   };
 }
 
-function requestBody(book: SchemaBook, { row, reader }: Endpoint): Schema | undefined {
+const toContent = (type: string, schema: JsonSchema) => ({ content: { [type]: { schema } } });
+
+const FILE_FORM: JsonSchema = {
+  type: 'object',
+  properties: { file: { type: 'string', format: 'binary', description: 'File to upload.' } },
+  required: ['file'],
+};
+
+function requestBody(components: SchemaComponents, { row, parser }: Endpoint): JsonSchema | undefined {
   if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
-  const content = (type: string, schema: Schema) => ({ content: { [type]: { schema } } });
-  const form = row.options.consumes === 'multipart';
-  if (form && row.options.handler)
-    return content('multipart/form-data', {
-      type: 'object',
-      properties: { file: { type: 'string', format: 'binary' } },
-      required: ['file'],
-    });
-  if (row.options.consumes === 'bytes') return content('application/octet-stream', {});
-  const { whole, single = [] } = reader?.body ?? {};
-  if (!whole && single.length === 0) return undefined;
+  const isForm = row.options.consumes === 'multipart';
+  if (isForm && row.options.handler) return toContent('multipart/form-data', FILE_FORM);
+  if (row.options.consumes === 'bytes') return toContent('application/octet-stream', {});
+  const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
+  if (!bodyArgument && keyArguments.length === 0) return undefined;
   const properties = Object.fromEntries(
-    single.map(({ key, slot }) => [key, parameter(book, 'query', key, slot)['schema']]),
+    keyArguments.map(({ key, slot }) => [key, toParameter(components, 'query', key, slot)['schema']]),
   );
-  const required = single.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
-  const keys = single.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
-  const input = whole && book.input(isNonNullType(whole.type) || !keys ? whole.type : whole.argument.type);
+  const required = keyArguments.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
+  const keys =
+    keyArguments.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
+  const input =
+    bodyArgument &&
+    components.input(isNonNullType(bodyArgument.type) || !keys ? bodyArgument.type : bodyArgument.argument.type);
   return {
-    required: required.length > 0 || (whole !== undefined && isNonNullType(whole.type)),
-    ...content(
-      form ? 'multipart/form-data' : 'application/json',
+    required: required.length > 0 || (bodyArgument !== undefined && isNonNullType(bodyArgument.type)),
+    ...toContent(
+      isForm ? 'multipart/form-data' : 'application/json',
       input && keys ? { allOf: [input, keys] } : (input ?? keys!),
     ),
   };
 }
 
-function responses(book: SchemaBook, endpoint: Endpoint): Schema {
-  const { row, plan, presentation } = endpoint;
-  const type = plan?.chain.at(-1)!.field.type;
-  const content = (by: Presentation) => ({
-    content: { 'application/json': { schema: printed(book, type!, by, operationId(endpoint)) } },
-  });
-  const status =
-    typeof row.options.status === 'number' ? row.options.status : presentation || row.options.handler ? 200 : 204;
-  const location = { headers: { Location: { schema: { type: 'string' } } } };
-  const success = row.options.produces
-    ? { content: Object.fromEntries([row.options.produces].flat().map((type) => [type, {}])) }
-    : presentation
-      ? content(presentation)
-      : {};
-  return {
-    [status]: {
-      description: 'Success',
-      ...(status === 201 && location),
-      ...(presentation?.single && row.method === 'GET' && { headers: { ETag: { schema: { type: 'string' } } } }),
-      ...success,
-    },
-    ...(presentation?.deferred && {
-      202: {
-        description: 'Begun; the operation can be followed at `Location`.',
-        ...location,
-        ...content(presentation.deferred),
-      },
-    }),
-    '4XX': { $ref: '#/components/responses/Error' },
-    '5XX': { $ref: '#/components/responses/Error' },
-  };
-}
+const PREFER_HEADER = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`respond-async` returns the record of the operation at once, without waiting for the result.',
+  schema: { type: 'string' },
+};
 
-/** `names` are the path's parameters as the document calls them: it knows a path by one set of names only. */
-function operationOf(book: SchemaBook, endpoint: Endpoint, names: readonly string[]): Schema {
-  const { row, plan, reader } = endpoint;
-  const prefer = endpoint.presentation?.deferred
-    ? [{ name: 'Prefer', in: 'header', description: '`respond-async` answers at once.', schema: { type: 'string' } }]
-    : [];
-  const body = requestBody(book, endpoint);
-  const description = row.options.summary ?? plan?.chain.at(-1)!.field.description;
+/**
+ * Returns the operation of an endpoint. `names` are the path's parameter names in the document, which has only one
+ * set for a path.
+ */
+function toOperation(components: SchemaComponents, endpoint: Endpoint, names: readonly string[]): JsonSchema {
+  const { row, plan, parser } = endpoint;
+  const body = requestBody(components, endpoint);
+  const description = plan?.chain.at(-1)!.field.description;
   return {
     operationId: operationId(endpoint),
     tags: [row.path.split('/')[1]!],
     ...(description && { description }),
     parameters: [
-      ...parametersOf(row.path).map((name, index) => parameter(book, 'path', names[index]!, plan?.bound.get(name))),
-      ...[...(reader?.query ?? [])].map(([name, slot]) => parameter(book, 'query', name, slot)),
-      ...prefer,
+      ...parametersOf(row.path).map((name, index) =>
+        toParameter(components, 'path', names[index]!, plan?.bound.get(name)),
+      ),
+      ...[...(parser?.query ?? [])].map(([name, slot]) => toParameter(components, 'query', name, slot)),
+      ...(endpoint.presentation?.deferred ? [PREFER_HEADER] : []),
     ],
     ...(body && { requestBody: body }),
-    responses: responses(book, endpoint),
+    responses: responsesOf(components, endpoint),
     ...(endpoint.public && { security: [] }),
     'x-graphql-operation': coordinateOf(endpoint),
     'x-permission': endpoint.permission,
   };
 }
 
-/** The OpenAPI 3.1 document of the whole table. */
+/** Returns the OpenAPI 3.1 document of all endpoints. */
 export function openApi(
   endpoints: readonly Endpoint[],
   info: { title: string; version: string; description?: string },
-): Schema {
-  const book = new SchemaBook();
-  Object.assign(book.components, SHARED);
-  const paths: Record<string, Record<string, Schema>> = {};
-  const spelled = new Map<string, string>();
+): JsonSchema {
+  const components = new SchemaComponents();
+  Object.assign(components.schemas, SHARED_SCHEMAS);
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  const pathsByShape = new Map<string, string>();
   for (const endpoint of endpoints) {
     const shape = endpoint.row.path.replace(/:\w+/g, ':');
-    const path = spelled.get(shape) ?? endpoint.row.path;
-    spelled.set(shape, path);
-    (paths[templatePath(path)] ??= {})[endpoint.row.method.toLowerCase()] = operationOf(
-      book,
-      endpoint,
-      parametersOf(path),
-    );
+    const path = pathsByShape.get(shape) ?? endpoint.row.path;
+    pathsByShape.set(shape, path);
+    const operations = (paths[templatePath(path)] ??= {});
+    operations[endpoint.row.method.toLowerCase()] = toOperation(components, endpoint, parametersOf(path));
   }
-  const error = {
-    description: 'An error',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorAnswer' } } },
-  };
   return {
     openapi: '3.1.0',
     info,
@@ -245,11 +121,16 @@ export function openApi(
     security: [{ bearer: [] }, { cookie: [] }],
     paths,
     components: {
-      schemas: book.components,
-      responses: { Error: error },
+      schemas: components.schemas,
+      responses: { Error: ERROR_RESPONSE },
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        cookie: { type: 'apiKey', in: 'cookie', name: 'dws_session' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'API token.' },
+        cookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'dws_session',
+          description: 'Session of a login. Changes require a request from the same origin.',
+        },
       },
     },
   };

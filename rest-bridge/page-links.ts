@@ -1,11 +1,11 @@
-/** What a presenter may know of the request. */
-export interface PageAsked {
+/** The parts of a request that presenters read. */
+export interface PresentedRequest {
   url: string;
   params: Readonly<Record<string, string>>;
   variables: Readonly<Record<string, unknown>>;
 }
 
-interface Page {
+interface PagePosition {
   start: number;
   count: number;
   total: number;
@@ -13,38 +13,39 @@ interface Page {
 }
 type PageLinks = Record<'self' | 'first' | 'prev' | 'next' | 'last', { href: string } | undefined>;
 
-/** The request's address without the parameters that choose the page. */
+/** Returns a URL without the parameters `start` and `after`. */
 function withoutPage(url: string): string {
   const question = url.indexOf('?');
   if (question < 0) return url;
-  const kept = url
+  const pairs = url
     .slice(question + 1)
     .split('&')
     .filter((pair) => !/^(?:start|after)(?:=|$)/.test(pair) && pair !== '');
-  return kept.length === 0 ? url.slice(0, question) : `${url.slice(0, question)}?${kept.join('&')}`;
+  return pairs.length === 0 ? url.slice(0, question) : `${url.slice(0, question)}?${pairs.join('&')}`;
 }
 
 /**
- * HAL links of one page (contract 4): `self` as asked, `first`, `prev` and `next` where there is one, `last`.
- * With a cursor, `next` goes by `after` and `last` is unknown. Without a limit there is one page.
+ * Returns the HAL links of a page: `self` (the URL as requested), `first`, `prev` and `next` where they exist, and
+ * `last`. With a cursor, `next` has the parameter `after` and `last` is omitted. Without a limit there is one page. See
+ * docs/contract.md#lists.
  */
 export function pageLinks(
   url: string,
-  { start, count, total, limit }: Page,
+  { start, count, total, limit }: PagePosition,
   cursor?: { after: string | null | undefined },
 ): PageLinks {
   const base = withoutPage(url);
   const join = base.includes('?') ? '&' : '?';
   const at = (position: number) => ({ href: position === 0 ? base : `${base}${join}start=${position}` });
   const size = limit ?? Math.max(total, 1);
-  const onward = start + count < total && count > 0 ? at(start + count) : undefined;
+  const nextByStart = start + count < total && count > 0 ? at(start + count) : undefined;
   return {
     self: { href: url },
     first: at(0),
     prev: start > 0 ? at(Math.max(0, start - size)) : undefined,
     next:
       cursor === undefined
-        ? onward
+        ? nextByStart
         : typeof cursor.after === 'string'
           ? { href: `${base}${join}after=${encodeURIComponent(cursor.after)}` }
           : undefined,

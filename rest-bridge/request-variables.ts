@@ -1,123 +1,151 @@
 import { isNonNullType } from 'graphql';
 import { badInput, notFound, type ApiError } from '../src/core/errors.ts';
-import { complaints, repeatedReader, textReader, Unreadable, type TextReader } from './arguments.ts';
-import { bodyReader, type BodyRules } from './body.ts';
+import { findIssues } from './argument-issues.ts';
+import { createRepeatedParser, createTextParser, InvalidText, type TextParser } from './argument-parsers.ts';
 import type { Call } from './call.ts';
-import type { Plan, Slot } from './document.ts';
+import type { RowPlan, ArgumentSlot } from './document.ts';
+import { createBodyReader, type BodyRules } from './request-body.ts';
 import type { Json, Row } from './route.ts';
 
-/** The variables of one request, and the identity fields that its body holds. */
-export interface Read {
+/** The GraphQL variables of one request, and the identity fields that its body contains. */
+interface RequestVariables {
   variables: Json;
-  held: Json | undefined;
+  identityFields: Json | undefined;
 }
 
-/** Compiled way from a request to variables. `explain` says why GraphQL refused them. */
-export interface Reader {
-  read(call: Pick<Call, 'params' | 'query' | 'body'>): Read;
-  explain(variables: Readonly<Json>, message: string): ApiError;
-  /** Keys of the query string, with their slots: for the OpenAPI document. */
-  query: ReadonlyMap<string, Slot>;
-  body: Pick<BodyRules, 'whole' | 'single'>;
+/** Turns the requests of one row into variables. */
+export interface RequestParser {
+  /** Returns the variables of a request. Throws 400, or 404 for a path parameter that does not fit its type. */
+  parse(call: Pick<Call, 'params' | 'query' | 'body'>): RequestVariables;
+  /** Returns the error for variables that GraphQL refused with `message`. */
+  toError(variables: Readonly<Json>, message: string): ApiError;
+  /** Arguments by their keys in the query string. The OpenAPI document lists them. */
+  query: ReadonlyMap<string, ArgumentSlot>;
+  body: Pick<BodyRules, 'bodyArgument' | 'keyArguments'>;
 }
 
-interface Target {
+/** How a value of the path or query string becomes a variable. */
+interface TextTarget {
   variable: string;
-  one: TextReader;
-  many: (texts: readonly string[]) => unknown;
+  parseOne: TextParser;
+  parseRepeated: (texts: readonly string[]) => unknown;
+}
+interface PathTarget extends TextTarget {
+  parameter: string;
+  /** Name of the field that the parameter identifies: what a 404 names. */
+  what: string;
+}
+interface ArgumentPlaces extends Pick<BodyRules, 'bodyArgument' | 'keyArguments'> {
+  query: Map<string, ArgumentSlot>;
 }
 
-/** Divides a row's arguments among query string and body. `wait` of a long mutation is the bridge's own (`Prefer`). */
-function divided(
-  { options, method }: Row,
-  { slots, bound, chain }: Plan,
-  waits: boolean,
-): { query: Map<string, Slot>; whole: Slot | undefined; single: { key: string; slot: Slot }[] } {
+/**
+ * Divides a row's arguments between query string and body. `waits` marks a long mutation, whose argument `wait` the
+ * bridge itself sets from the header `Prefer`.
+ */
+function divideArguments({ options, method }: Row, { slots, bound, chain }: RowPlan, waits: boolean): ArgumentPlaces {
   const external = new Map(Object.entries(options.rename ?? {}).map(([key, argument]) => [argument, key]));
-  const taken = new Set(bound.values());
+  const inPath = new Set(bound.values());
   const open = slots.filter(
     (slot) =>
-      !taken.has(slot) &&
+      !inPath.has(slot) &&
       slot.segment === chain.length - 1 &&
       !(slot.argument.name in (options.fixed ?? {})) &&
       !(waits && slot.argument.name === 'wait'),
   );
-  const bodied = method === 'POST' || method === 'PUT';
-  const fromQuery = ({ argument }: Slot) => !bodied || options.query?.includes(argument.name) === true;
-  const whole = bodied ? open.find(({ argument }) => argument.name === (options.body ?? 'input')) : undefined;
+  const hasBody = method === 'POST' || method === 'PUT';
+  const isInQuery = ({ argument }: ArgumentSlot) => !hasBody || options.query?.includes(argument.name) === true;
+  const bodyArgument = hasBody ? open.find(({ argument }) => argument.name === (options.body ?? 'input')) : undefined;
   const keyed = open
-    .filter((slot) => slot !== whole)
+    .filter((slot) => slot !== bodyArgument)
     .map((slot) => ({ key: external.get(slot.argument.name) ?? slot.argument.name, slot }));
   return {
-    query: new Map(keyed.filter(({ slot }) => fromQuery(slot)).map(({ key, slot }) => [key, slot])),
-    whole,
-    single: keyed.filter(({ slot }) => !fromQuery(slot)),
+    query: new Map(keyed.filter(({ slot }) => isInQuery(slot)).map(({ key, slot }) => [key, slot])),
+    bodyArgument,
+    keyArguments: keyed.filter(({ slot }) => !isInQuery(slot)),
   };
 }
 
-const refusal = (key: string, message: string, code = 'invalid'): ApiError =>
+const invalidKey = (key: string, message: string, code = 'invalid'): ApiError =>
   badInput(message, { validation: [{ path: [key], message, code }] });
 
-function readText(key: string, text: string | string[], { one, many }: Pick<Target, 'one' | 'many'>): unknown {
+function parseText(key: string, text: string | string[], { parseOne, parseRepeated }: TextTarget): unknown {
   try {
-    return typeof text === 'string' ? one(text) : many(text);
+    return typeof text === 'string' ? parseOne(text) : parseRepeated(text);
   } catch (error) {
-    throw error instanceof Unreadable ? refusal(key, `"${key}" ${error.message}`) : error;
+    throw error instanceof InvalidText ? invalidKey(key, `"${key}" ${error.message}`) : error;
   }
 }
 
-const target = ({ variable, type }: Slot): Target => ({ variable, one: textReader(type), many: repeatedReader(type) });
+const createTarget = ({ variable, type }: ArgumentSlot): TextTarget => ({
+  variable,
+  parseOne: createTextParser(type),
+  parseRepeated: createRepeatedParser(type),
+});
 
-/** Compiles how a row reads its path, query string and body. */
-export function readerOf(
-  row: Row,
-  plan: Plan,
-  waits: boolean,
-  tolerance: Pick<BodyRules, 'ignored' | 'identity'>,
-): Reader {
-  const { query, whole, single } = divided(row, plan, waits);
-  const queries = new Map([...query].map(([key, slot]) => [key, target(slot)]));
-  const paths = [...plan.bound].map(([parameter, slot]) => ({
-    parameter,
-    what: plan.chain[slot.segment]!.name,
-    ...target(slot),
-  }));
-  const fixed = Object.fromEntries(
-    plan.slots
-      .filter(({ argument }) => argument.name in (row.options.fixed ?? {}))
-      .map((slot) => [slot.variable, row.options.fixed![slot.argument.name]]),
+const createPathTargets = ({ bound, chain }: RowPlan): PathTarget[] =>
+  [...bound].map(([parameter, slot]) => ({ parameter, what: chain[slot.segment]!.name, ...createTarget(slot) }));
+
+/** Returns the variables of the arguments that the row itself fixes. */
+const fixedVariables = (fixed: Readonly<Json> = {}, { slots }: RowPlan): Json =>
+  Object.fromEntries(
+    slots
+      .filter(({ argument }) => argument.name in fixed)
+      .map(({ variable, argument }) => [variable, fixed[argument.name]]),
   );
-  const readBody = bodyReader({ row, whole, single, ...tolerance });
+
+/** Creates the parser of a row's path, query string and body. */
+export function createRequestParser(
+  row: Row,
+  plan: RowPlan,
+  waits: boolean,
+  exceptions: Pick<BodyRules, 'ignored' | 'identity'>,
+): RequestParser {
+  const places = divideArguments(row, plan, waits);
+  const { query, bodyArgument, keyArguments } = places;
+  const queryTargets = new Map([...query].map(([key, slot]) => [key, createTarget(slot)]));
+  const pathTargets = createPathTargets(plan);
+  const fixed = fixedVariables(row.options.fixed, plan);
+  const readBody = createBodyReader({ row, bodyArgument, keyArguments, ...exceptions });
   return {
     query,
-    body: { whole, single },
-    read({ params, query: sent, body }) {
+    body: { bodyArgument, keyArguments },
+    parse({ params, query: sent, body }) {
       const variables: Json = { ...fixed };
-      for (const { parameter, variable, one, what } of paths) {
+      for (const { parameter, variable, parseOne, what } of pathTargets) {
         try {
-          variables[variable] = one(params[parameter]!);
+          variables[variable] = parseOne(params[parameter]!);
         } catch {
           throw notFound({ what, id: params[parameter]! });
         }
       }
       for (const key in sent) {
-        const known = queries.get(key);
-        if (!known) throw refusal(key, `Unknown query parameter "${key}"`, 'unknown');
-        variables[known.variable] = readText(key, sent[key]!, known);
+        const target = queryTargets.get(key);
+        if (!target) throw invalidKey(key, `Unknown query parameter "${key}"`, 'unknown');
+        variables[target.variable] = parseText(key, sent[key]!, target);
       }
-      return { variables, held: readBody(body, params, variables) };
+      return { variables, identityFields: readBody(body, params, variables) };
     },
-    explain(variables, message) {
-      const named = [...query].map(([key, slot]) => ({ key, slot })).concat(single);
-      const values = [
-        ...named.map(({ key, slot }) => ({ key, type: slot.type, value: variables[slot.variable] })),
-        ...(whole ? [{ key: undefined, type: whole.type, value: variables[whole.variable] }] : []),
-      ];
-      const validation = complaints(values.filter(({ type, value }) => value !== undefined || isNonNullType(type)));
-      const unfit =
-        validation.length === 0 ? paths.find(({ variable }) => message.includes(`"$${variable}"`)) : undefined;
-      if (unfit) return notFound({ what: unfit.what, id: String(variables[unfit.variable]) });
-      return badInput(validation[0]?.message ?? message, { validation });
-    },
+    toError: (variables, message) => toRequestError(places, pathTargets, variables, message),
   };
+}
+
+/** Returns 400 with the values that do not fit, or 404 when it is a path parameter that does not. */
+function toRequestError(
+  { query, bodyArgument, keyArguments }: ArgumentPlaces,
+  pathTargets: readonly PathTarget[],
+  variables: Readonly<Json>,
+  message: string,
+): ApiError {
+  const keyed = [...query].map(([key, slot]) => ({ key, slot })).concat(keyArguments);
+  const values = [
+    ...keyed.map(({ key, slot }) => ({ key, type: slot.type, value: variables[slot.variable] })),
+    ...(bodyArgument ? [{ key: undefined, type: bodyArgument.type, value: variables[bodyArgument.variable] }] : []),
+  ];
+  const validation = findIssues(values.filter(({ type, value }) => value !== undefined || isNonNullType(type)));
+  const invalidParameter =
+    validation.length === 0 ? pathTargets.find(({ variable }) => message.includes(`"$${variable}"`)) : undefined;
+  if (invalidParameter)
+    return notFound({ what: invalidParameter.what, id: String(variables[invalidParameter.variable]) });
+  return badInput(validation[0]?.message ?? message, { validation });
 }

@@ -9,15 +9,18 @@ import {
 } from 'graphql';
 import { badInput, notFound } from '../src/core/errors.ts';
 import type { RestResponse, Call } from './call.ts';
-import type { Plan } from './document.ts';
-import { speller } from './enums.ts';
+import type { RowPlan } from './document.ts';
+import { createEnumEncoder } from './enums.ts';
 import type { Presentation } from './present.ts';
 import type { Json, Row } from './route.ts';
 
-/** From GraphQL's result to REST's answer. Throws GraphQL's first error, and a 404 for what the chain does not find. */
-export type Finish = (result: ExecutionResult, call: Call, variables: Json) => RestResponse;
+/**
+ * Turns a GraphQL result into a REST response. Throws the first GraphQL error, and 404 when a field of the chain is
+ * null.
+ */
+export type CreateResponse = (result: ExecutionResult, call: Call, variables: Json) => RestResponse;
 
-/** The node of a document that stands for the last segment of a chain. */
+/** Returns the node of the last field of a document's chain. */
 function leafNode(document: DocumentNode, depth: number): FieldNode {
   const definition = document.definitions[0]!;
   let node = (
@@ -27,18 +30,22 @@ function leafNode(document: DocumentNode, depth: number): FieldNode {
   return node;
 }
 
-/** Compiles one row's way to its answer: errors, missing parents, spelling of enums, presentation, status, `Location`. `defers` marks the answer that is not waited for. */
-export function finisher(
+/**
+ * Creates the function that turns the results of a row's document into responses: errors, missing parents, REST values
+ * of enums, presentation, status and `Location`. `defers` marks the document that does not wait for the result: its
+ * response is 202.
+ */
+export function createResponder(
   schema: GraphQLSchema,
   row: Row,
-  plan: Plan,
+  plan: RowPlan,
   document: DocumentNode,
   presentation: Presentation | undefined,
   defers: boolean,
-): Finish {
+): CreateResponse {
   const { chain } = plan;
   const last = chain.length - 1;
-  const spell = speller(schema, chain[last]!.field.type, leafNode(document, chain.length).selectionSet);
+  const encodeEnums = createEnumEncoder(schema, chain[last]!.field.type, leafNode(document, chain.length).selectionSet);
   const { status = presentation ? 200 : 204, nullable = false } = row.options;
   const mayBeNull = nullable || !presentation;
   return (result, call, variables) => {
@@ -46,14 +53,15 @@ export function finisher(
     let value: unknown = result.data;
     for (let index = 0; index <= last; index += 1) {
       value = (value as Json)[chain[index]!.name];
-      if (value === null && !(mayBeNull && index === last)) throw missing(index, plan, variables);
+      if (value === null && !(mayBeNull && index === last)) throw notFoundError(index, plan, variables);
     }
     if (!presentation) return { status: typeof status === 'number' ? status : 204 };
     if (value === null || value === undefined) return { status: 200, body: null };
-    if (spell) value = spell(value);
+    if (encodeEnums) value = encodeEnums(value);
     const record = value as Json;
     const code = defers ? 202 : typeof status === 'number' ? status : status(record);
     const location = code === 201 || defers ? presentation.self?.(record, call.params) : undefined;
+    // Read before `present`, which may remove the field.
     const version = presentation.version?.(record);
     const body = presentation.present(value, { url: call.url, params: call.params, variables });
     const headers =
@@ -62,28 +70,28 @@ export function finisher(
   };
 }
 
-const words = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+const toWords = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 
-/** 404 for what a chain does not find, by the name of its segment and the id in the path. */
-function missing(index: number, { chain, bound, operation }: Plan, variables: Readonly<Json>): Error {
+/** Returns the 404 of a null field in the chain. It names the field and the id in the path. */
+function notFoundError(index: number, { chain, bound, operation }: RowPlan, variables: Readonly<Json>): Error {
   const idOf = (segment: number) =>
     [...bound.values()]
       .filter((slot) => slot.segment === segment)
       .map((slot) => String(variables[slot.variable]))
       .at(-1);
   const { name, field } = chain[index]!;
-  const what = words(operation === OperationTypeNode.MUTATION ? getNamedType(field.type).name : name);
+  const what = toWords(operation === OperationTypeNode.MUTATION ? getNamedType(field.type).name : name);
   const id = idOf(index);
   return id !== undefined || index === 0
     ? notFound({ what, id: id ?? '' })
-    : notFound({ what: `${what} of ${words(chain[index - 1]!.name)}`, id: idOf(index - 1) ?? '' });
+    : notFound({ what: `${what} of ${toWords(chain[index - 1]!.name)}`, id: idOf(index - 1) ?? '' });
 }
 
-/** Identity fields may be sent as they are: compares those of a body with the record as the same caller reads it. */
-export function unchanged(held: Readonly<Json>, record: Readonly<Json>): void {
-  const printed = JSON.parse(JSON.stringify(record)) as Json;
-  const validation = Object.keys(held)
-    .filter((key) => !isDeepStrictEqual(printed[key], held[key]))
+/** Throws 400 when identity fields of a body differ from the record that the caller reads. */
+export function checkUnchanged(identityFields: Readonly<Json>, record: Readonly<Json>): void {
+  const current = JSON.parse(JSON.stringify(record)) as Json;
+  const validation = Object.keys(identityFields)
+    .filter((key) => !isDeepStrictEqual(current[key], identityFields[key]))
     .map((key) => ({ path: [key], message: `"${key}" cannot be changed`, code: 'immutable' }));
   if (validation.length > 0) throw badInput(validation[0]!.message, { validation });
 }

@@ -5,23 +5,30 @@ import type { Call } from './call.ts';
 import { RowError } from './document.ts';
 import { errorResponse } from './error-response.ts';
 
-/** Lets sofa-api answer one request to a plain row. What the row throws is thrown again. */
-export type Carry = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
+/** Runs one request to a plain row through sofa-api. Throws what the row throws. */
+export type RunPlainRow = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
-/** What travels through sofa-api with one request. The row is ours to choose: fastify has routed already. */
-interface Carried {
+/**
+ * The context of one request within sofa-api. It names the endpoint, because Fastify has routed the request already.
+ */
+interface SofaContext {
   endpoint: Endpoint;
   call: Call;
-  outcome: { failure?: unknown };
+  /** sofa-api copies the context, so the error is stored in an object that both copies share. */
+  outcome: { error?: unknown };
 }
 type SofaConfig = Parameters<typeof useSofa>[0];
 
-/** sofa-api would select everything below a field by itself; the row's own document selects, so for sofa each answer is one leaf. */
+/**
+ * The type of every field that sofa-api sees. It would select all fields of an object type; the row's own document
+ * selects.
+ */
 const PlainJson = new GraphQLScalarType({
   name: 'PlainJson',
-  description: 'The answer of a plain row, selected by the row.',
+  description: 'Response of a plain row, as its document selects it.',
 });
 
+/** Returns the name of the root field of a document of sofa-api. */
 const rootField = (document: DocumentNode): string => {
   const definition = document.definitions[0];
   const node = definition?.kind === 'OperationDefinition' ? definition.selectionSet.selections[0] : undefined;
@@ -29,22 +36,34 @@ const rootField = (document: DocumentNode): string => {
 };
 
 /**
- * sofa-api over the plain rows: a schema with one field for each of them, `execute` overridden to run the compiled row, our error handler.
- * Requests reach it row by row, so that what it mounts besides (its `/webhook` calls whatever address a stranger names) has no way in.
+ * Creates the runner of plain rows, which is sofa-api.
+ *
+ * Which rows: those declared with `plain(...)`. Their response is the JSON of the field itself, without links, ETag or
+ * a status of their own. All other rows (HAL, `Location`, conditional requests, forms, bytes, streams) need the
+ * presenters and handlers of the bridge.
+ *
+ * Why sofa-api: the product requires it for these routes. It matches these requests, calls `execute` and serializes the
+ * result; arguments, permissions and errors stay those of the bridge.
+ *
+ * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row has
+ * the selection, validates unknown keys, converts enums and returns 404 for a missing parent, as every other row does.
+ * sofa-api therefore gets a schema with one leaf field for each row, and our `execute` runs the row.
+ *
+ * Requests reach sofa-api only through this function. Its own `/webhook` routes, which send requests to any URL that a
+ * client names, are unreachable.
  */
-export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
+export function createSofaRunner(endpoints: readonly Endpoint[]): RunPlainRow {
   const plain = new Map(endpoints.filter(({ row }) => row.plain).map((endpoint, index) => [`row${index}`, endpoint]));
   if (plain.size === 0) return () => Promise.reject(new Error('There is no plain row'));
-  const trap = [...plain.values()].find(({ row }) => /^\/webhook(?:\/|$)/.test(row.path));
-  if (trap) throw new RowError(trap.row, 'sofa-api keeps /webhook for itself, a plain row cannot be there');
+  const webhookRow = [...plain.values()].find(({ row }) => /^\/webhook(?:\/|$)/.test(row.path));
+  if (webhookRow) throw new RowError(webhookRow.row, 'sofa-api reserves /webhook, a plain row cannot use it');
   const fields = Object.fromEntries([...plain.keys()].map((name) => [name, { type: PlainJson }]));
   const execute = async ({ document, contextValue }: ExecutionArgs) => {
-    const carried = contextValue as Carried;
+    const { endpoint, call, outcome } = contextValue as SofaContext;
     try {
-      return { data: { [rootField(document)]: (await carried.endpoint.run(carried.call)).body } };
+      return { data: { [rootField(document)]: (await endpoint.run(call)).body } };
     } catch (error) {
-      // sofa-api copies the context; what it holds by reference stays ours.
-      carried.outcome.failure = error;
+      outcome.error = error;
       throw error;
     }
   };
@@ -57,7 +76,7 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
         { method: row.method, path: row.path, responseStatus: (row.options.status ?? 200) as 200 },
       ]),
     ),
-    context: (carried) => carried,
+    context: (context) => context,
     execute: execute as NonNullable<SofaConfig['execute']>,
     errorHandler: ([error]) => {
       const { status, body } = errorResponse(error, '');
@@ -65,9 +84,9 @@ export function sofaCarrier(endpoints: readonly Endpoint[]): Carry {
     },
   });
   return async (endpoint, call) => {
-    const carried: Carried = { endpoint, call, outcome: {} };
-    const response = await router.fetch(`http://sofa${call.url}`, { method: endpoint.row.method }, carried);
-    if ('failure' in carried.outcome) throw carried.outcome.failure;
+    const context: SofaContext = { endpoint, call, outcome: {} };
+    const response = await router.fetch(`http://sofa${call.url}`, { method: endpoint.row.method }, context);
+    if ('error' in context.outcome) throw context.outcome.error;
     return { status: response.status, text: await response.text() };
   };
 }

@@ -1,35 +1,35 @@
 import { subscribe as subscribeToSchema, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 
 /**
- * The values of a subscription, each presented. Written by hand because a generator that waits for the next value cannot be ended from outside:
- * a client that hangs up must end the source at once.
+ * Returns the values of a subscription, each presented. This is no async generator, because `return()` of a generator
+ * waits for the pending value: a client that disconnects must end the source at once.
  */
-function presented(
+function presentEach(
   source: AsyncGenerator<ExecutionResult, void, void>,
   present: (result: ExecutionResult) => unknown,
 ): AsyncIterableIterator<unknown> {
-  const through = ({ done, value }: IteratorResult<ExecutionResult, void>): IteratorResult<unknown> =>
+  const presentResult = ({ done, value }: IteratorResult<ExecutionResult, void>): IteratorResult<unknown> =>
     done === true ? { done, value: undefined } : { done: false, value: present(value) };
   return {
-    next: () => source.next().then(through),
-    return: () => source.return().then(through),
+    next: () => source.next().then(presentResult),
+    return: () => source.return().then(presentResult),
     [Symbol.asyncIterator]() {
       return this;
     },
   };
 }
 
-/** Subscribes; `refused` makes the error of a request that GraphQL does not take. */
-export async function subscribe(
+/** Subscribes to a document. `toError` creates the error of a request that GraphQL rejects, e.g. for its variables. */
+export async function subscribeToDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   contextValue: object,
   variableValues: Record<string, unknown>,
   present: (result: ExecutionResult) => unknown,
-  refused: (message: string) => Error,
+  toError: (message: string) => Error,
 ): Promise<AsyncIterableIterator<unknown>> {
   const source = await subscribeToSchema({ schema, document, contextValue, variableValues });
-  if (Symbol.asyncIterator in source) return presented(source, present);
+  if (Symbol.asyncIterator in source) return presentEach(source, present);
   const error = source.errors![0]!;
-  throw error.path ? error : refused(error.message);
+  throw error.path ? error : toError(error.message);
 }

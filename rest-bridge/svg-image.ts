@@ -1,9 +1,9 @@
 import type { AdapterCall } from './call.ts';
 
-/** A picture may colour itself and nothing more: whatever a text in it says, it loads and runs nothing. */
+/** Allows inline styles only. A text inside the picture can neither load nor run anything. */
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'`;
 
-/** Answers a field that holds SVG text as a picture. */
+/** Sends a field that contains SVG text as an image. */
 export async function svgImage({ run, reply }: AdapterCall): Promise<string> {
   const { body } = await run();
   void reply

@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, getNullableType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
 import { badInput, ApiError, defineError, tooLarge } from '../src/core/errors.ts';
 import type { IncomingFile } from '../src/core/files.ts';
-import { textReader, Unreadable } from './arguments.ts';
+import { createTextParser, InvalidText } from './argument-parsers.ts';
 import type { Call } from './call.ts';
-import type { Reader } from './request-variables.ts';
+import type { RequestParser } from './request-variables.ts';
 import type { Json } from './route.ts';
 
-const noForm = defineError(415, 'UNSUPPORTED_MEDIA_TYPE', () => 'A file comes as multipart/form-data');
+const notAForm = defineError(415, 'UNSUPPORTED_MEDIA_TYPE', () => 'A file must be sent as multipart/form-data');
 
-/** Text parts of a form: how many, and how many bytes in each. */
+/** Maximum number of text parts of a form, and maximum bytes of each. */
 const MAX_TEXTS = 40;
 const MAX_TEXT_BYTES = 128 * 1024;
-/** What is not the file: texts, names, boundaries. */
-const MAX_BESIDE_FILE = MAX_TEXTS * (MAX_TEXT_BYTES + 1024);
+/** Upper bound of everything in a form but the file: texts, names, boundaries. */
+const MAX_BYTES_BESIDE_FILE = MAX_TEXTS * (MAX_TEXT_BYTES + 1024);
 const LIMITS = {
   fileSize: Infinity,
   files: 5,
@@ -26,59 +26,55 @@ const LIMITS = {
 
 type Parts = ReturnType<FastifyRequest['parts']>;
 
-/** A form as the row's body: its texts by name, and under `file` the first file part. `end` lets go of what nobody read. */
-export interface Form {
+/** A form, read up to its file. */
+interface UploadForm {
+  /** The body of the row: texts by their names, and the first file part as `file`. */
   body: Json;
+  /** Discards the unread rest of the form. */
   end(): void;
 }
 
-/** Reads the form of a request up to its file. What the form says behind it belongs to the input as well, so the file brings that along. */
-export type FormReader = (request: FastifyRequest, params: Call['params']) => Promise<Form>;
+/**
+ * Reads the form of a request up to its file. Texts after the file belong to the input as well: `wholeInput` of the
+ * file reads them. Throws 400 for a malformed form, 413 for a text that is too long, 415 for a request that is no form.
+ */
+type ReadForm = (request: FastifyRequest, params: Call['params']) => Promise<UploadForm>;
 
-/** Compiles how a row reads a form. Texts become what the arguments of their names want; a text without content is none. */
-export function formReader(reader: Reader): FormReader {
-  const { whole, single } = reader.body;
-  const input = whole && getNullableType(whole.type);
+/**
+ * Creates the reader of a row's forms. Texts are converted to the types of the arguments of their names. Empty texts
+ * are ignored.
+ */
+export function createFormReader(parser: RequestParser): ReadForm {
+  const { bodyArgument, keyArguments } = parser.body;
+  const input = bodyArgument && getNullableType(bodyArgument.type);
   const types = new Map<string, GraphQLInputType>([
     ...(isInputObjectType(input)
       ? Object.values(input.getFields()).map(({ name, type }) => [name, type] as const)
       : []),
-    ...single.map(({ key, slot }) => [key, slot.type] as const),
+    ...keyArguments.map(({ key, slot }) => [key, slot.type] as const),
   ]);
 
-  /** The input and the single arguments of a whole body, as GraphQL would have made them. */
-  const coerced = (body: Json, params: Call['params']): Json => {
-    const { variables } = reader.read({ params, query: {}, body });
-    const singles = single.flatMap(({ key, slot }) =>
-      variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
-    );
-    const made = coerceInputValue(variables[whole!.variable], whole!.type, (_path, _value, error) => {
-      throw reader.explain(variables, error.message);
-    }) as Json;
-    return { ...made, ...Object.fromEntries(singles) };
-  };
-
   return async (request, params) => {
-    if (!request.isMultipart()) throw noForm();
-    const parts = open(request);
-    // What nobody read is taken off the wire all the same: a client that still sends may not hear the answer otherwise.
+    if (!request.isMultipart()) throw notAForm();
+    const parts = openParts(request);
+    // The unread rest is received all the same: a client that is still sending may not read the response otherwise.
     const end = () => {
       request.raw.unpipe().resume();
     };
     try {
       const body: Json = {};
-      const part = await untilFile(parts, body, types);
+      const part = await readUntilFile(parts, body, types);
       if (!part) throw badInput('The form has no file');
-      const announced = Number(request.headers['content-length'] ?? 0) - MAX_BESIDE_FILE;
+      const announcedBytes = Number(request.headers['content-length'] ?? 0) - MAX_BYTES_BESIDE_FILE;
       const file: IncomingFile = {
         filename: part.filename || null,
         contentType: part.mimetype,
-        minSize: Math.max(0, announced || 0),
-        content: checked(part.file),
+        minSize: Math.max(0, announcedBytes || 0),
+        content: readContent(part.file),
         async wholeInput() {
-          for (let next = await untilFile(parts, body, types); next; next = await untilFile(parts, body, types))
+          for (let next = await readUntilFile(parts, body, types); next; next = await readUntilFile(parts, body, types))
             next.file.resume();
-          return coerced(body, params);
+          return coerceBody(parser, body, params);
         },
       };
       body['file'] = file;
@@ -90,24 +86,41 @@ export function formReader(reader: Reader): FormReader {
   };
 }
 
-/** The parts of a form, in order. A form that is none is 400. */
-function open(request: FastifyRequest): Parts {
+/** Returns the input and the single arguments of a complete body, coerced as GraphQL does. */
+function coerceBody(parser: RequestParser, body: Json, params: Call['params']): Json {
+  const { bodyArgument, keyArguments } = parser.body;
+  const { variables } = parser.parse({ params, query: {}, body });
+  const singles = keyArguments.flatMap(({ key, slot }) =>
+    variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
+  );
+  const inputFields = coerceInputValue(
+    variables[bodyArgument!.variable],
+    bodyArgument!.type,
+    (_path, _value, error) => {
+      throw parser.toError(variables, error.message);
+    },
+  ) as Json;
+  return { ...inputFields, ...Object.fromEntries(singles) };
+}
+
+/** Returns the parts of a form, in order. Throws 400 for a malformed one. */
+function openParts(request: FastifyRequest): Parts {
   try {
     return request.parts({ limits: LIMITS, defParamCharset: 'utf8' } as Parameters<FastifyRequest['parts']>[0]);
   } catch (error) {
-    throw broken(error);
+    throw toFormError(error);
   }
 }
 
-/** Reads texts into `body` until a file comes; undefined when none does. */
-async function untilFile(
+/** Reads texts into `body` up to the next file. Returns the file, undefined at the end of the form. */
+async function readUntilFile(
   parts: Parts,
   body: Json,
   types: ReadonlyMap<string, GraphQLInputType>,
 ): Promise<MultipartFile | undefined> {
   for (;;) {
     const { value: part, done } = await parts.next().catch((error: unknown) => {
-      throw broken(error);
+      throw toFormError(error);
     });
     if (done) return undefined;
     if (part.type === 'file') return part;
@@ -115,31 +128,34 @@ async function untilFile(
     if (valueTruncated) throw tooLarge(`"${name}" is longer than ${MAX_TEXT_BYTES} bytes`);
     if (name === 'file' || Object.hasOwn(body, name))
       throw badInput(name === 'file' ? '"file" must be a file' : `"${name}" is given more than once`);
-    if (value !== '') body[name] = valueOf(name, value, types.get(name));
+    if (value !== '') body[name] = parseFormText(name, value, types.get(name));
   }
 }
 
-/** What a text of the form says, by the type that its name has in the input. What the input does not know is refused by the row's own rules. */
-function valueOf(name: string, value: unknown, type: GraphQLInputType | undefined): unknown {
+/**
+ * Converts a text of the form to the type of its argument. A text without an argument stays as it is: the row refuses
+ * unknown keys.
+ */
+function parseFormText(name: string, value: unknown, type: GraphQLInputType | undefined): unknown {
   if (type === undefined || typeof value !== 'string') return value;
   try {
-    return isListType(getNullableType(type)) ? (JSON.parse(value) as unknown) : textReader(type)(value);
+    return isListType(getNullableType(type)) ? (JSON.parse(value) as unknown) : createTextParser(type)(value);
   } catch (error) {
-    throw badInput(`"${name}" ${error instanceof Unreadable ? error.message : 'is not well-formed JSON'}`);
+    throw badInput(`"${name}" ${error instanceof InvalidText ? error.message : 'is not well-formed JSON'}`);
   }
 }
 
-/** A file's bytes; a form that breaks off is the client's mistake. */
-async function* checked(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Yields the bytes of a file. Throws 400 when the form ends early. */
+async function* readContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* content;
   } catch (error) {
-    throw broken(error);
+    throw toFormError(error);
   }
 }
 
-/** What the parser of forms complains of. What it has a status for keeps it. */
-function broken(error: unknown): unknown {
+/** Converts an error of the form parser to 400, unless it has a status already. */
+function toFormError(error: unknown): unknown {
   if (error instanceof ApiError || (error as { statusCode?: number }).statusCode) return error;
   return badInput(`The form is malformed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { EXPORTED, exportStream } from '../export-stream.ts';
+import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
 import { collection, resource, value } from '../present.ts';
 import { get } from '../route.ts';
 
@@ -11,6 +11,6 @@ export default [
   get('/audit', 'auditEvents', collection('audit-event', event)),
   get('/audit/export', 'Subscription.auditExport', value('text encoding filename contentType'), {
     handler: exportStream,
-    produces: EXPORTED,
+    produces: EXPORT_MEDIA_TYPES,
   }),
 ];

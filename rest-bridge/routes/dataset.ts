@@ -1,7 +1,8 @@
-import { EXPORTED, exportStream } from '../export-stream.ts';
+import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
+import { createShareRows, ownedAspects, kind } from '../kind.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, get, kind, plain, post, type Json } from '../route.ts';
+import { create, get, plain, post, type Json } from '../route.ts';
 
 /** The selection of a dataset's permissions. */
 export const PERMISSIONS =
@@ -60,7 +61,10 @@ const toLabel = (field: unknown): unknown => {
 };
 
 export default [
-  ...kind('datasets', 'dataset', dataset, { rows: { create: { map: labelsOnly }, update: { map: labelsOnly } } }),
+  ...kind('datasets', 'dataset', dataset, {
+    rows: { create: { map: labelsOnly }, update: { map: labelsOnly } },
+    aspects: ownedAspects({ shares: createShareRows('datasetFilterId restrictFields visibleFields') }),
+  }),
   get(
     '/datasets/:id/access',
     'dataset.access',
@@ -92,7 +96,7 @@ export default [
   post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
   get('/datasets/:id/export', 'Subscription.datasetExport', value('text encoding filename contentType'), {
     handler: exportStream,
-    produces: EXPORTED,
+    produces: EXPORT_MEDIA_TYPES,
   }),
   plain('POST', '/dataset-field-report-access', 'setDatasetFieldSecurity', '*', { body: 'datasets' }),
 ];

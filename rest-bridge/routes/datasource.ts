@@ -1,5 +1,6 @@
+import { kind } from '../kind.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, get, kind, plain, post } from '../route.ts';
+import { create, get, plain, post } from '../route.ts';
 
 interface Datasource {
   id: string;

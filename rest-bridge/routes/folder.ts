@@ -1,5 +1,6 @@
+import { kind, permissions } from '../kind.ts';
 import { collection, resource } from '../present.ts';
-import { get, kind, permissions, post } from '../route.ts';
+import { get, post } from '../route.ts';
 
 interface FolderBody {
   id: string;

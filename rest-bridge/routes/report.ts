@@ -1,5 +1,5 @@
+import { kind } from '../kind.ts';
 import { resource } from '../present.ts';
-import { kind } from '../route.ts';
 
 interface Report {
   id: string;

@@ -1,5 +1,6 @@
+import { kind, ownedAspects, type Aspect } from '../kind.ts';
 import { resource, value } from '../present.ts';
-import { kind, post } from '../route.ts';
+import { del, get, post, put } from '../route.ts';
 
 interface SavedQuery {
   id: string;
@@ -16,7 +17,24 @@ const links = ({ id, datasourceId }: SavedQuery) => ({
 
 const query = resource<SavedQuery>(FIELDS, links);
 
+/** The favorite of a query is a record. Other kinds only return whether they are favorites. */
+const queryFavorite: Aspect = ({ path, name, field, typeName }) => {
+  const single = `${path}/:id/favorite`;
+  const record = resource(`${name}Id: resourceId userId createdAt`, (_, { id }) => ({
+    self: `${path}/${id}/favorite`,
+    [`svc:${name}`]: `${path}/${id}`,
+  }));
+  return [
+    get(single, `${field}.favorite`, record),
+    put(single, `favorite${typeName}`, record),
+    del(single, `unfavorite${typeName}`),
+  ];
+};
+
 export default [
-  ...kind('queries', 'query', query, { names: { one: 'savedQuery', many: 'savedQueries' } }),
+  ...kind('queries', 'query', query, {
+    names: { field: 'savedQuery', listField: 'savedQueries' },
+    aspects: ownedAspects({ favorite: queryFavorite }),
+  }),
   post('/queries/:id/_run', 'runSavedQuery', value('fields { name label type format } rows truncated duration')),
 ];

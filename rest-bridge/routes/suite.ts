@@ -1,5 +1,6 @@
+import { kind } from '../kind.ts';
 import { confirmation, resource } from '../present.ts';
-import { del, kind, type Json } from '../route.ts';
+import { del, type Json } from '../route.ts';
 import { datasource } from './datasource.ts';
 
 interface Suite {

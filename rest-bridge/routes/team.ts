@@ -1,5 +1,6 @@
+import { kind, permissions } from '../kind.ts';
 import { collection, resource } from '../present.ts';
-import { del, get, kind, permissions, put } from '../route.ts';
+import { del, get, put } from '../route.ts';
 
 interface Team {
   id: string;

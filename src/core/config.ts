@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1');
-const count = (fallback: number, least = 0) =>
+const count = (defaultValue: number, min = 0) =>
   z.coerce
     .number('must be a number')
     .int('must be a whole number')
-    .min(least, `must be at least ${least}`)
-    .default(fallback);
-const list = z
+    .min(min, `must be at least ${min}`)
+    .default(defaultValue);
+const commaSeparated = z
   .string()
   .default('')
   .transform((text) =>
@@ -17,7 +17,7 @@ const list = z
       .map((part) => part.trim())
       .filter(Boolean),
   );
-const address = (...protocols: string[]) =>
+const urlWith = (...protocols: string[]) =>
   z
     .string()
     .refine(
@@ -28,27 +28,27 @@ const address = (...protocols: string[]) =>
           return false;
         }
       },
-      `must be an address that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
     )
     .optional();
 
-/** The variables of contract section 1, each with its default. */
+/** The environment variables and their defaults. See docs/contract.md#running-it. */
 const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: z.coerce.number('must be a number').int().min(0).max(65535, 'must be a port').default(4000),
   DATA_DIR: z.string().min(1).default('.data'),
-  DATABASE_URL: address('postgres', 'postgresql'),
-  ELASTICSEARCH_URL: address('http', 'https'),
+  DATABASE_URL: urlWith('postgres', 'postgresql'),
+  ELASTICSEARCH_URL: urlWith('http', 'https'),
   APP_SECRET: z.string().optional(),
   ADMIN_USERNAME: z.string().min(1).default('admin'),
   ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
   SEED_DEMO: flag.optional(),
   ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker').default('all'),
   WORKER_CONCURRENCY: count(4, 1),
-  PUBLIC_URL: address('http', 'https'),
-  TRUST_PROXY: list,
-  CORS_ORIGINS: list,
-  SMTP_URL: address('smtp', 'smtps'),
+  PUBLIC_URL: urlWith('http', 'https'),
+  TRUST_PROXY: commaSeparated,
+  CORS_ORIGINS: commaSeparated,
+  SMTP_URL: urlWith('smtp', 'smtps'),
   MAIL_FROM: z
     .string()
     .regex(
@@ -61,14 +61,10 @@ const variables = z.object({
   MAX_UPLOAD_BYTES: count(100_000_000),
   MAX_DATASET_ROWS: count(0),
   TENANT_QUOTA_BYTES: count(0),
-  OUTBOUND_ALLOW: list,
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
-  RATE_LIMIT_WEBHOOK: count(600),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z.string().min(1).optional(),
-  LICENSE_MANAGER_URL: address('http', 'https'),
-  CREDITS_INCLUDED: count(1000),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino')
     .default('info'),
@@ -77,12 +73,15 @@ const variables = z.object({
 /** The service's configuration: sizes in bytes, times in milliseconds, `DATA_DIR` absolute. */
 export type Config = z.output<typeof variables>;
 
-/** Reads the configuration from the environment, `overrides` first; a malformed value is one sentence naming the variable. An empty variable counts as unset. */
+/**
+ * Reads the configuration from the environment. `overrides` take precedence, and an empty variable counts as unset.
+ * Throws an error that names the variable of the first invalid value.
+ */
 export function readConfig(overrides: Record<string, string> = {}): Config {
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries({ ...process.env, ...overrides }).filter(([name, value]) => name in variables.shape && value !== ''),
   );
-  const parsed = variables.safeParse(given);
+  const parsed = variables.safeParse(values);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     throw new Error(
@@ -92,13 +91,16 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
 }
 
-const HARMLESS = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+const CHILD_VARIABLES = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 
-/** Threads of libuv: queries of the index, its scans and its words may hold nine for seconds, and file system and DNS need theirs. Must be called before anything uses them. */
+/**
+ * Sets the number of libuv threads to 16: the index may occupy nine of them for seconds, and file system and DNS need
+ * some as well. Must be called before anything uses the thread pool.
+ */
 export function widenThreadPool(): void {
   process.env.UV_THREADPOOL_SIZE ??= '16';
 }
 
-/** What a process that we start may know of our environment: nothing that holds a secret. */
+/** Returns the environment for child processes. It contains no secrets. */
 export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => HARMLESS.includes(name)));
+  Object.fromEntries(Object.entries(env).filter(([name]) => CHILD_VARIABLES.includes(name)));

@@ -1,4 +1,4 @@
-/** HTTP statuses and codes of every error that a client can see (contract, section 4). */
+/** Codes of the errors that clients see. See docs/contract.md#errors. */
 export type ErrorCode =
   | 'BAD_USER_INPUT'
   | 'GRAPHQL_LIMIT'
@@ -19,19 +19,20 @@ export type ErrorCode =
   | 'UNAVAILABLE'
   | 'TIMEOUT';
 
-/** One complaint about one place of the input. `path` is the argument's path, e.g. `['input', 'name']`. */
+/** One invalid value of the input. */
 export interface ValidationIssue {
+  /** Path of the argument, e.g. `['input', 'name']`. */
   path: (string | number)[];
   message: string;
   code: string;
 }
 
-/** An error that is meant for the client: its message is shown as it is, in both APIs. */
+/** An error for the client. Both APIs return its message as it is. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
   readonly validation?: ValidationIssue[];
-  /** Response headers that belong to the error, e.g. `Retry-After`. */
+  /** Response headers of the error, e.g. `Retry-After`. */
   readonly headers?: Record<string, string>;
 
   constructor(
@@ -41,7 +42,7 @@ export class ApiError extends Error {
     more: { validation?: ValidationIssue[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(message, { cause: more.cause });
-    this.name = 'Fault';
+    this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.validation = more.validation;
@@ -49,11 +50,11 @@ export class ApiError extends Error {
   }
 }
 
-/** Declares an error: its status, its code and its sentence. Calling the result makes the error to throw. */
+/** Declares an error by its status, code and message. Returns a function that creates the error to throw. */
 export const defineError =
-  <D = void>(status: number, code: ErrorCode, sentence: (detail: D) => string) =>
+  <D = void>(status: number, code: ErrorCode, message: (detail: D) => string) =>
   (detail: D, more?: ConstructorParameters<typeof ApiError>[3]) =>
-    new ApiError(status, code, sentence(detail), more);
+    new ApiError(status, code, message(detail), more);
 
 export const badInput = defineError(400, 'BAD_USER_INPUT', (message: string) => message);
 export const graphqlLimit = defineError(400, 'GRAPHQL_LIMIT', (message: string) => message);
@@ -78,7 +79,7 @@ export const noRoute = defineError(
 export const methodNotAllowed = defineError(
   405,
   'METHOD_NOT_ALLOWED',
-  (d: { method: string; path: string }) => `${d.path} does not know ${d.method}`,
+  (d: { method: string; path: string }) => `${d.path} does not support ${d.method}`,
 );
 export const slugTaken = defineError(
   409,

@@ -4,31 +4,28 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 
-/** A part that takes longer to answer is down. Milliseconds. */
+/** A part that takes longer to respond is unavailable. */
 const CHECK_TIMEOUT_MS = 5000;
 
-const late = () =>
+const rejectAfterTimeout = () =>
   new Promise<never>((_, reject) =>
-    setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`)), CHECK_TIMEOUT_MS).unref(),
+    setTimeout(() => reject(new Error(`no response within ${CHECK_TIMEOUT_MS / 1000} s`)), CHECK_TIMEOUT_MS).unref(),
   );
 
-/** What the process answers of its own state. */
-export interface HealthOptions {
-  platform: Platform;
-}
-
-/** Parts of the service that do not answer, by name with the reason; empty when it is ready. */
-export async function whatIsDown({ system, index, notifications }: Platform): Promise<Record<string, string>> {
-  const found = async (text: string) => {
+/** Returns the reasons why parts of the service do not work, by the part's name; empty when the service is ready. */
+async function findUnavailableParts({ system, index, notifications }: Platform): Promise<Record<string, string>> {
+  const expectRows = async (text: string) => {
     if (!(await system.query({ text })).length) throw new Error('its tables are missing');
   };
   const checks: Record<string, () => Promise<unknown>> = {
     postgres: () => system.query({ text: 'select 1' }),
     migrations: () => system.query({ text: 'select 1 from dws.setting limit 1' }),
     queue: () =>
-      found(
-        `select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = 'dws_jobs' and c.relname = 'job'`,
-      ),
+      expectRows(`
+        select 1
+        from pg_catalog.pg_class c
+        join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = 'dws_jobs' and c.relname = 'job'`),
     notifications: async () => {
       if (!notifications.connected) throw new Error('not connected');
     },
@@ -37,7 +34,7 @@ export async function whatIsDown({ system, index, notifications }: Platform): Pr
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await Promise.race([check(), late()]);
+        await Promise.race([check(), rejectAfterTimeout()]);
         return [];
       } catch (error) {
         return [[name, (error as Error).message]];
@@ -47,31 +44,38 @@ export async function whatIsDown({ system, index, notifications }: Platform): Pr
   return Object.fromEntries(results.flat()) as Record<string, string>;
 }
 
-/** `/healthz` (the process lives), `/readyz` (all it needs answers) and `/metrics` (Prometheus; bearer `METRICS_TOKEN`, or loopback callers only). */
-export async function healthRoutes(app: FastifyInstance, { platform }: HealthOptions): Promise<void> {
+/**
+ * Registers `/healthz` (the process runs), `/readyz` (everything that it needs works) and `/metrics` (Prometheus; for
+ * the bearer token `METRICS_TOKEN`, or for loopback callers only). See docs/contract.md#running-it.
+ */
+export async function registerHealthRoutes(app: FastifyInstance, { platform }: { platform: Platform }): Promise<void> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'dws_http_request_seconds',
-    help: 'Time to answer',
+    help: 'Time from request to response in seconds',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers: [registry],
   });
   const failures = new Counter({
     name: 'dws_http_errors_total',
-    help: 'Answers with a status of 500 or more',
+    help: 'Responses with a status of 500 or higher',
     labelNames: ['route'],
     registers: [registry],
   });
   new Gauge({
     name: 'dws_operations_open',
-    help: 'Long operations that have not ended',
+    help: 'Long operations that have not finished',
     labelNames: ['status'],
     registers: [registry],
     async collect() {
       const rows = await platform.system.query<{ status: string; count: number }>({
-        text: `select status, count(*) as count from dws.operation where finished_at is null group by status`,
+        text: `
+          select status, count(*) as count
+          from dws.operation
+          where finished_at is null
+          group by status`,
       });
       this.reset();
       for (const { status, count } of rows) this.set({ status }, Number(count));
@@ -86,7 +90,7 @@ export async function healthRoutes(app: FastifyInstance, { platform }: HealthOpt
 
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const down = await whatIsDown(platform);
+    const down = await findUnavailableParts(platform);
     const ready = Object.keys(down).length === 0;
     return reply
       .code(ready ? 200 : 503)
@@ -98,15 +102,16 @@ export async function healthRoutes(app: FastifyInstance, { platform }: HealthOpt
   });
   app.get('/metrics', async (request, reply) => {
     const token = platform.config.METRICS_TOKEN;
-    const allowed = token ? sameText(request.headers.authorization ?? '', `Bearer ${token}`) : isLocal(request);
-    if (!allowed) throw unauthenticated();
+    const isAllowed = token ? isSameText(request.headers.authorization ?? '', `Bearer ${token}`) : isLocal(request);
+    if (!isAllowed) throw unauthenticated();
     return reply.header('content-type', registry.contentType).send(await registry.metrics());
   });
 }
 
-const sameText = (given: string, wanted: string): boolean =>
-  given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
-/** Asked from this very machine, and not through a proxy on it. */
+const isSameText = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+/** Returns whether a request comes from this machine, and not through a proxy on it. */
 const isLocal = ({ ip, socket, headers }: FastifyRequest): boolean =>
   isLoopback(socket.remoteAddress) && isLoopback(ip) && !headers['x-forwarded-for'] && !headers.forwarded;
 const isLoopback = (address: string | undefined): boolean =>

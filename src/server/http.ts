@@ -11,62 +11,65 @@ import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { createApollo } from './graphql/apollo.ts';
-import { graphqlRoutes } from './graphql/graphql.ts';
+import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
-import { healthRoutes } from './health.ts';
+import { registerHealthRoutes } from './health.ts';
 import { handleNotFound } from './not-found-route.ts';
 import { registerPages } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
-import { contextFactory } from './request-context.ts';
+import { createContextFactory } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { sendSecurityHeaders } from './security-headers.ts';
 
-/** A request must have arrived after five minutes, its head after one; quiet connections end sooner. Milliseconds. */
-const REQUEST_TIMEOUT = 300_000;
-const KEEP_ALIVE = 72_000;
-/** How long requests may go on while the service stops, which must be over after 30 seconds. Milliseconds. */
+/** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
+const REQUEST_TIMEOUT_MS = 300_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** How long requests may continue while the service stops, which takes 30 seconds at most. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
-/** The one port: GraphQL, REST, WebSocket, pages (contract 1). */
+/** Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. */
 export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
-  const app = await bareServer(platform);
-  await healthRoutes(app, { platform });
+  const app = await createServer(platform);
+  await registerHealthRoutes(app, { platform });
 
   const authenticator = new Authenticator(platform);
   const limiter = new RateLimiter(platform);
-  const closing = endOf(app);
+  const closing = createClosingSignal(app);
   app.addHook('onClose', async () => limiter.close());
-  const makeContext = contextFactory({ platform, authenticator, limiter, closing });
+  const createContext = createContextFactory({ platform, authenticator, limiter, closing });
 
   const apollo = createApollo(schema, platform);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
-  await app.register(graphqlRoutes, { schema, apollo, platform, authenticator, limiter, makeContext });
+  await app.register(registerGraphqlRoutes, { schema, apollo, platform, authenticator, limiter, createContext });
   const endpoints = registerRest(app, {
     schema,
     rows: ROWS,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
-      // How much a form may hold each reader says; how large a file may be, whoever takes it.
+      // The reader of a form limits its texts, the code that stores a file limits the file.
       void api.register(multipart);
     },
     permissionOf: permissionNames(schema),
     contextFor: async (request, reply, endpoint) => {
-      const context = await makeContext(request, reply, 'rest');
+      const context = await createContext(request, reply, 'rest');
       if (!context.viewer && !endpoint.public) throw unauthenticated();
       if (endpoint.row.method !== 'GET') checkOrigin(context.request);
       return context;
     },
   });
-  await app.register(registerPages, { schema, endpoints, platform, createContext: makeContext });
+  await app.register(registerPages, { schema, endpoints, platform, createContext });
   app.setNotFoundHandler(handleNotFound(app));
   return app;
 }
 
-/** Aborted when the server closes: streams end then, their connections after them, and who has not finished by the end of the patience is cut off. */
-function endOf(app: FastifyInstance): AbortSignal {
+/**
+ * Creates a signal that aborts when the server closes. Streams end then, and their connections close after them.
+ * Connections that are still open after `CLOSE_TIMEOUT_MS` are cut.
+ */
+function createClosingSignal(app: FastifyInstance): AbortSignal {
   const closing = new AbortController();
   app.addHook('preClose', async () => {
     closing.abort();
@@ -78,12 +81,14 @@ function endOf(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** Fastify with what holds for every route: headers, cookies, compression, limits, the form of errors. */
-async function bareServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
+/**
+ * Creates the Fastify server with what applies to every route: headers, cookies, compression, limits, error responses.
+ */
+async function createServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // A logger of its own costs a request 4 % of a read; our lines name the request instead.
+    // A child logger for each request costs 4 % of a read. Our log lines contain the request id instead.
     childLoggerFactory: (logger) => logger,
     genReqId: ({ headers }) =>
       /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
@@ -91,13 +96,12 @@ async function bareServer({ config, log, publicUrl }: Platform): Promise<Fastify
     frameworkErrors: sendError,
     routerOptions: { maxParamLength: 500 },
     bodyLimit: 10 * 1024 * 1024,
-    requestTimeout: REQUEST_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 
   await app.register(cookie);
-  // Without other origins there is nothing to say about them.
   if (config.CORS_ORIGINS.length > 0)
     await app.register(cors, {
       origin: config.CORS_ORIGINS,
@@ -109,7 +113,7 @@ async function bareServer({ config, log, publicUrl }: Platform): Promise<Fastify
     });
   sendSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
-  // What a client sends wrongly, e.g. a frame that is too large, ends its socket and is no error of ours.
+  // An invalid frame, e.g. one that is too large, closes the socket without an error in the log.
   await app.register(websocket, {
     options: { maxPayload: 1024 * 1024 },
     errorHandler: (_error, socket) => socket.terminate(),

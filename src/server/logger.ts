@@ -1,7 +1,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-/** What never stands in the log, wherever it comes up. */
-const SECRET = [
+/** Names of properties that are never logged. */
+const SECRET_NAMES = [
   'password',
   'currentPassword',
   'token',
@@ -14,13 +14,15 @@ const SECRET = [
   'databaseUrl',
 ];
 
-/** The log: JSON lines on standard output or `destination`, secrets removed. */
+/** Creates the logger. It writes JSON lines, with secrets removed, to standard output or `destination`. */
 export const createLogger = (level: string, destination?: DestinationStream): Logger =>
   pino(
     {
       level,
       redact: {
-        paths: SECRET.flatMap((name) => (name.includes('-') ? [`*["${name}"]`] : [name, `*.${name}`, `*.*.${name}`])),
+        paths: SECRET_NAMES.flatMap((name) =>
+          name.includes('-') ? [`*["${name}"]`] : [name, `*.${name}`, `*.*.${name}`],
+        ),
         censor: '••••',
       },
       serializers: { err: pino.stdSerializers.err },

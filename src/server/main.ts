@@ -2,10 +2,10 @@
 import { widenThreadPool } from '../core/config.ts';
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
-  console.error(`The service needs Node 24 or newer; this is ${process.version}. \`npm start\` brings its own.`);
+  console.error(`The service requires Node 24 or newer; this is ${process.version}. \`npm start\` installs its own.`);
   process.exit(1);
 }
 widenThreadPool();
-// Only now, so that an old Node gets the sentence above and libuv the wider pool.
+// Imported here, after the check above and before anything uses the thread pool.
 const { runCommand } = await import('./cli/cli.ts');
 await runCommand(process.argv);

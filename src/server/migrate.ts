@@ -21,12 +21,12 @@ async function importMigrations(): Promise<{ name: string; class: Constructor<Mi
 /** Every migration, in order. */
 export const MIGRATIONS = await importMigrations();
 
-/** Any number will do, as long as every process takes the same. */
+/** An arbitrary key, the same in every process. */
 const MIGRATION_LOCK = 4_711_001;
 
 /**
- * Brings the database at `url` up to date: roles, schema `dws`, every migration in a transaction of its own, one process at a time.
- * Answers the names of the migrations that ran.
+ * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at
+ * a time. Returns the names of the migrations that ran. See docs/architecture.md#migrations.
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = new pg.Client({

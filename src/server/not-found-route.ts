@@ -3,7 +3,10 @@ import { methodNotAllowed, noRoute } from '../core/errors.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
-/** What no route took: 204 with `Allow` for OPTIONS and 405 with `Allow` on an address that knows other methods, else 404. */
+/**
+ * Creates the handler of requests that no route matches: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known
+ * path, else 404.
+ */
 export const handleNotFound =
   (app: FastifyInstance) =>
   (request: FastifyRequest, reply: FastifyReply): void => {

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 
 const file = findPackageJSON(import.meta.url)!;
 
-/** The folder of package.json, README.md and schema/, whether we run from `src` or from `dist`. */
-export const CHECKOUT = dirname(file);
+/** Folder of package.json, README.md and schema/, for code in `src` as well as in `dist`. */
+export const PACKAGE_ROOT = dirname(file);
 
-/** The product's version. */
+/** Version of the product. */
 export const VERSION = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

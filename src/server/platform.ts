@@ -18,21 +18,23 @@ import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap
 import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
 
-/** The platform of one process, and how to let go of it. */
+/** The platform of one process, and how to close it. */
 export interface OpenPlatform {
   platform: Platform;
   queue: PgBossQueue;
-  /** Where loaders of this process find what they need. */
+  /** What loader processes of this process need to connect. */
   loaders: LoaderPlace;
   close(): Promise<void>;
 }
 
-/** Opens everything a process needs on a migrated database at `url`. What was opened is closed again when something fails. */
+/**
+ * Opens everything that a process needs. `url` is of a migrated database. On failure, what was opened is closed again.
+ */
 export async function openPlatform(config: Config, url: string, log: Logger, publicUrl: string): Promise<OpenPlatform> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.reverse().splice(0))
-      await closer().catch((error: unknown) => log.warn({ err: error }, 'Something did not close'));
+      await closer().catch((error: unknown) => log.warn({ err: error }, 'Closing failed'));
   };
   try {
     const system = new SystemPool(url);
@@ -52,7 +54,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const index = await openIndex(place);
     closers.push(() => index.close());
 
-    const own = await ownIdentity(system, log);
+    const own = await findOwnIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
     return {
       platform: {
@@ -78,14 +80,17 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
   }
 }
 
-/** Which database is our own, so that no datasource may name it. Without an answer the guard cannot tell, and whoever runs the service should know. */
-async function ownIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
+/**
+ * Returns the identity of the service's own database, which no datasource may use. Logs a warning and returns null when
+ * Postgres refuses to return it.
+ */
+async function findOwnIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
   try {
     return await readOwnDatabase(system);
   } catch (error) {
     log.warn(
       { err: error },
-      "Postgres does not tell its system identifier: datasources that name the service's own database will not be recognised",
+      "Cannot read the system identifier of Postgres: datasources with the service's own database are not refused",
     );
     return null;
   }

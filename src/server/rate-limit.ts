@@ -1,18 +1,18 @@
 import { rateLimited } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 
-const WINDOW = 60_000;
+const WINDOW_MS = 60_000;
 
 /**
- * Calls a minute per caller (contract 1, `RATE_LIMIT_API`): counted in the process, reconciled with the other processes every second through Postgres,
- * so that a request waits for nothing.
+ * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it). Calls are counted in the
+ * process, and shared with other processes through Postgres every second, so that no request waits for a query.
  */
 export class RateLimiter {
   readonly #limit: number;
   readonly #platform: Pick<Platform, 'system' | 'log'>;
   #window = 0;
-  /** Calls of this window: everybody's as last heard, and ours not yet told. */
-  #calls = new Map<string, { seen: number; ours: number }>();
+  /** Calls of this window by caller: `seen` by all processes at the last exchange, and `unshared` since then. */
+  #calls = new Map<string, { seen: number; unshared: number }>();
   readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(platform: Pick<Platform, 'config' | 'system' | 'log'>) {
@@ -21,27 +21,27 @@ export class RateLimiter {
     if (this.#limit > 0) this.#timer = setInterval(() => void this.#reconcile(), 1000).unref();
   }
 
-  /** Counts a call; throws 429 past the limit. */
+  /** Counts a call. Throws 429 above the limit. */
   count(caller: string): void {
     if (this.#limit === 0) return;
     this.check(caller);
     const calls = this.#calls.get(caller);
-    if (calls) calls.ours++;
-    else this.#calls.set(caller, { seen: 0, ours: 1 });
+    if (calls) calls.unshared++;
+    else this.#calls.set(caller, { seen: 0, unshared: 1 });
   }
 
-  /** Throws 429 when the caller has used the limit up, without counting. */
+  /** Throws 429 when the caller has reached the limit. Does not count the call. */
   check(caller: string): void {
     if (this.#limit === 0) return;
     const now = Date.now();
-    const window = now - (now % WINDOW);
+    const window = now - (now % WINDOW_MS);
     if (window !== this.#window) {
       this.#window = window;
       this.#calls = new Map();
     }
     const calls = this.#calls.get(caller);
-    if (!calls || calls.seen + calls.ours < this.#limit) return;
-    const seconds = Math.max(1, Math.ceil((window + WINDOW - now) / 1000));
+    if (!calls || calls.seen + calls.unshared < this.#limit) return;
+    const seconds = Math.max(1, Math.ceil((window + WINDOW_MS - now) / 1000));
     throw rateLimited(undefined, {
       headers: {
         'retry-after': String(seconds),
@@ -51,26 +51,33 @@ export class RateLimiter {
     });
   }
 
+  /** Adds our calls to the shared counts, and reads those of all processes. */
   async #reconcile(): Promise<void> {
     const window = this.#window;
-    const told = [...this.#calls]
-      .filter(([, { ours }]) => ours > 0)
-      .map(([caller, calls]) => ({ caller, calls, ours: calls.ours }));
-    if (!told.length) return;
+    const pending = [...this.#calls]
+      .filter(([, { unshared }]) => unshared > 0)
+      .map(([caller, calls]) => ({ caller, calls, unshared: calls.unshared }));
+    if (!pending.length) return;
     try {
       const rows = await this.#platform.system.query<{ caller: string; count: number }>({
         name: 'rate_count',
-        text: `insert into dws.rate_count as r (caller, at, count) select u.caller, $1, u.count from unnest($2::text[], $3::int[]) as u (caller, count)
-          on conflict (caller) do update set count = case when r.at = excluded.at then r.count + excluded.count else excluded.count end, at = excluded.at returning caller, count`,
-        values: [new Date(window), told.map(({ caller }) => caller), told.map(({ ours }) => ours)],
+        text: `
+          insert into dws.rate_count as r (caller, at, count)
+          select u.caller, $1, u.count
+          from unnest($2::text[], $3::int[]) as u (caller, count)
+          on conflict (caller) do update set
+            count = case when r.at = excluded.at then r.count + excluded.count else excluded.count end,
+            at = excluded.at
+          returning caller, count`,
+        values: [new Date(window), pending.map(({ caller }) => caller), pending.map(({ unshared }) => unshared)],
       });
       const counts = new Map(rows.map(({ caller, count }) => [caller, count]));
-      for (const { caller, calls, ours } of told) {
-        calls.ours -= ours;
-        calls.seen = counts.get(caller) ?? calls.seen + ours;
+      for (const { caller, calls, unshared } of pending) {
+        calls.unshared -= unshared;
+        calls.seen = counts.get(caller) ?? calls.seen + unshared;
       }
     } catch (error) {
-      this.#platform.log.warn({ err: error }, 'Rate limits were not reconciled');
+      this.#platform.log.warn({ err: error }, 'Exchanging rate limits failed');
     }
   }
 

@@ -8,29 +8,30 @@ import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
+import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
 
-/** Makes the context of a request: who calls, from where, within which limits. */
-export type ContextFactory = (
+/** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
+export type CreateContext = (
   request: FastifyRequest,
   reply: FastifyReply,
   channel: AuditChannel,
 ) => Promise<PublicContext>;
 
-export interface ContextParts {
+interface ContextOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
-  /** Aborted when the server closes: what would run on ends then. */
+  /** Aborted when the server closes. Long requests end then. */
   closing: AbortSignal;
 }
 
-export function contextFactory({ platform, authenticator, limiter, closing }: ContextParts): ContextFactory {
+/** Creates the factory of request contexts. */
+export function createContextFactory({ platform, authenticator, limiter, closing }: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
-  const watchOf =
-    (credential: Credential | null, viewer: Viewer | null): Watch =>
+  const createWatch =
+    (credential: Credential | null, viewer: Viewer | null): WatchRequest =>
     (end) => {
       const close = () => end(unavailable('The service is shutting down'));
       closing.addEventListener('abort', close);
@@ -48,16 +49,19 @@ export function contextFactory({ platform, authenticator, limiter, closing }: Co
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
-    const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
+    const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
     return createRequestContext(
       platform,
-      new HttpFacts(request, reply, { secure, foreign, channel, watch: watchOf(credential, viewer) }),
+      new HttpRequestInfo(request, reply, { secure, crossSite, channel, watch: createWatch(credential, viewer) }),
       viewer,
     );
   };
 }
 
-/** Who holds the credential. An address that keeps inventing credentials is refused before the database is asked. */
+/**
+ * Returns the caller with this credential, null for an invalid one. An address with too many invalid credentials gets
+ * 429 without a query.
+ */
 export async function identify(
   credential: Credential,
   address: string,

@@ -1,6 +1,8 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** One line a request, at level debug. It names the route and not the address as sent, which may hold a secret. */
+/**
+ * Logs one line for each request, at level debug. It contains the route instead of the URL, which may contain a secret.
+ */
 export class RequestLog extends LogController {
   override incomingRequest(): void {}
 
@@ -12,7 +14,7 @@ export class RequestLog extends LogController {
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     };
-    if (error) request.log.error({ ...line, err: error }, 'request failed');
-    else request.log.debug(line, 'request answered');
+    if (error) request.log.error({ ...line, err: error }, 'Request failed');
+    else request.log.debug(line, 'Request completed');
   }
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
-import { type Config } from '../core/config.ts';
+import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
 import { bootstrap } from '../services/identity/bootstrap.ts';
 import { seedDemo } from './demo/demo.ts';
@@ -10,19 +10,22 @@ import { createHttpServer } from './http.ts';
 import { createLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
-import { workerServer } from './worker-server.ts';
+import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 
 /** A running process of the service. */
-export interface Running {
-  /** Where it listens. */
+interface RunningService {
+  /** URL where it listens. */
   url: string;
-  /** Stops taking work, finishes or hands back what runs, lets go of everything. */
+  /** Accepts no more work, finishes or returns running operations, and closes all connections. */
   stop(): Promise<void>;
 }
 
-/** Everything that `npm start` promises: Postgres, migrations, first superuser, demo, HTTP and workers as `ROLE` says. */
-export async function serve(config: Config): Promise<Running> {
+/**
+ * Starts the service: Postgres, migrations, first superuser, HTTP, workers as `ROLE` requires, and the demo.
+ * See docs/contract.md#running-it.
+ */
+export async function serve(config: Config): Promise<RunningService> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const close of closers.reverse().splice(0)) await close();
@@ -45,7 +48,9 @@ export async function serve(config: Config): Promise<Running> {
     });
 
     const app: FastifyInstance =
-      config.ROLE === 'worker' ? await workerServer(platform) : await createHttpServer(platform, await createSchema());
+      config.ROLE === 'worker'
+        ? await createWorkerServer(platform)
+        : await createHttpServer(platform, await createSchema());
     await app.listen({ host: config.HOST, port: config.PORT });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {
@@ -54,10 +59,11 @@ export async function serve(config: Config): Promise<Running> {
     }
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;
-    announce(config, url, password);
+    printAddress(config, url, password);
     if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all')
-      closers.push(seedUntilStopped(platform, embedded.url));
-    else if (config.SEED_DEMO) console.log('SEED_DEMO needs the embedded Postgres and ROLE=all; no demo was made.');
+      closers.push(startSeeding(platform, embedded.url));
+    else if (config.SEED_DEMO)
+      console.log('SEED_DEMO requires the embedded Postgres and ROLE=all. No demo was created.');
     return { url, stop };
   } catch (error) {
     await stop();
@@ -65,18 +71,21 @@ export async function serve(config: Config): Promise<Running> {
   }
 }
 
-/** Makes the demo beside what is served already; answers how to end that before everything else, for a stop has no time for it. */
-function seedUntilStopped(platform: Platform, adminUrl: string): () => Promise<void> {
+/**
+ * Creates the demo in the background. Returns a function that cancels it and waits for its end: to be called first when
+ * stopping.
+ */
+function startSeeding(platform: Platform, adminUrl: string): () => Promise<void> {
   const stopping = new AbortController();
   const seeding = seedDemo(platform, adminUrl, console.log, stopping.signal);
   return () => {
-    stopping.abort(new Error('the service stops, and the next start goes on'));
+    stopping.abort(new Error('the service is stopping; the next start continues'));
     return seeding;
   };
 }
 
-/** Prints address and, the first time, the password; neither goes to the log. */
-function announce(config: Config, url: string, password: string | null): void {
+/** Prints the URL and, on the first start, the password. They are not logged. */
+function printAddress(config: Config, url: string, password: string | null): void {
   console.log(`\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs`);
   if (password) console.log(`\n  Username ${config.ADMIN_USERNAME}   Password ${password}   (shown this once)`);
   console.log('');

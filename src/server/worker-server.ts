@@ -1,13 +1,16 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { sendError } from '../../rest-bridge/fastify.ts';
 import type { Platform } from '../core/platform.ts';
-import { healthRoutes } from './health.ts';
+import { registerHealthRoutes } from './health.ts';
 import { RequestLog } from './request-log.ts';
 
-/** The port of a process that only works: `/healthz`, `/readyz` and `/metrics` (contract 1, `ROLE`). */
-export async function workerServer(platform: Platform): Promise<FastifyInstance> {
+/**
+ * Creates the server of a process with `ROLE=worker`: `/healthz`, `/readyz` and `/metrics`. See
+ * docs/contract.md#running-it.
+ */
+export async function createWorkerServer(platform: Platform): Promise<FastifyInstance> {
   const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;
   app.setErrorHandler(sendError);
-  await healthRoutes(app, { platform });
+  await registerHealthRoutes(app, { platform });
   return app;
 }

@@ -6,26 +6,29 @@ import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
 import type { OpenPlatform } from './platform.ts';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
 
-/** Takes operations from the queue, looks after those whose worker died and, where there is a mail server, sends what is in the outbox. */
+/** Starts what a worker does: runs operations of the queue, takes over those of dead workers, and delivers mail. */
 export async function startWorker({
   platform,
   queue,
   loaders,
 }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
-  const known = handlers(loaders);
-  const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, shutdownTimeout: 20 * SECOND });
-  const reconciler = startReconciler(platform, known, {
-    interval: 10 * SECOND,
-    heartbeatTimeout: 20 * SECOND,
-    retention: 7 * 24 * 60 * MINUTE,
-    replacedAge: 10 * MINUTE,
-    orphanAge: 10 * MINUTE,
-    fileAge: 60 * MINUTE,
+  const operationHandlers = handlers(loaders);
+  const runner = await startRunner(platform, queue, operationHandlers, {
+    heartbeat: 5 * SECOND_MS,
+    shutdownTimeout: 20 * SECOND_MS,
   });
-  const delivery = deliver(platform);
+  const reconciler = startReconciler(platform, operationHandlers, {
+    interval: 10 * SECOND_MS,
+    heartbeatTimeout: 20 * SECOND_MS,
+    retention: 7 * 24 * 60 * MINUTE_MS,
+    replacedAge: 10 * MINUTE_MS,
+    orphanAge: 10 * MINUTE_MS,
+    fileAge: 60 * MINUTE_MS,
+  });
+  const delivery = startDelivery(platform);
   return {
     async stop() {
       await reconciler.stop();
@@ -34,17 +37,17 @@ export async function startWorker({
   };
 }
 
-/** Without `SMTP_URL` mails wait in the outbox for an operator to read them. */
-function deliver(platform: Platform): { stop(): Promise<void> } | undefined {
+/** Starts the delivery of mail. Returns undefined without `SMTP_URL`: mails then stay in the outbox. */
+function startDelivery(platform: Platform): { stop(): Promise<void> } | undefined {
   const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
   if (!url) return undefined;
   const host = new URL(platform.publicUrl).hostname;
   const mailer = createSmtpMailer({ url, from: from ?? `no-reply@${host}`, host });
   return startMailDelivery(platform, mailer, {
-    interval: 5 * SECOND,
-    attemptTimeout: 50 * SECOND,
-    claimTimeout: MINUTE,
-    shutdownTimeout: 15 * SECOND,
-    retryDelays: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
+    interval: 5 * SECOND_MS,
+    attemptTimeout: 50 * SECOND_MS,
+    claimTimeout: MINUTE_MS,
+    shutdownTimeout: 15 * SECOND_MS,
+    retryDelays: [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS],
   });
 }

@@ -8,26 +8,29 @@ import {
 } from 'graphql';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
 
-/* How any route and any root field is called, made from the route table and the schema alone. */
+/* Valid calls of any route and any root field, generated from the route table and the schema. */
 
-/** An id that nothing has. */
+/** An id that no resource has. */
 export const UNKNOWN = '01900000-0000-7000-8000-000000000000';
 
-/** The kind whose single resource a path is below, e.g. `datasets` for `/datasets/:id/data`. */
+/** Returns the kind whose single resource a path is below, e.g. `datasets` for `/datasets/:id/data`. */
 export const kindOf = ({ row }: Endpoint): string | undefined => /^\/([\w-]+)\/:/.exec(row.path)?.[1];
 
-/** The route with a value in its first parameter; the others get ids that nothing has. */
+/** Returns the path of a route with a value for its first parameter. The other parameters get unknown ids. */
 export function pathOf({ row }: Endpoint, first: string): string {
   let place = 0;
   return row.path.replace(/:\w+\*?/g, () => (place++ === 0 ? encodeURIComponent(first) : UNKNOWN));
 }
 
-/** A body that the row takes: required inputs with values of their type, so that what is refused is refused for the rights. */
+/**
+ * Returns a valid body of a row: required inputs with values of their types. Such a request can only be refused for
+ * lack of access.
+ */
 export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undefined {
   if (row.method === 'GET' || row.method === 'DELETE' || !plan) return undefined;
   const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
   const body: Record<string, unknown> = {};
-  // What takes the body as a whole is satisfied by an empty one.
+  // An empty body is enough for an argument that takes the whole body.
   for (const { argument } of plan.slots.filter(
     (slot) => slot.argument.name !== row.options.body || isInputObjectType(getNamedType(slot.argument.type)),
   )) {
@@ -48,6 +51,7 @@ export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undef
   return body;
 }
 
+/** Values by type. */
 const SAMPLES: Record<string, unknown> = {
   Int: 1,
   Float: 1,
@@ -58,6 +62,7 @@ const SAMPLES: Record<string, unknown> = {
   Theme: 'dark',
   DateTime: '2026-01-01T00:00:00.000Z',
 };
+/** Values by argument name. */
 const NAMED: Record<string, unknown> = {
   q: 'private',
   groupBy: [],
@@ -65,15 +70,15 @@ const NAMED: Record<string, unknown> = {
   format: 'csv',
   permissions: [],
   password: 'correct horse battery',
-  username: 'somebody-new',
+  username: 'new-user',
   type: 'postgres',
   config: { host: '127.0.0.1', database: 'd', user: 'u' },
 };
-/** Where a name that others have too means something of its own. */
+/** Values by type, where a name has different meanings. */
 const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup', VisualComponent: 'bar-chart' };
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN;
 
-/** What a GET must be asked with. */
+/** Returns the required query string of a GET; empty for other methods. */
 export function queryOf({ row, plan }: Endpoint): string {
   if (row.method !== 'GET' || !plan) return '';
   const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
@@ -89,16 +94,18 @@ export function queryOf({ row, plan }: Endpoint): string {
     : '';
 }
 
-/** A document that calls a field with arguments of the right types, or those given as literals. */
+/** Returns a document that selects a root field with valid arguments. `own` has literals by argument name. */
 export function documentOf(
   root: string,
   { name, args, type }: GraphQLField<unknown, unknown>,
   own: Record<string, string> = {},
 ): string {
-  const needed = args.filter((argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined);
-  const given = needed.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
+  const required = args.filter(
+    (argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined,
+  );
+  const literals = required.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
   const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
-  return `${root.toLowerCase()} { ${name}${given.length ? `(${given.join(', ')})` : ''}${selection} }`;
+  return `${root.toLowerCase()} { ${name}${literals.length ? `(${literals.join(', ')})` : ''}${selection} }`;
 }
 
 function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): string {

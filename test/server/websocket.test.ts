@@ -6,17 +6,17 @@ import { startService, type Service } from '../support/service.ts';
 
 type Message = { id?: string; type: string; payload?: any };
 
-/** A speaker of graphql-transport-ws that shows everything it hears. */
+/** A client of graphql-transport-ws that shows every message. */
 class Socket {
   readonly ws: WebSocket;
-  readonly heard: Message[] = [];
+  readonly #received: Message[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
   #wake: () => void = () => {};
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.ws = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
     this.ws.on('message', (data) => {
-      this.heard.push(JSON.parse(String(data)));
+      this.#received.push(JSON.parse(String(data)));
       this.#wake();
     });
     this.closed = new Promise((resolve) =>
@@ -32,50 +32,60 @@ class Socket {
     this.ws.send(JSON.stringify(message));
   }
 
-  /** The next message that nobody has asked for yet. */
+  /** Returns the next message. Throws when the socket is closed. */
   async next(): Promise<Message> {
-    while (!this.heard.length) {
+    while (!this.#received.length) {
       if (this.ws.readyState === WebSocket.CLOSED) throw new Error('The socket is closed');
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    return this.heard.shift()!;
+    return this.#received.shift()!;
   }
 
+  /** Sends credentials. Returns the message received. */
   async init(payload?: object): Promise<Message> {
     await this.send({ type: 'connection_init', ...(payload && { payload }) });
     return this.next();
   }
 
-  async ask(query: string, more: object = {}): Promise<Message> {
+  /** Runs a query or mutation. Returns its only message before `complete`. */
+  async run(query: string, more: object = {}): Promise<Message> {
     await this.send({ id: '1', type: 'subscribe', payload: { query, ...more } });
-    const answer = await this.next();
-    if (answer.type === 'next') expect(await this.next()).toMatchObject({ type: 'complete' });
-    return answer;
+    const message = await this.next();
+    if (message.type === 'next') expect(await this.next()).toMatchObject({ type: 'complete' });
+    return message;
   }
 }
 
+/** Opens a socket with the client's token. */
 async function connect(client: Client): Promise<Socket> {
   const socket = new Socket(client.url);
   expect(await socket.init({ authorization: client.headers['authorization'] })).toEqual({ type: 'connection_ack' });
   return socket;
 }
 
+/** Code and reason of a socket that is closed without valid credentials. */
 const FORBIDDEN = { code: 4403, reason: 'Forbidden' };
 
-/** An operation of the user that runs and runs, so that there is something to subscribe to. */
-async function running(service: Service, userId: string): Promise<string> {
+/** Stores a running operation of the user that does not finish. Returns its id. */
+async function createRunningOperation(service: Service, userId: string): Promise<string> {
   const [row] = await service.platform.system.query<{ id: string }>({
-    text: `insert into dws.operation (id, tenant_id, work_id, user_id, operation, resource_kind, resource_id, status, heartbeat_at)
-    select gen.id, u.tenant_id, gen.id, u.id, 'dataset.refresh', 'dataset', gen.id, 'running', now() + interval '1 hour' from dws.app_user u, (select gen_random_uuid() as id) gen where u.id = $1 returning id`,
+    text: `
+      insert into dws.operation
+        (id, tenant_id, work_id, user_id, operation, resource_kind, resource_id, status, heartbeat_at)
+      select
+        ids.id, u.tenant_id, ids.id, u.id, 'dataset.refresh', 'dataset', ids.id, 'running', now() + interval '1 hour'
+      from dws.app_user u, (select gen_random_uuid() as id) ids
+      where u.id = $1
+      returning id`,
     values: [userId],
   });
   return row!.id;
 }
 
 describe('a socket', () => {
-  test('is closed with 4403 when it brings no valid credentials', async ({ service, anonymous }) => {
+  test('is closed with 4403 without valid credentials', async ({ service, anonymous }) => {
     for (const payload of [
       undefined,
       {},
@@ -87,34 +97,34 @@ describe('a socket', () => {
       await socket.send({ type: 'connection_init', ...(payload && { payload }) });
       expect(await socket.closed, JSON.stringify(payload)).toEqual(FORBIDDEN);
     }
-    const eager = new Socket(anonymous.url);
-    await eager.send({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } });
-    expect((await eager.closed).code).toBe(4401);
+    const unauthenticated = new Socket(anonymous.url);
+    await unauthenticated.send({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } });
+    expect((await unauthenticated.closed).code).toBe(4401);
   });
 
-  test('speaks for the token of its connection parameters', async ({ ann }) => {
+  test('is authenticated by the token in its connection parameters', async ({ ann }) => {
     const socket = await connect(ann);
     expect(
-      await socket.ask('query Q($n: String!) { me { username } user(username: $n) { username } }', {
+      await socket.run('query Q($n: String!) { me { username } user(username: $n) { username } }', {
         variables: { n: 'ann' },
         operationName: 'Q',
       }),
     ).toEqual({ id: '1', type: 'next', payload: { data: { me: { username: 'ann' }, user: { username: 'ann' } } } });
     expect(
-      await socket.ask('mutation { updateMe(input: { displayName: "By socket" }) { displayName } }'),
+      await socket.run('mutation { updateMe(input: { displayName: "By socket" }) { displayName } }'),
     ).toMatchObject({ payload: { data: { updateMe: { displayName: 'By socket' } } } });
     socket.ws.close();
   });
 
-  test('takes the session’s cookie on a same-origin upgrade only', async ({ service, ann }) => {
+  test('accepts the session cookie on a same-origin upgrade only', async ({ service, ann }) => {
     expect(ann.username).toBe('ann');
     const cookie = (await service.login('ann')).headers['cookie']!;
-    const own = new Socket(service.url, { cookie, origin: service.url });
-    expect(await own.init()).toEqual({ type: 'connection_ack' });
-    expect(await own.ask('{ session { authMethod } }')).toMatchObject({
+    const sameOrigin = new Socket(service.url, { cookie, origin: service.url });
+    expect(await sameOrigin.init()).toEqual({ type: 'connection_ack' });
+    expect(await sameOrigin.run('{ session { authMethod } }')).toMatchObject({
       payload: { data: { session: { authMethod: 'SESSION' } } },
     });
-    own.ws.close();
+    sameOrigin.ws.close();
     for (const headers of [
       { cookie },
       { cookie, origin: 'https://evil.example' },
@@ -126,9 +136,9 @@ describe('a socket', () => {
     }
   });
 
-  test('obeys scopes and permissions as HTTP does, with errors in the same form', async ({ service, ann }) => {
+  test('checks scopes and permissions, and returns errors in the form of HTTP', async ({ service, ann }) => {
     const reader = await connect(await service.user('reader', { scopes: ['read'] }));
-    expect(await reader.ask('mutation { updateMe(input: { displayName: "x" }) { id } }')).toMatchObject({
+    expect(await reader.run('mutation { updateMe(input: { displayName: "x" }) { id } }')).toMatchObject({
       payload: {
         errors: [{ message: 'This token lacks the scope write', extensions: { code: 'FORBIDDEN', status: 403 } }],
       },
@@ -138,7 +148,7 @@ describe('a socket', () => {
       ['{ user(username: "nobody") { id } }', 'NOT_FOUND', 404],
       ['mutation { createTeam(input: { name: "x" }) { id } }', 'FORBIDDEN', 403],
     ] as const)
-      expect(await socket.ask(query), query).toMatchObject({
+      expect(await socket.run(query), query).toMatchObject({
         type: 'next',
         payload: { errors: [{ extensions: { code, status } }] },
       });
@@ -149,30 +159,30 @@ describe('a socket', () => {
       [`{ ${'a: __typename '.repeat(5001)} }`, 'GRAPHQL_LIMIT', 400],
       [`{ ${Array.from({ length: 60 }, (_, n) => `a${n}: me { id }`).join(' ')} }`, 'GRAPHQL_LIMIT', 400],
     ] as const) {
-      const answer = await socket.ask(query);
-      expect(answer, query.slice(0, 60)).toMatchObject({ type: 'error', payload: [{ extensions: { code, status } }] });
+      const message = await socket.run(query);
+      expect(message, query.slice(0, 60)).toMatchObject({ type: 'error', payload: [{ extensions: { code, status } }] });
     }
     expect(
-      await socket.ask('query Q($n: Int!) { users(limit: $n) { count } }', { variables: { n: 'many' } }),
+      await socket.run('query Q($n: Int!) { users(limit: $n) { count } }', { variables: { n: 'many' } }),
     ).toMatchObject({ payload: { errors: [{ extensions: { code: 'BAD_USER_INPUT', status: 400 } }] } });
     socket.ws.close();
     reader.ws.close();
   });
 
-  test('counts its operations against the caller’s limit', async () => {
+  test('counts its operations towards the limit of the caller', async () => {
     const service = await startService({ RATE_LIMIT_API: '5' });
     const user = await service.user('busy');
     const socket = await connect(user);
-    const answers: Message[] = [];
-    for (let n = 0; n < 12; n++) answers.push(await socket.ask('{ me { username } }'));
-    expect(answers[0]).toMatchObject({ type: 'next' });
-    // Somewhere among twelve a minute may begin, so at least one of them is the sixth of its minute.
+    const messages: Message[] = [];
+    for (let n = 0; n < 12; n++) messages.push(await socket.run('{ me { username } }'));
+    expect(messages[0]).toMatchObject({ type: 'next' });
+    // A new minute may start among the twelve operations, so at least one of them is the sixth of its minute.
     const refused = {
       type: 'error',
       id: '1',
       payload: [{ message: 'Too many requests', extensions: { code: 'RATE_LIMITED', status: 429 } }],
     };
-    expect(answers).toContainEqual(refused);
+    expect(messages).toContainEqual(refused);
     socket.ws.close();
     await service.close();
   });
@@ -181,13 +191,13 @@ describe('a socket', () => {
 describe('a subscription', () => {
   const progress = (id: string) => `subscription { progress(id: "${id}") { id status } }`;
 
-  test('is for who may see what it tells, and begins with the current state', async ({
+  test('requires access to its resource, and starts with the current state', async ({
     service,
     ann,
     bob,
     stranger,
   }) => {
-    const id = await running(service, ann.id);
+    const id = await createRunningOperation(service, ann.id);
     const socket = await connect(ann);
     await socket.send({ id: 's', type: 'subscribe', payload: { query: progress(id) } });
     expect(await socket.next()).toEqual({
@@ -196,11 +206,11 @@ describe('a subscription', () => {
       payload: { data: { progress: { id, status: 'RUNNING' } } },
     });
     for (const other of [bob, stranger]) {
-      const theirs = await connect(other);
-      expect(await theirs.ask(progress(id))).toMatchObject({
+      const otherSocket = await connect(other);
+      expect(await otherSocket.run(progress(id))).toMatchObject({
         payload: { errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] },
       });
-      theirs.ws.close();
+      otherSocket.ws.close();
     }
     await service.platform.system.query({
       text: `update dws.operation set status = 'failed', finished_at = now(), sequence = sequence + 1 where id = $1`,
@@ -211,7 +221,7 @@ describe('a subscription', () => {
     socket.ws.close();
   });
 
-  test('ends, with its socket, when the user is disabled, deleted, logs out, or the token is ended or expires', async ({
+  test('ends with its socket when the user is disabled or deleted, or the credential ends', async ({
     service,
     admin,
   }) => {
@@ -226,7 +236,11 @@ describe('a subscription', () => {
     for (const [name, end] of ends) {
       const user = await service.user(`sub-${name}`);
       const socket = await connect(user);
-      await socket.send({ id: 's', type: 'subscribe', payload: { query: progress(await running(service, user.id)) } });
+      await socket.send({
+        id: 's',
+        type: 'subscribe',
+        payload: { query: progress(await createRunningOperation(service, user.id)) },
+      });
       expect(await socket.next(), name).toMatchObject({ type: 'next' });
       await end(user);
       expect(await socket.closed, name).toEqual(FORBIDDEN);
@@ -247,24 +261,24 @@ describe('a subscription', () => {
     expect(await (await connect(brief)).closed).toEqual(FORBIDDEN);
   });
 
-  test('outlives a change of rights that leaves the caller in', async ({ service, admin }) => {
+  test('sees a change of permissions that does not end the credential', async ({ service, admin }) => {
     const user = await service.user('sub-kept');
     const socket = await connect(user);
-    expect(await socket.ask('mutation { createTeam(input: { name: "Soon" }) { name } }')).toMatchObject({
+    expect(await socket.run('mutation { createTeam(input: { name: "Soon" }) { name } }')).toMatchObject({
       payload: { errors: [{ extensions: { code: 'FORBIDDEN' } }] },
     });
     await admin.put('/users/sub-kept/global-permissions', { permissions: ['teams:create'] });
     expect(
-      await socket.ask('mutation { createTeam(input: { name: "Soon" }) { name permissions { edit } } }'),
+      await socket.run('mutation { createTeam(input: { name: "Soon" }) { name permissions { edit } } }'),
     ).toMatchObject({ payload: { data: { createTeam: { name: 'Soon', permissions: { edit: true } } } } });
     socket.ws.close();
   });
 });
 
-test('a service that stops closes its sockets and streams instead of waiting for them', async () => {
+test('a stopping service closes its sockets and streams', async () => {
   const service = await startService();
   const user = await service.user('last');
-  const id = await running(service, user.id);
+  const id = await createRunningOperation(service, user.id);
   const socket = await connect(user);
   const stream = await fetch(`${service.url}/api/progress/${id}/events`, { headers: user.headers });
   expect(stream.status).toBe(200);

@@ -137,5 +137,5 @@ export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, sta
 /** 503 where Postgres is away; any other error as it is. */
 export const databaseError = (error: unknown): unknown =>
   isConnectionLoss(error)
-    ? unavailable('The database does not answer', { cause: error, headers: { 'retry-after': '2' } })
+    ? unavailable('The database does not respond', { cause: error, headers: { 'retry-after': '2' } })
     : error;

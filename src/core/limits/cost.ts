@@ -1,66 +1,70 @@
-/** Objects of a list without a limit. */
-export const USUAL_LENGTH = 10;
+/** Assumed number of items in a list without a limit. */
+export const DEFAULT_LIST_LENGTH = 10;
 
-/** How many objects: a number, or a variable's value. */
-export type Times = number | { variable: string; otherwise: number };
+/** The number of objects that a field returns: a constant, or the value of a variable. */
+export type CostFactor = number | { variable: string; defaultValue: number };
 
-/** A field that answers objects: `times` of them, each with what is selected below it. */
-export interface Part {
-  times: Times;
+/** A field that returns objects: their number, and the cost of the selection below each of them. */
+export interface CostItem {
+  count: CostFactor;
   below: Cost;
-  /** The length of the lists directly below that have no limit of their own. */
-  length: Times;
-  /** Whether the field is such a list itself: its times are then multiplied by the length that the field above says. */
+  /** The length of lists directly below that have no limit of their own. */
+  length: CostFactor;
+  /** Whether the field is such a list itself. Its number is then multiplied by the `length` of the field above. */
   isOpen: boolean;
 }
 
-/** What a selection set costs: its own parts and, as arrays, those of its fragments. A fragment's array is shared by all its spreads. */
-export type Cost = (Part | Cost)[];
+/**
+ * The cost of a selection set: its own items and, as arrays, those of its fragments. All spreads of a fragment share
+ * its array.
+ */
+export type Cost = (CostItem | Cost)[];
 
-interface Sum {
-  /** Known here. */
+interface CostSum {
+  /** Objects that do not depend on the field above. */
   fixed: number;
-  /** For each element of a list without a limit of its own. */
+  /** Objects for each item of a list without a limit of its own. */
   each: number;
 }
 
-/** Past every limit, and still a number to calculate with. */
-const ENDLESS = 1e12;
+/** Upper bound of a computed cost: above every limit, and small enough to calculate with. */
+const MAX_COMPUTED_COST = 1e12;
 
-/** The cost for the values of the variables. Every fragment is computed once, however often it is spread. */
+/** Returns the cost for these variables. Each fragment is computed once, however often it is spread. */
 export function costOf(cost: Cost, variables: Readonly<Record<string, unknown>>): number {
-  const { fixed, each } = sumOf(cost, variables, new Map());
-  return Math.min(ENDLESS, fixed + each * USUAL_LENGTH);
+  const { fixed, each } = sumCost(cost, variables, new Map());
+  return Math.min(MAX_COMPUTED_COST, fixed + each * DEFAULT_LIST_LENGTH);
 }
 
-function sumOf(cost: Cost, variables: Readonly<Record<string, unknown>>, known: Map<Cost, Sum>): Sum {
-  const before = known.get(cost);
-  if (before) return before;
-  const sum: Sum = { fixed: 0, each: 0 };
-  for (const part of cost) {
-    if (Array.isArray(part)) {
-      const fragment = sumOf(part, variables, known);
+function sumCost(cost: Cost, variables: Readonly<Record<string, unknown>>, known: Map<Cost, CostSum>): CostSum {
+  const computed = known.get(cost);
+  if (computed) return computed;
+  const sum: CostSum = { fixed: 0, each: 0 };
+  for (const item of cost) {
+    if (Array.isArray(item)) {
+      const fragment = sumCost(item, variables, known);
       sum.fixed += fragment.fixed;
       sum.each += fragment.each;
     } else {
-      const below = sumOf(part.below, variables, known);
-      const price = timesOf(part.times, variables) * (1 + below.fixed + below.each * timesOf(part.length, variables));
-      if (part.isOpen) sum.each += price;
-      else sum.fixed += price;
+      const below = sumCost(item.below, variables, known);
+      const itemCost =
+        resolveFactor(item.count, variables) * (1 + below.fixed + below.each * resolveFactor(item.length, variables));
+      if (item.isOpen) sum.each += itemCost;
+      else sum.fixed += itemCost;
     }
   }
-  sum.fixed = Math.min(ENDLESS, sum.fixed);
-  sum.each = Math.min(ENDLESS, sum.each);
+  sum.fixed = Math.min(MAX_COMPUTED_COST, sum.fixed);
+  sum.each = Math.min(MAX_COMPUTED_COST, sum.each);
   known.set(cost, sum);
   return sum;
 }
 
-function timesOf(times: Times, variables: Readonly<Record<string, unknown>>): number {
-  if (typeof times === 'number') return times;
-  const value = variables[times.variable];
-  return value === undefined ? times.otherwise : lengthOf(value);
+function resolveFactor(factor: CostFactor, variables: Readonly<Record<string, unknown>>): number {
+  if (typeof factor === 'number') return factor;
+  const value = variables[factor.variable];
+  return value === undefined ? factor.defaultValue : lengthOf(value);
 }
 
-/** A limit as a length; whatever is no positive number is refused later and counts as usual until then. */
+/** Returns the length of a list by its limit. An invalid limit counts as the default length: it is refused later. */
 export const lengthOf = (value: unknown): number =>
-  typeof value === 'number' && value >= 1 ? Math.min(value, ENDLESS) : USUAL_LENGTH;
+  typeof value === 'number' && value >= 1 ? Math.min(value, MAX_COMPUTED_COST) : DEFAULT_LIST_LENGTH;

@@ -18,36 +18,36 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
-import { lengthOf, USUAL_LENGTH, type Cost, type Part, type Times } from './cost.ts';
+import { lengthOf, DEFAULT_LIST_LENGTH, type Cost, type CostItem, type CostFactor } from './cost.ts';
 
-export const MAX_DEPTH = 15;
-export const MAX_INTROSPECTION_DEPTH = 18;
-export const MAX_ALIASES = 50;
-export const MAX_ROOT_FIELDS = 30;
+const MAX_DEPTH = 15;
+const MAX_INTROSPECTION_DEPTH = 18;
+const MAX_ALIASES = 50;
+const MAX_ROOT_FIELDS = 30;
 
-/** What is known of a selection set, its fragments included. */
-interface Findings {
-  /** Fields below one another, this level included. */
+/** Depth, breadth and cost of a selection set, fragments included. */
+interface Measurement {
+  /** Number of nested levels of fields, this one included. */
   depth: number;
-  /** The same below `__schema` and `__type`. */
+  /** Number of nested levels below `__schema` and `__type`. */
   introspectionDepth: number;
-  /** Fields of this level, as often as they are written. */
+  /** Number of fields on this level. Repeated fields count repeatedly. */
   fields: number;
-  /** Aliases of this level, by the field they stand for. */
+  /** Aliases on this level by field. */
   aliases: Map<string, Set<string>>;
   cost: Cost;
 }
 
-interface Surveyed {
+interface MeasureContext {
   schema: GraphQLSchema;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** What a limit given as a variable is when the request does not say. */
+  /** Default values of variables that are used as limits. */
   defaults: ReadonlyMap<string, number>;
-  /** Each fragment is looked at once; null while it is, so that cycles, which validation refuses, end here. */
-  known: Map<string, Findings | null>;
+  /** Measured fragments. Null while a fragment is being measured, so that cycles end. Validation refuses cycles. */
+  known: Map<string, Measurement | null>;
 }
 
-/** Throws `GRAPHQL_LIMIT` when an operation is too deep or too broad, whatever its variables are; answers what it costs. */
+/** Returns the cost of an operation. Throws `GRAPHQL_LIMIT` when it is too deep or too broad for any variables. */
 export function measureOperation(
   document: DocumentNode,
   schema: GraphQLSchema,
@@ -63,7 +63,7 @@ export function measureOperation(
       defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [],
     ),
   );
-  const { depth, introspectionDepth, fields, cost } = explore(
+  const { depth, introspectionDepth, fields, cost } = measureSelection(
     operation.selectionSet,
     schema.getRootType(operation.operation) ?? undefined,
     1,
@@ -75,64 +75,64 @@ export function measureOperation(
   return cost;
 }
 
-const tooDeep = (most: number) => graphqlLimit(`The operation is deeper than ${most} levels`);
+const tooDeep = (max: number) => graphqlLimit(`The operation is deeper than ${max} levels`);
 
-function explore(
+function measureSelection(
   set: SelectionSetNode,
   type: GraphQLNamedType | undefined,
   level: number,
-  surveyed: Surveyed,
-): Findings {
-  // Deeper than anything is allowed to be; going on could exhaust the stack.
+  context: MeasureContext,
+): Measurement {
+  // Deeper than any limit: further recursion could exhaust the stack.
   if (level > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
-  const found: Findings = { depth: 0, introspectionDepth: 0, fields: 0, aliases: new Map(), cost: [] };
+  const found: Measurement = { depth: 0, introspectionDepth: 0, fields: 0, aliases: new Map(), cost: [] };
   for (const node of set.selections) {
-    if (node.kind === Kind.FIELD) exploreField(node, type, level, surveyed, found);
-    else if (node.kind === Kind.FRAGMENT_SPREAD) merge(found, exploreFragment(node.name.value, surveyed));
+    if (node.kind === Kind.FIELD) measureField(node, type, level, context, found);
+    else if (node.kind === Kind.FRAGMENT_SPREAD) addMeasurement(found, measureFragment(node.name.value, context));
     else
-      merge(
+      addMeasurement(
         found,
-        explore(node.selectionSet, typeOf(node.typeCondition?.name.value, surveyed) ?? type, level, surveyed),
+        measureSelection(node.selectionSet, typeOf(node.typeCondition?.name.value, context) ?? type, level, context),
       );
   }
   return found;
 }
 
-function exploreFragment(name: string, surveyed: Surveyed): Findings | null {
-  const known = surveyed.known.get(name);
-  const fragment = surveyed.fragments.get(name);
+function measureFragment(name: string, context: MeasureContext): Measurement | null {
+  const known = context.known.get(name);
+  const fragment = context.fragments.get(name);
   if (known !== undefined || !fragment) return known ?? null;
-  surveyed.known.set(name, null);
-  const found = explore(fragment.selectionSet, typeOf(fragment.typeCondition.name.value, surveyed), 1, surveyed);
-  surveyed.known.set(name, found);
+  context.known.set(name, null);
+  const found = measureSelection(fragment.selectionSet, typeOf(fragment.typeCondition.name.value, context), 1, context);
+  context.known.set(name, found);
   return found;
 }
 
-const typeOf = (name: string | undefined, { schema }: Surveyed): GraphQLNamedType | undefined =>
+const typeOf = (name: string | undefined, { schema }: MeasureContext): GraphQLNamedType | undefined =>
   name === undefined ? undefined : schema.getType(name);
 
-function exploreField(
+function measureField(
   node: FieldNode,
   parent: GraphQLNamedType | undefined,
   level: number,
-  surveyed: Surveyed,
-  found: Findings,
+  context: MeasureContext,
+  found: Measurement,
 ): void {
   const name = node.name.value;
   found.fields++;
   if (node.alias) addAliases(found, name, [node.alias.value]);
   const field = fieldOf(parent, name);
   const type = field && getNamedType(field.type);
-  const below = node.selectionSet && explore(node.selectionSet, type, level + 1, surveyed);
+  const below = node.selectionSet && measureSelection(node.selectionSet, type, level + 1, context);
   const depth = 1 + Math.max(below?.depth ?? 0, below?.introspectionDepth ?? 0);
   if (name.startsWith('__')) found.introspectionDepth = Math.max(found.introspectionDepth, depth);
   else found.depth = Math.max(found.depth, depth);
-  if (field && below && isCompositeType(type)) found.cost.push(partOf(node, field, below.cost, surveyed));
+  if (field && below && isCompositeType(type)) found.cost.push(costItemOf(node, field, below.cost, context));
   else if (field && isListType(getNullableType(field.type)) && isJson(type))
-    found.cost.push(partOf(node, field, [], surveyed));
+    found.cost.push(costItemOf(node, field, [], context));
 }
 
-/** Rows of a dataset travel as scalars and are objects all the same. */
+/** Rows of a dataset are JSON scalars, and count as objects. */
 const isJson = (type: GraphQLNamedType | undefined): boolean => type?.name === 'JSON' || type?.name === 'JSONObject';
 
 function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField<unknown, unknown> | undefined {
@@ -141,26 +141,35 @@ function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
-function partOf(node: FieldNode, field: GraphQLField<unknown, unknown>, below: Cost, surveyed: Surveyed): Part {
-  const limit = limitOf(node, field, surveyed);
+function costItemOf(
+  node: FieldNode,
+  field: GraphQLField<unknown, unknown>,
+  below: Cost,
+  context: MeasureContext,
+): CostItem {
+  const limit = limitOf(node, field, context);
   if (!isListType(getNullableType(field.type)))
-    return { times: 1, below, length: limit ?? USUAL_LENGTH, isOpen: false };
-  return { times: limit ?? 1, below, length: USUAL_LENGTH, isOpen: limit === undefined };
+    return { count: 1, below, length: limit ?? DEFAULT_LIST_LENGTH, isOpen: false };
+  return { count: limit ?? 1, below, length: DEFAULT_LIST_LENGTH, isOpen: limit === undefined };
 }
 
-/** The `limit` that a field is given; undefined when it takes none. */
-function limitOf(node: FieldNode, field: GraphQLField<unknown, unknown>, { defaults }: Surveyed): Times | undefined {
+/** Returns the `limit` of a field; undefined when the field has no such argument. */
+function limitOf(
+  node: FieldNode,
+  field: GraphQLField<unknown, unknown>,
+  { defaults }: MeasureContext,
+): CostFactor | undefined {
   const argument = field.args.find(({ name }) => name === 'limit');
   if (!argument) return undefined;
-  const given = node.arguments?.find(({ name }) => name.value === 'limit')?.value;
-  const usual = lengthOf(argument.defaultValue);
-  if (!given) return usual;
-  if (given.kind === Kind.VARIABLE)
-    return { variable: given.name.value, otherwise: defaults.get(given.name.value) ?? usual };
-  return lengthOf(given.kind === Kind.INT ? Number(given.value) : undefined);
+  const value = node.arguments?.find(({ name }) => name.value === 'limit')?.value;
+  const defaultLength = lengthOf(argument.defaultValue);
+  if (!value) return defaultLength;
+  if (value.kind === Kind.VARIABLE)
+    return { variable: value.name.value, defaultValue: defaults.get(value.name.value) ?? defaultLength };
+  return lengthOf(value.kind === Kind.INT ? Number(value.value) : undefined);
 }
 
-function merge(found: Findings, more: Findings | null): void {
+function addMeasurement(found: Measurement, more: Measurement | null): void {
   if (!more) return;
   found.depth = Math.max(found.depth, more.depth);
   found.introspectionDepth = Math.max(found.introspectionDepth, more.introspectionDepth);
@@ -169,7 +178,7 @@ function merge(found: Findings, more: Findings | null): void {
   found.cost.push(more.cost);
 }
 
-function addAliases({ aliases }: Findings, field: string, more: Iterable<string>): void {
+function addAliases({ aliases }: Measurement, field: string, more: Iterable<string>): void {
   const all = aliases.get(field) ?? new Set<string>();
   aliases.set(field, all);
   for (const alias of more) all.add(alias);

@@ -1,25 +1,28 @@
 import { Command } from 'commander';
 import { readConfig } from '../../core/config.ts';
 import { serve } from '../serve.ts';
-import { operatorCommands } from './operator-commands.ts';
-import { schemaCommands } from './schema-commands.ts';
+import { addOperatorCommands } from './operator-commands.ts';
+import { addSchemaCommands } from './schema-commands.ts';
 
-/** How long a stop may take before the process ends regardless (contract 1). Milliseconds. */
+/** The process exits after this time even if stopping has not finished. See docs/contract.md#running-it. */
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
-/** The command line `dws` (contract 1). A failure is one sentence and exit code 1. */
+/**
+ * Runs the command line `dws`. A failure prints one line to standard error and sets exit code 1. See
+ * docs/contract.md#running-it.
+ */
 export async function runCommand(argv: string[]): Promise<void> {
   const program = new Command('dws').description('Data Workspace Service').showHelpAfterError();
   program
     .command('serve', { isDefault: true })
     .description('start the service')
-    .option('--port <port>', 'port to listen on, instead of PORT')
-    .option('--host <host>', 'address to listen on, instead of HOST')
+    .option('--port <port>', 'port to listen on (default: PORT)')
+    .option('--host <host>', 'address to listen on (default: HOST)')
     .action(async ({ port, host }: { port?: string; host?: string }) => {
-      await run(readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) }));
+      await serveUntilStopped(readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) }));
     });
-  operatorCommands(program);
-  schemaCommands(program);
+  addOperatorCommands(program);
+  addSchemaCommands(program);
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -28,12 +31,12 @@ export async function runCommand(argv: string[]): Promise<void> {
   }
 }
 
-/** Serves until SIGTERM or SIGINT, then stops in order. */
-async function run(config: ReturnType<typeof readConfig>): Promise<void> {
+/** Runs the service until SIGTERM or SIGINT, then stops it in order. */
+async function serveUntilStopped(config: ReturnType<typeof readConfig>): Promise<void> {
   const starting = serve(config);
   let stopping = false;
   const stop = async () => {
-    // Ctrl-C reaches us through the terminal and through npm: once is enough.
+    // Ctrl-C sends the signal twice: from the terminal and from npm.
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
@@ -42,7 +45,7 @@ async function run(config: ReturnType<typeof readConfig>): Promise<void> {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void stop().catch(() => process.exit(1)));
-  // Whoever started us with a channel was killed: nobody is left to tell us anything, and the next start needs the folder.
+  // The parent process was killed. Exit at once, because the next start needs the data folder.
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
   await starting;

@@ -3,71 +3,82 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readConfig, type Config } from '../../core/config.ts';
-import { index, keys, migrations, postgresVersion, queue, rowSecurity } from './doctor-database.ts';
+import {
+  checkIndex,
+  checkKeys,
+  checkMigrations,
+  checkPostgresVersion,
+  checkQueue,
+  checkRowSecurity,
+} from './doctor-database.ts';
 import { withDatabase } from './operator-database.ts';
 
-/** Bytes that a refresh and Postgres should find free. */
-const LEAST_FREE = 1_000_000_000;
-
-/** Runs one check, says its line and answers whether all was well. A check answers what was found, or throws a sentence. */
-type Check = (name: string, look: () => string | Promise<string>) => Promise<boolean>;
+/** Minimum free disk space for refreshes and Postgres. */
+const MIN_FREE_BYTES = 1_000_000_000;
 
 /**
- * Checks everything the service needs and says one line for each: `ok` or `FAIL`, what, and what was found. Answers whether all is well.
- * Nothing is changed, but that an embedded Postgres which nobody runs is started for as long as it takes.
+ * Runs one check and prints its line. Returns whether it passed. `check` returns what was found, or throws an error
+ * with the reason.
  */
-export async function doctor(say: (line: string) => void): Promise<boolean> {
-  let well = true;
-  const check: Check = async (name, look) => {
+type RunCheck = (name: string, check: () => string | Promise<string>) => Promise<boolean>;
+
+/**
+ * Checks everything that the service needs. Prints one line for each check: `ok` or `FAIL`, name, and what was found.
+ * Returns whether all checks passed. Changes nothing; an embedded Postgres that is not running is started for the
+ * checks.
+ */
+export async function doctor(print: (line: string) => void): Promise<boolean> {
+  let isHealthy = true;
+  const runCheck: RunCheck = async (name, check) => {
     try {
-      say(`ok    ${name.padEnd(12)}${await look()}`);
+      print(`ok    ${name.padEnd(12)}${await check()}`);
       return true;
     } catch (error) {
-      well = false;
-      say(`FAIL  ${name.padEnd(12)}${reasonOf(error)}`);
+      isHealthy = false;
+      print(`FAIL  ${name.padEnd(12)}${reasonOf(error)}`);
       return false;
     }
   };
-  await check('node', checkNode);
-  if (!(await check('config', () => `read, ROLE=${readConfig().ROLE}`))) return well;
+  await runCheck('node', checkNode);
+  if (!(await runCheck('config', () => `read, ROLE=${readConfig().ROLE}`))) return isHealthy;
   const config = readConfig();
   const folder = config.DATA_DIR;
-  await check('data folder', () =>
-    existsSync(folder) ? checkFolder(folder) : `${folder} does not exist yet; the first start makes it`,
+  await runCheck('data folder', () =>
+    existsSync(folder) ? checkFolder(folder) : `${folder} does not exist yet; the first start creates it`,
   );
-  if (existsSync(folder)) await check('disk', () => checkDisk(folder));
-  if (config.DATABASE_URL || existsSync(join(folder, 'postgres.json'))) await checkDatabase(config, check);
-  else await check('postgres', () => 'none yet; the first start makes an embedded one');
-  return well;
+  if (existsSync(folder)) await runCheck('disk', () => checkDisk(folder));
+  if (config.DATABASE_URL || existsSync(join(folder, 'postgres.json'))) await checkDatabase(config, runCheck);
+  else await runCheck('postgres', () => 'none yet; the first start creates an embedded one');
+  return isHealthy;
 }
 
-async function checkDatabase(config: Config, check: Check): Promise<void> {
+async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> {
   try {
     await withDatabase(config, async ({ url, ownStart }) => {
       const client = new pg.Client({ connectionString: url, application_name: 'dws doctor' });
       await client.connect();
       try {
-        await check(
+        await runCheck(
           'postgres',
-          async () => `${await postgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
+          async () => `${await checkPostgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
         );
-        await check('migrations', () => migrations(client));
-        await check('roles', () => rowSecurity(client));
-        await check('queue', () => queue(client));
-        await check('key ring', () => keys(client, config));
-        await check('index', () => index(client, config));
+        await runCheck('migrations', () => checkMigrations(client));
+        await runCheck('roles', () => checkRowSecurity(client));
+        await runCheck('queue', () => checkQueue(client));
+        await runCheck('key ring', () => checkKeys(client, config));
+        await runCheck('index', () => checkIndex(client, config));
       } finally {
         await client.end();
       }
     });
   } catch (error) {
-    await check('postgres', () => {
+    await runCheck('postgres', () => {
       throw error;
     });
   }
 }
 
-/** Several addresses that all refuse make an error without a message. */
+/** Returns the reason of an error. An error for several addresses has no message of its own. */
 const reasonOf = (error: unknown): string => {
   const { message, errors } = error as Error & { errors?: Error[] };
   return message || errors?.[0]?.message || String(error);
@@ -75,30 +86,32 @@ const reasonOf = (error: unknown): string => {
 
 function checkNode(): string {
   if (Number(process.versions.node.split('.')[0]) < 24)
-    throw new Error(`${process.version} is too old; Node 24 or newer is needed`);
+    throw new Error(`${process.version} is too old; Node 24 or newer is required`);
   return process.version;
 }
 
-/** Others must neither list the folder nor read what is secret in it. */
+/** Checks that the folder is writable, and that other users can neither list it nor read its secrets. */
 async function checkFolder(folder: string): Promise<string> {
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
     throw new Error(`${folder} is not writable for this user`);
   });
   const mode = (path: string) => stat(path).then((found) => found.mode & 0o777);
-  const own = await mode(folder);
-  if (own & 0o066)
-    throw new Error(`${folder} has mode ${own.toString(8)}, so others can look into it; chmod 700 it (711 for root)`);
+  const folderMode = await mode(folder);
+  if (folderMode & 0o066)
+    throw new Error(
+      `${folder} has mode ${folderMode.toString(8)}, so other users can list it; run chmod 700 on it (711 for root)`,
+    );
   for (const name of ['secret', 'postgres.json']) {
     const file = join(folder, name);
     if (existsSync(file) && (await mode(file)) & 0o077)
-      throw new Error(`${file} has mode ${(await mode(file)).toString(8)} and holds a secret; chmod 600 it`);
+      throw new Error(`${file} has mode ${(await mode(file)).toString(8)} and contains a secret; run chmod 600 on it`);
   }
-  return `${folder}, mode ${own.toString(8)}`;
+  return `${folder}, mode ${folderMode.toString(8)}`;
 }
 
 async function checkDisk(folder: string): Promise<string> {
   const { bavail, bsize } = await statfs(folder);
   const free = `${((bavail * bsize) / 1e9).toFixed(1)} GB free`;
-  if (bavail * bsize < LEAST_FREE) throw new Error(`only ${free} in ${folder}`);
+  if (bavail * bsize < MIN_FREE_BYTES) throw new Error(`only ${free} in ${folder}`);
   return free;
 }

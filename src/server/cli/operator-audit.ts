@@ -4,17 +4,17 @@ import type { SystemDatabase } from '../../core/platform.ts';
 import { recordAuditInTransaction } from '../../services/resource/audit.ts';
 import { withSystem } from './operator-database.ts';
 
-/** What an operator does, as the audit log of the tenant has it. */
-export interface OperatorAct {
+/** An operator's action, for the audit log of the tenant. */
+interface OperatorAction {
   action: string;
   tenant: string;
   kind: 'tenant' | 'user';
   name: string;
 }
 
-/** Runs an operator's change and writes its event, both in one transaction. */
-export function auditedWithSystem<T>(
-  { action, tenant, kind, name }: OperatorAct,
+/** Runs an operator's change and records its audit event, in one transaction. */
+export function withAuditedSystem<T>(
+  { action, tenant, kind, name }: OperatorAction,
   work: (system: SystemDatabase) => Promise<T>,
 ): Promise<T> {
   return withSystem((system) =>
@@ -24,22 +24,25 @@ export function auditedWithSystem<T>(
         text:
           kind === 'tenant'
             ? `select id from dws.tenant where slug = $1 and $2::text is not null`
-            : `select u.id from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
+            : `select u.id
+              from dws.app_user u
+              join dws.tenant t on t.id = u.tenant_id
+              where t.slug = $1 and lower(u.username) = lower($2)`,
         values: [tenant, name],
       });
       const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
       await recordAuditInTransaction(
         query,
         { id: newId(), address: null, channel: 'cli', mutation },
-        { tenant: { slug: tenant }, userId: null, username: account() },
+        { tenant: { slug: tenant }, userId: null, username: osAccount() },
       );
       return result;
     }),
   );
 }
 
-/** The operator's account on the machine, which need not have a name there. */
-function account(): string {
+/** Returns the operator's user name on this machine. A container may have none. */
+function osAccount(): string {
   try {
     return userInfo().username;
   } catch {

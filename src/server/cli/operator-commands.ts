@@ -5,7 +5,7 @@ import { createTenant, createUser } from '../../services/identity/bootstrap.ts';
 import { createToken, listTenants, resetPassword, unlockUser } from '../../services/identity/operator.ts';
 import { migrate } from '../migrate.ts';
 import { doctor } from './doctor.ts';
-import { auditedWithSystem } from './operator-audit.ts';
+import { withAuditedSystem } from './operator-audit.ts';
 import { withDatabase, withSystem } from './operator-database.ts';
 
 interface UserOptions {
@@ -14,33 +14,33 @@ interface UserOptions {
   superuser?: boolean;
 }
 
-/** What an operator does on the machine: migrations, tenants, users, tokens, health (contract 1, "CLI"). */
-export function operatorCommands(program: Command): void {
+/** Adds the commands of operators: migrations, tenants, users, tokens, checks. See docs/contract.md#running-it. */
+export function addOperatorCommands(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database up to date')
+    .description('update the database to this version')
     .action(async () => {
       const ran = await withDatabase(readConfig(), ({ url }) => migrate(url));
       console.log(ran.length ? `Ran ${ran.join(', ')}` : 'The database is up to date.');
     });
   program
     .command('doctor')
-    .description('check everything the service needs; one line each')
+    .description('check everything that the service needs, one line each')
     .action(async () => {
       if (!(await doctor(console.log))) process.exitCode = 1;
     });
-  tenantCommands(program.command('tenant').description('tenants'));
-  userCommands(program.command('user').description('users'));
+  tenantCommands(program.command('tenant').description('manage tenants'));
+  userCommands(program.command('user').description('manage users'));
   program
     .command('token')
-    .description('API tokens')
+    .description('manage API tokens')
     .command('create <user>')
-    .description('make a token that reads and writes as the user')
+    .description('create a token with the scopes read and write; prints the token')
     .option('--tenant <slug>', 'tenant of the user', 'default')
-    .option('--name <name>', 'what it is for', 'made on the command line')
+    .option('--name <name>', 'name of the token', 'created on the command line')
     .action(async (username: string, { tenant, name }: { tenant: string; name: string }) => {
       console.log(
-        await auditedWithSystem({ action: 'createToken', tenant, kind: 'user', name: username }, (system) =>
+        await withAuditedSystem({ action: 'createToken', tenant, kind: 'user', name: username }, (system) =>
           createToken(system, tenant, username, name),
         ),
       );
@@ -50,16 +50,16 @@ export function operatorCommands(program: Command): void {
 function tenantCommands(tenant: Command): void {
   tenant
     .command('create <slug>')
-    .description('make a tenant')
+    .description('create a tenant')
     .action(async (slug: string) => {
-      await auditedWithSystem({ action: 'createTenant', tenant: slug, kind: 'tenant', name: slug }, (system) =>
+      await withAuditedSystem({ action: 'createTenant', tenant: slug, kind: 'tenant', name: slug }, (system) =>
         createTenant(system, slug),
       );
-      console.log(`Made tenant "${slug}".`);
+      console.log(`Created tenant "${slug}".`);
     });
   tenant
     .command('list')
-    .description('list the tenants')
+    .description('list all tenants with their numbers of users')
     .action(async () => {
       for (const { slug, users } of await withSystem(listTenants))
         console.log(`${slug}\t${users} ${users === 1 ? 'user' : 'users'}`);
@@ -69,34 +69,34 @@ function tenantCommands(tenant: Command): void {
 function userCommands(user: Command): void {
   user
     .command('create <name>')
-    .description('make a user')
+    .description('create a user')
     .requiredOption('--tenant <slug>', 'tenant of the user')
-    .requiredOption('--password <pw>', 'at least 12 characters; - reads it from standard input')
-    .option('--superuser', 'may do everything in the tenant')
+    .requiredOption('--password <pw>', 'password of at least 12 characters; - reads it from standard input')
+    .option('--superuser', 'grant all permissions in the tenant')
     .action(async (name: string, { tenant, password, superuser = false }: UserOptions) => {
-      const given = password === '-' ? (await text(process.stdin)).replace(/\r?\n$/, '') : password;
-      await auditedWithSystem({ action: 'createUser', tenant, kind: 'user', name }, (system) =>
-        createUser(system, tenant, name, given, superuser),
+      const newPassword = password === '-' ? (await text(process.stdin)).replace(/\r?\n$/, '') : password;
+      await withAuditedSystem({ action: 'createUser', tenant, kind: 'user', name }, (system) =>
+        createUser(system, tenant, name, newPassword, superuser),
       );
-      console.log(`Made ${superuser ? 'superuser' : 'user'} "${name}" of tenant "${tenant}".`);
+      console.log(`Created ${superuser ? 'superuser' : 'user'} "${name}" of tenant "${tenant}".`);
     });
   user
     .command('unlock <name>')
-    .description('let a locked user log in again')
+    .description('unlock a user after too many failed logins')
     .option('--tenant <slug>', 'tenant of the user', 'default')
     .action(async (name: string, { tenant }: { tenant: string }) => {
-      await auditedWithSystem({ action: 'unlockUser', tenant, kind: 'user', name }, (system) =>
+      await withAuditedSystem({ action: 'unlockUser', tenant, kind: 'user', name }, (system) =>
         unlockUser(system, tenant, name),
       );
-      console.log(`"${name}" may log in again.`);
+      console.log(`Unlocked "${name}".`);
     });
   user
     .command('reset-password <name>')
-    .description('give a user a new password, shown once, and end their sessions')
+    .description('set a new random password, print it, and end all sessions of the user')
     .option('--tenant <slug>', 'tenant of the user', 'default')
     .action(async (name: string, { tenant }: { tenant: string }) => {
       console.log(
-        await auditedWithSystem({ action: 'resetPassword', tenant, kind: 'user', name }, (system) =>
+        await withAuditedSystem({ action: 'resetPassword', tenant, kind: 'user', name }, (system) =>
           resetPassword(system, tenant, name),
         ),
       );

@@ -3,16 +3,16 @@ import { startEmbeddedPostgres, runningEmbeddedPostgres } from '../../adapters/e
 import { readConfig, type Config } from '../../core/config.ts';
 import { migrate } from '../migrate.ts';
 
-/** The database that a command works on. */
-export interface OperatorDatabase {
+/** The database of a command. */
+interface OperatorDatabase {
   url: string;
-  /** Nothing else uses it: the embedded Postgres was started for this command. */
+  /** Whether the embedded Postgres was started for this command, so that nothing else uses it. */
   ownStart: boolean;
 }
 
 /**
- * Runs `work` on the service's database: that of `DATABASE_URL`, else the embedded Postgres of `DATA_DIR`, which is started for as long as it takes
- * when no process runs it.
+ * Runs `work` on the service's database: `DATABASE_URL`, otherwise the embedded Postgres of `DATA_DIR`. If no process
+ * runs the embedded Postgres, it is started for the duration of `work`.
  */
 export async function withDatabase<T>(config: Config, work: (database: OperatorDatabase) => Promise<T>): Promise<T> {
   const running = config.DATABASE_URL ?? runningEmbeddedPostgres(config.DATA_DIR);
@@ -25,7 +25,10 @@ export async function withDatabase<T>(config: Config, work: (database: OperatorD
   }
 }
 
-/** Runs `work` across tenants on a migrated database. One that only this command uses is migrated first; of others the sentence says what to do. */
+/**
+ * Runs `work` across tenants. Migrates a database that only this command uses; for others the error names `dws
+ * migrate`.
+ */
 export function withSystem<T>(work: (system: SystemPool) => Promise<T>): Promise<T> {
   return withDatabase(readConfig(), async ({ url, ownStart }) => {
     if (ownStart) await migrate(url);
@@ -34,7 +37,7 @@ export function withSystem<T>(work: (system: SystemPool) => Promise<T>): Promise
       return await work(system);
     } catch (error) {
       throw isUnmigrated(error)
-        ? new Error('The database has no tables of this version yet: run `dws migrate`, or start the service once')
+        ? new Error('The database is not up to date: run `dws migrate`, or start the service once')
         : error;
     } finally {
       await system.close();
@@ -42,6 +45,6 @@ export function withSystem<T>(work: (system: SystemPool) => Promise<T>): Promise
   });
 }
 
-/** Postgres' codes for a missing role, schema, table or column. */
+/** Returns whether an error of Postgres is about a missing role, schema, table or column. */
 const isUnmigrated = (error: unknown): boolean =>
   ['22023', '3F000', '42P01', '42703'].includes((error as { code?: string }).code ?? '');

@@ -3,34 +3,40 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createSchema } from '../graphql/schema.ts';
 import { contractOf, subgraphOf } from '../graphql/sdl.ts';
-import { CHECKOUT } from '../package-root.ts';
-import { generatedFiles, outdatedFiles, SCHEMA_FOLDER, withThrowAwayDatabase, writeFiles } from './generated-files.ts';
-import { compareContracts, compositionErrors, unannouncedBreaks, untidyElements } from './schema-rules.ts';
+import { PACKAGE_ROOT } from '../package-root.ts';
+import {
+  generateFiles,
+  findOutdatedFiles,
+  SCHEMA_FOLDER,
+  withTemporaryDatabase,
+  writeFiles,
+} from './generated-files.ts';
+import { compareContracts, findCompositionErrors, findUnannouncedBreaks, findElementErrors } from './schema-rules.ts';
 
-/** `dws schema print|check|diff`: the committed contract and what holds for it (quality, "For schema-registry tooling"). */
-export function schemaCommands(program: Command): void {
-  const schema = program.command('schema').description('the GraphQL and REST contract');
+/** Adds `dws schema print|check|diff`, which work on the committed contracts in schema/. */
+export function addSchemaCommands(program: Command): void {
+  const schema = program.command('schema').description('print, check and compare the GraphQL and REST contracts');
   schema
     .command('print')
-    .description('print the SDL')
+    .description('print the GraphQL schema')
     .option('--write', 'write all generated files into schema/')
     .action(async ({ write }: { write?: boolean }) => {
       const built = await createSchema();
       if (!write) return void process.stdout.write(contractOf(built));
-      const names = await writeFiles(await withThrowAwayDatabase((url) => generatedFiles(built, url)));
+      const names = await writeFiles(await withTemporaryDatabase((url) => generateFiles(built, url)));
       console.log(`Wrote ${names.map((name) => `schema/${name}`).join(', ')}`);
     });
   schema
     .command('check')
-    .description('compare schema/ with the code, and the contract with its rules')
+    .description('check that schema/ is up to date and follows the rules')
     .action(async () => {
-      const slips = await withThrowAwayDatabase(schemaSlips);
-      if (slips.length) throw new Error(slips.join('\n'));
-      console.log('schema/ is up to date, everything is described, nothing breaks what was released.');
+      const errors = await withTemporaryDatabase(findSchemaErrors);
+      if (errors.length) throw new Error(errors.join('\n'));
+      console.log('schema/ is up to date, everything is described, and no released contract is broken.');
     });
   schema
     .command('diff <url>')
-    .description('what changes for clients of the service at this address, e.g. http://127.0.0.1:4000')
+    .description('list the changes for clients of the service at this URL, e.g. http://127.0.0.1:4000')
     .action(async (url: string) => {
       const { breaking, dangerous, other } = compareContracts(
         await fetchContract(url),
@@ -42,23 +48,23 @@ export function schemaCommands(program: Command): void {
     });
 }
 
-/** Everything that is wrong with schema/ and the contract, one sentence each. `databaseUrl` is of a migrated database. */
-export async function schemaSlips(databaseUrl: string): Promise<string[]> {
+/** Returns all errors of schema/ and the contract. `databaseUrl` is of a migrated database. */
+export async function findSchemaErrors(databaseUrl: string): Promise<string[]> {
   const schema = await createSchema();
   const [released, announced] = await Promise.all([
-    readOrNothing(join(SCHEMA_FOLDER, 'released.graphql')),
-    readOrNothing(join(CHECKOUT, 'CHANGES.md')),
+    readOrEmpty(join(SCHEMA_FOLDER, 'released.graphql')),
+    readOrEmpty(join(PACKAGE_ROOT, 'CHANGES.md')),
   ]);
   return [
-    ...(await outdatedFiles(await generatedFiles(schema, databaseUrl))),
-    ...untidyElements(schema),
-    ...(released ? unannouncedBreaks(released, contractOf(schema), announced) : []),
-    ...((await compositionErrors(subgraphOf(schema))) ?? []),
+    ...(await findOutdatedFiles(await generateFiles(schema, databaseUrl))),
+    ...findElementErrors(schema),
+    ...(released ? findUnannouncedBreaks(released, contractOf(schema), announced) : []),
+    ...((await findCompositionErrors(subgraphOf(schema))) ?? []),
   ];
 }
 
-/** The text of a file, empty when there is none: before the first release there is nothing to break. */
-async function readOrNothing(file: string): Promise<string> {
+/** Returns the text of a file, empty when it does not exist: before the first release there is none. */
+async function readOrEmpty(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
@@ -67,9 +73,9 @@ async function readOrNothing(file: string): Promise<string> {
 
 async function fetchContract(url: string): Promise<string> {
   const address = new URL('/graphql/schema.graphql', url).href;
-  const answer = await fetch(address).catch((error: Error) => {
-    throw new Error(`${address} does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+  const response = await fetch(address).catch((error: Error) => {
+    throw new Error(`${address} does not respond: ${(error.cause as Error | undefined)?.message ?? error.message}`);
   });
-  if (!answer.ok) throw new Error(`${address} answered ${answer.status} ${answer.statusText}`);
-  return answer.text();
+  if (!response.ok) throw new Error(`${address} responded with ${response.status} ${response.statusText}`);
+  return response.text();
 }

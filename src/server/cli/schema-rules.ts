@@ -14,15 +14,15 @@ import {
 } from 'graphql';
 import { permissionOf, rootTypes } from '../../../resolvers/support/guard.ts';
 
-/** Anything of a schema that a registry shows with a description. */
-interface Element {
+/** An element of a schema that has a description. `at` is its coordinate, e.g. `Query.jobs(limit)`. */
+interface SchemaElement {
   at: string;
   description?: string | null;
   deprecationReason?: string | null;
 }
 
-/** Every type, field, argument, input field and enum value of ours. */
-function* elements(schema: GraphQLSchema): Generator<Element> {
+/** Yields every type, field, argument, input field and enum value of the schema. */
+function* schemaElements(schema: GraphQLSchema): Generator<SchemaElement> {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
     yield { at: type.name, description: type.description };
@@ -50,10 +50,12 @@ function* elements(schema: GraphQLSchema): Generator<Element> {
   }
 }
 
-/** One sentence for each element without a description or deprecated without a reason, and each root field without a permission. Root types explain themselves. */
-export function untidyElements(schema: GraphQLSchema): string[] {
-  const roots = new Set(rootTypes(schema).map(([, type]) => type!.name));
-  const all = [...elements(schema)].filter(({ at }) => !roots.has(at));
+/**
+ * Returns an error for each element without a description, deprecation without a reason, and root field without a
+ * permission.
+ */
+export function findElementErrors(schema: GraphQLSchema): string[] {
+  const all = [...schemaElements(schema)];
   const undescribed = all.filter(({ description }) => !description?.trim()).map(({ at }) => `${at} has no description`);
   const unexplained = all
     .filter(
@@ -61,58 +63,64 @@ export function untidyElements(schema: GraphQLSchema): string[] {
         deprecationReason != null && (!deprecationReason.trim() || deprecationReason === 'No longer supported'),
     )
     .map(({ at }) => `${at} is deprecated without a reason`);
-  const open = rootTypes(schema).flatMap(([, type]) =>
+  const unprotected = rootTypes(schema).flatMap(([, type]) =>
     Object.values(type!.getFields())
       .filter((field) => !permissionOf(field))
       .map((field) => `${type!.name}.${field.name} names no permission`),
   );
-  return [...undescribed, ...unexplained, ...open];
+  return [...undescribed, ...unexplained, ...unprotected];
 }
 
-/** One sentence for each change that breaks clients of the released contract and that CHANGES.md does not name word by word. */
-export function unannouncedBreaks(released: string, current: string, announced: string): string[] {
+/**
+ * Returns an error for each change that breaks clients of the released contract, unless CHANGES.md contains its
+ * description.
+ */
+export function findUnannouncedBreaks(released: string, current: string, announced: string): string[] {
   return findBreakingChanges(buildSchema(released), buildSchema(current))
     .filter(({ description }) => !announced.includes(description))
-    .map(({ description }) => `Breaking: ${description} Name it in CHANGES.md, with these words, or take it back.`);
+    .map(({ description }) => `Breaking: ${description} Add this sentence to CHANGES.md, or revert the change.`);
 }
 
-/** What differs between two contracts, as a registry sorts it. `other` are additions that no client notices. */
+/** Returns the changes between two contracts. `other` are additions that do not affect clients. */
 export function compareContracts(
   from: string,
   to: string,
 ): { breaking: string[]; dangerous: string[]; other: string[] } {
   const [before, after] = [buildSchema(from), buildSchema(to)];
-  const known = new Set([...elements(before)].map(({ at }) => at));
+  const known = new Set([...schemaElements(before)].map(({ at }) => at));
   return {
     breaking: findBreakingChanges(before, after).map(({ description }) => description),
     dangerous: findDangerousChanges(before, after).map(({ description }) => description),
-    other: [...elements(after)]
-      .filter(({ at }) => !known.has(at) && !isWithinNew(at, known))
+    other: [...schemaElements(after)]
+      .filter(({ at }) => !known.has(at) && !isWithinNewElement(at, known))
       .map(({ at }) => `${at} was added.`),
   };
 }
 
-/** Fields of a new type, and arguments of a new field, go without saying. */
-const isWithinNew = (at: string, known: ReadonlySet<string>): boolean => {
+/** Returns whether the type or field of an element is new as well: such elements are not listed. */
+const isWithinNewElement = (at: string, known: ReadonlySet<string>): boolean => {
   const parent = /^(.*)(?:\.\w+|\(\w+\))$/.exec(at)?.[1];
   return parent !== undefined && !known.has(parent);
 };
 
-interface Composition {
+interface Composer {
   composeServices(services: { name: string; typeDefs: DocumentNode; url: string }[]): {
     errors?: { message: string }[];
   };
 }
 
-/** A development package, so that its name must not be seen by those who look for what the service needs. */
-const COMPOSITION: string = '@apollo/composition';
+/** A development package. The constant hides the import from tools that check the dependencies of the service. */
+const COMPOSITION_PACKAGE: string = '@apollo/composition';
 
-/** One sentence for each reason why the subgraph does not compose into a federation 2 supergraph; undefined where the composer is not installed. */
-export async function compositionErrors(subgraph: string): Promise<string[] | undefined> {
-  const composition = (await import(COMPOSITION).catch((error: NodeJS.ErrnoException) => {
+/**
+ * Returns the errors of composing the subgraph into a federation 2 supergraph. Undefined where the composer is not
+ * installed.
+ */
+export async function findCompositionErrors(subgraph: string): Promise<string[] | undefined> {
+  const composition = (await import(COMPOSITION_PACKAGE).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
-  })) as Composition | undefined;
+  })) as Composer | undefined;
   const result = composition?.composeServices([
     { name: 'workspace', typeDefs: parse(subgraph), url: 'http://localhost/graphql' },
   ]);

@@ -17,22 +17,26 @@ interface DemoDataset {
   name: string;
   slug: string;
   description: string;
+  /** Slug of the saved query that the dataset follows. */
   follows?: string;
   query?: string;
   visuals: DemoVisual[];
 }
 
-/** The folders of the demo: all of it lies in the first, its queries in the second, which lies in the first. */
+/** Folders of the demo. `shop` contains everything, and the folder `queries` with the saved queries. */
 export const DEMO_FOLDERS = { shop: 'Demo shop', queries: 'Queries' } as const;
 
-/** The saved queries of the demo. Dates are relative to `now`: the shop's data ends on the day it is made. */
+/**
+ * Returns the saved queries of the demo. Dates are relative to `now`, because the shop's data ends on the day of its
+ * creation.
+ */
 export function demoQueries(now: Date): DemoQuery[] {
   const yearAgo = new Date(Date.UTC(now.getUTCFullYear() - 1, now.getUTCMonth(), 1)).toISOString().slice(0, 10);
   return [
     {
       name: 'Orders since',
       slug: 'orders-since',
-      description: 'Orders with their customers, from a day on, of one country or of all.',
+      description: 'Orders with their customers since a date, of one country or of all countries.',
       query: `select o.id, o.ordered_at, o.status, o.channel, o.items, o.shipping, o.total,
        c.name as customer, c.country, c.city, c.segment
 from orders o
@@ -47,21 +51,21 @@ order by o.ordered_at`,
           dataType: 'date',
           defaultValue: yearAgo,
           required: true,
-          description: 'The first day.',
+          description: 'First date.',
         },
         {
           name: 'country',
           label: 'Country',
           dataType: 'string',
           defaultValue: null,
-          description: 'The customer’s country; all of them without.',
+          description: 'Country of the customer. All countries if empty.',
         },
       ],
     },
     {
       name: 'Sales by month',
       slug: 'sales-by-month',
-      description: 'What each category sold in each month, in euro.',
+      description: 'Sales of each category by month, in euro.',
       query: `select date_trunc('month', o.ordered_at at time zone 'UTC')::date as month, g.name as category,
        count(distinct o.id) as orders, sum(i.quantity) as pieces, sum(i.amount) as amount
 from orders o
@@ -76,7 +80,7 @@ order by 1, 2`,
   ];
 }
 
-/** The datasets of the demo: two that follow a saved query, one with a text of its own. */
+/** The datasets of the demo: two that follow a saved query, one with its own query. */
 export const DEMO_DATASETS: readonly DemoDataset[] = [
   {
     name: 'Orders of the last year',
@@ -124,9 +128,9 @@ export const DEMO_DATASETS: readonly DemoDataset[] = [
   {
     name: 'Customers',
     slug: 'customers',
-    description: 'Every customer with what they ordered so far.',
-    query: `select c.id, c.name, c.email, c.country, c.city, c.segment, c.company, c.birth_date, c.newsletter, c.registered_at,
-       count(o.id) as orders, coalesce(sum(o.total), 0) as revenue, max(o.ordered_at) as last_order_at
+    description: 'All customers with the number and total of their orders.',
+    query: `select c.id, c.name, c.email, c.country, c.city, c.segment, c.company, c.birth_date, c.newsletter,
+       c.registered_at, count(o.id) as orders, coalesce(sum(o.total), 0) as revenue, max(o.ordered_at) as last_order_at
 from customers c
 left join orders o on o.customer_id = c.id
 group by c.id
@@ -151,7 +155,7 @@ order by c.id`,
   },
 ];
 
-/** The report of the demo: which datasets it shows under which alias, and what of them. A block of a visual names it by its name. */
+/** The report of the demo: its datasets by alias, and its blocks. A block refers to a visual by name. */
 export const DEMO_REPORT = {
   name: 'How the shop is doing',
   slug: 'how-the-shop-is-doing',

@@ -15,20 +15,20 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 
-const SLUG = 'demo-shop';
+const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
-/** Set once all of the demo was made; what people delete afterwards stays deleted. */
-const DONE = 'demo';
+/** Name of the setting that marks the demo as complete. What users delete afterwards stays deleted. */
+const DEMO_SETTING = 'demo';
 
 /**
- * Demo content of tenant `default`, in the name of its first superuser (contract 1, `SEED_DEMO`): a datasource on a shop of our own, saved queries and
- * datasets with rows. Made once; a start that was cut short is completed by the next. Never throws: `say` tells what
- * went wrong, or why `signal` ended it.
+ * Creates the demo in tenant `default`, owned by its first superuser: a datasource on the demo shop, saved queries,
+ * datasets with rows and a report. It is created once; the next start completes one that was interrupted. Never throws:
+ * errors, and the reason of an aborted `signal`, are printed. See docs/contract.md#running-it.
  */
 export async function seedDemo(
   platform: Platform,
   adminUrl: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -45,38 +45,41 @@ export async function seedDemo(
     const ctx = createViewerContext(platform, request, viewer);
     const [done] = await platform.system.query({
       text: `select value from dws.setting where name = $1`,
-      values: [DONE],
+      values: [DEMO_SETTING],
     });
     const known = await findDatasource(ctx);
-    if (known) await keepReachable(ctx, adminUrl, known);
+    if (known) await updateDemoConnection(ctx, adminUrl, known);
     if (done) return;
 
-    say('Making the demo shop ...');
-    const folderId = await folderOf(ctx, DEMO_FOLDERS.shop, null);
+    print('Creating the demo ...');
+    const folderId = await findOrCreateFolder(ctx, DEMO_FOLDERS.shop, null);
     const datasourceId = known?.id ?? (await createDatasource(ctx, adminUrl, folderId));
-    await createContent(ctx, { folderId, datasourceId }, say);
+    await createContent(ctx, { folderId, datasourceId }, print);
     await platform.system.query({
       text: `insert into dws.setting (name, value) values ($1, 'done') on conflict (name) do nothing`,
-      values: [DONE],
+      values: [DEMO_SETTING],
     });
-    say('The demo is ready.');
+    print('The demo is ready.');
   } catch (error) {
-    say(`The demo was not completed: ${(error as Error).message}`);
+    print(`Creating the demo failed: ${(error as Error).message}`);
     if (signal.aborted) return;
-    platform.log.warn({ err: error }, 'The demo was not completed');
+    platform.log.warn({ err: error }, 'Creating the demo failed');
   }
 }
 
-interface Known extends Record<string, unknown> {
+interface KnownDatasource extends Record<string, unknown> {
   id: string;
   config: Record<string, unknown>;
   secrets: string | null;
 }
 
-async function findDatasource(ctx: Context): Promise<Known | undefined> {
-  const [found] = await ctx.query<Known>({
-    text: `select id, config, secrets from dws.datasource where tenant_id = $1 and slug = $2 and type = 'postgres' and config ->> 'database' = 'demo_shop'`,
-    values: [ctx.viewer.tenantId, SLUG],
+async function findDatasource(ctx: Context): Promise<KnownDatasource | undefined> {
+  const [found] = await ctx.query<KnownDatasource>({
+    text: `
+      select id, config, secrets
+      from dws.datasource
+      where tenant_id = $1 and slug = $2 and type = 'postgres' and config ->> 'database' = 'demo_shop'`,
+    values: [ctx.viewer.tenantId, DEMO_DATASOURCE_SLUG],
   });
   return found;
 }
@@ -86,11 +89,11 @@ const configOf = ({ host, port, database, user }: DemoSource) => ({ host, port, 
 async function createDatasource(ctx: Context, adminUrl: string, folderId: string): Promise<string> {
   const source = await seedDemoSource(adminUrl, randomBytes(24).toString('base64url'));
   const description =
-    'Orders, customers and products of a made-up shop, in the embedded Postgres; its login can only read.';
+    'Orders, customers and products of a fictional shop, in the embedded Postgres. Its login can only read.';
   return datasources.create(ctx, {
     type: 'postgres',
     name: 'Demo shop',
-    slug: SLUG,
+    slug: DEMO_DATASOURCE_SLUG,
     description,
     folderId,
     config: configOf(source),
@@ -98,8 +101,12 @@ async function createDatasource(ctx: Context, adminUrl: string, folderId: string
   });
 }
 
-/** The embedded Postgres may have another port today, and its reader must have the password that the datasource keeps. */
-async function keepReachable(ctx: Context, adminUrl: string, { id, config, secrets }: Known): Promise<void> {
+/** Updates host and port of the datasource, which change with each start, and sets the stored password in Postgres. */
+async function updateDemoConnection(
+  ctx: Context,
+  adminUrl: string,
+  { id, config, secrets }: KnownDatasource,
+): Promise<void> {
   if (!secrets) return;
   const { password } = JSON.parse(ctx.platform.secrets.open(secrets)) as { password: string };
   const { host, port } = await seedDemoSource(adminUrl, password);
@@ -110,10 +117,10 @@ async function keepReachable(ctx: Context, adminUrl: string, { id, config, secre
 async function createContent(
   ctx: Context,
   { folderId, datasourceId }: { folderId: string; datasourceId: string },
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const queryIds = new Map<string, string>();
-  const queries = await folderOf(ctx, DEMO_FOLDERS.queries, folderId);
+  const queries = await findOrCreateFolder(ctx, DEMO_FOLDERS.queries, folderId);
   for (const query of demoQueries(new Date())) {
     queryIds.set(
       query.slug,
@@ -130,27 +137,30 @@ async function createContent(
       (await datasets.create(ctx, { ...common, ...source, folderId }));
     datasetIds.set(common.slug, id);
     const [{ records } = { records: 0 }] = await ctx.query<{ records: number }>({
-      text: `select records from dws.dataset where tenant_id = $1 and id = $2 and generation_id is not null`,
+      text: `
+        select records
+        from dws.dataset
+        where tenant_id = $1 and id = $2 and generation_id is not null`,
       values: [ctx.viewer.tenantId, id],
     });
     if (records > 0) continue;
     const { result } = await refresh(ctx, id, {}, true);
-    say(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
+    print(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
   }
   await createReport(ctx, folderId, datasetIds);
 }
 
-/** The visuals of the datasets, and the report that shows some of them. */
+/** Creates the visuals of the datasets, and the report with some of them. */
 async function createReport(ctx: Context, folderId: string, datasetIds: ReadonlyMap<string, string>): Promise<void> {
   const visualIds = new Map<string, string>();
-  for (const { slug, visuals: wanted } of DEMO_DATASETS) {
+  for (const { slug, visuals: demoVisuals } of DEMO_DATASETS) {
     const datasetId = datasetIds.get(slug)!;
     const known = new Map(
       (
         (await ctx.read.children(Dataset, 'visuals', { id: datasetId }, ['name'])) as { id: string; name: string }[]
       ).map(({ id, name }) => [name, id]),
     );
-    for (const visual of wanted)
+    for (const visual of demoVisuals)
       visualIds.set(visual.name, known.get(visual.name) ?? (await visuals.create(ctx, datasetId, visual)));
   }
   if (await findBySlug(ctx, 'report', DEMO_REPORT.slug)) return;
@@ -163,9 +173,13 @@ async function createReport(ctx: Context, folderId: string, datasetIds: Readonly
     await datasetReferences.create(ctx, reportId, { reportId, datasetId: datasetIds.get(alias)!, alias, label });
 }
 
-async function folderOf(ctx: Context, name: string, parentId: string | null): Promise<string> {
+async function findOrCreateFolder(ctx: Context, name: string, parentId: string | null): Promise<string> {
   const [found] = await ctx.query<{ id: string }>({
-    text: `select id from dws.folder where tenant_id = $1 and name = $2 and parent_id is not distinct from $3 limit 1`,
+    text: `
+      select id
+      from dws.folder
+      where tenant_id = $1 and name = $2 and parent_id is not distinct from $3
+      limit 1`,
     values: [ctx.viewer.tenantId, name, parentId],
   });
   return found?.id ?? folders.create(ctx, { name, parentId });

@@ -17,19 +17,24 @@ import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import type { Platform } from '../../core/platform.ts';
 import { checkOrigin } from '../request.ts';
-import { compiledDocuments } from './compiled-documents.ts';
+import { createCompiledRunner } from './compiled-documents.ts';
 import { formatError } from './format-error.ts';
 
-const STATUS_OF_ALL = new Set([401, 429]);
+/** Statuses that apply to the whole request, even when parts of it ran. */
+const REQUEST_STATUSES = new Set([401, 429]);
 
 /**
- * What is ours of every request, in one plugin because each costs a promise a hook: the origin of changes and limits before anything runs, with the cost echoed; without
- * `PUBLIC_SCHEMA`, who asks for the schema must be somebody; compiled documents run; errors logged; HTTP statuses.
+ * Creates the plugin with the rules of this service. It is a single plugin, because each plugin costs a promise for
+ * each hook.
+ * - Before a document runs: the origin of mutations, the limits, and credentials for introspection without
+ *   `PUBLIC_SCHEMA`.
+ * - Compiled documents run on graphql-jit instead of Apollo's executor.
+ * - Unexpected errors are logged, the HTTP status is set, and the cost is returned in `extensions`.
  */
-const rules = (
+const createRequestPlugin = (
   schema: GraphQLSchema,
   publicSchema: boolean,
-  compiled = compiledDocuments(schema),
+  runCompiled = createCompiledRunner(schema),
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
     let cost = 0;
@@ -37,13 +42,13 @@ const rules = (
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
-          throw badInput('Subscriptions travel by WebSocket, on this same address');
+          throw badInput('Subscriptions require a WebSocket connection to this URL');
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
-        if (!publicSchema && !contextValue.viewer && asksForSchema(document)) throw unauthenticated();
+        if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
       },
       async responseForOperation({ document, request, contextValue }) {
-        const result = await compiled(document)?.(contextValue, request.variables ?? {});
-        return result ? answerOf(result, contextValue) : null;
+        const result = await runCompiled(document, contextValue, request.variables ?? {});
+        return result ? toApolloResponse(result, contextValue) : null;
       },
       async didEncounterErrors({ errors, contextValue }) {
         for (const error of errors) logUnexpected(error, contextValue);
@@ -58,8 +63,11 @@ const rules = (
   },
 });
 
-/** The answer of a document that ran past Apollo's executor, errors formatted, logged and turned into a status as Apollo's are. */
-function answerOf({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
+/**
+ * Returns the response of a compiled document. Errors are formatted and logged, and set the status, as Apollo does for
+ * other documents.
+ */
+function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   for (const error of errors ?? []) logUnexpected(error, context);
   if (errors) setStatus(http, errors, true);
@@ -72,38 +80,41 @@ function answerOf({ data, errors }: ExecutionResult, context: PublicContext): Gr
   };
 }
 
-/** HTTP statuses of GraphQL: 401 without valid credentials, 429, that of its fault for what never ran (400 for limits), otherwise 200 with errors (contract 4). */
+/**
+ * Sets the HTTP status of a response with errors: 401 and 429 for the whole request, the status of its error for a
+ * document that did not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
+ */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
-  const faults = errors.map((error) => toApiError(error));
-  const decisive = faults.find((fault) => fault && (!ran || STATUS_OF_ALL.has(fault.status)));
+  const apiErrors = errors.map((error) => toApiError(error));
+  const decisive = apiErrors.find((error) => error && (!ran || REQUEST_STATUSES.has(error.status)));
   if (decisive) http.status = decisive.status;
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
-  for (const fault of faults)
-    for (const [name, value] of Object.entries(fault?.headers ?? {})) http.headers.set(name, value);
+  for (const error of apiErrors)
+    for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
 }
 
-/** Whether a document names `__schema` or `__type` anywhere, fragments included. */
-function asksForSchema(document: DocumentNode): boolean {
-  let asks = false;
+/** Returns whether a document selects `__schema` or `__type`, in fragments too. */
+function readsSchema(document: DocumentNode): boolean {
+  let found = false;
   visit(document, {
     Field({ name }) {
-      asks = name.value === '__schema' || name.value === '__type';
-      return asks ? BREAK : undefined;
+      found = name.value === '__schema' || name.value === '__type';
+      return found ? BREAK : undefined;
     },
   });
-  return asks;
+  return found;
 }
 
-/** Unexpected errors go to the log with all they have; clients are told only that there was one. */
+/** Logs an unexpected error with its stack. Clients receive only a general message. */
 function logUnexpected(error: GraphQLError, { platform, request }: PublicContext): void {
-  // Without a path nothing ran yet: the document is wrong, and its complaint quotes what the client wrote.
+  // Without a path no resolver ran: the document is invalid, and the message quotes it.
   if (toApiError(error) || !(error instanceof GraphQLError) || !error.originalError || !error.path) return;
-  platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'A resolver failed');
+  platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'Resolver failed');
 }
 
 /**
- * Apollo, for Fastify's port. Introspection is for everybody with `PUBLIC_SCHEMA`, otherwise for callers with credentials. The pages are ours:
- * Apollo's own would load another site.
+ * Creates the Apollo server. Introspection is public with `PUBLIC_SCHEMA`, otherwise it requires credentials.
+ * Apollo's landing page is disabled, because it loads scripts from another site.
  */
 export function createApollo(
   schema: GraphQLSchema,
@@ -121,7 +132,7 @@ export function createApollo(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      rules(schema, config.PUBLIC_SCHEMA),
+      createRequestPlugin(schema, config.PUBLIC_SCHEMA),
     ],
   });
 }

@@ -18,25 +18,35 @@ interface Method {
   roles?: unknown[];
 }
 
-/** What TypeGraphQL noted of our decorators, as far as it is needed here. It keeps that in a global and exports no other way to it. */
-interface Notes {
+/**
+ * The metadata of TypeGraphQL's decorators that is needed here. TypeGraphQL stores it in a global and exports no access
+ * to it.
+ */
+interface ResolverMetadata {
   fields: { name: string; schemaName: string; simple?: boolean }[];
   fieldResolvers: Method[];
   objectTypes: { name: string; target: unknown }[];
 }
-const notes = (): Notes => (globalThis as unknown as { TypeGraphQLMetadataStorage: Notes }).TypeGraphQLMetadataStorage;
+const resolverMetadata = (): ResolverMetadata =>
+  (globalThis as unknown as { TypeGraphQLMetadataStorage: ResolverMetadata }).TypeGraphQLMetadataStorage;
 
-/** Before a schema is built: fields that are plain properties get no resolver, so that executors read the property. A fifth of the cost of a list. */
-export function plainFields(): void {
-  for (const field of notes().fields) field.simple ??= field.name === field.schemaName;
+/**
+ * Marks fields that are plain properties as simple: they get no resolver, and executors read the property. Saves a
+ * fifth of a list. To be called before the schema is built.
+ */
+export function readPlainFieldsDirectly(): void {
+  for (const field of resolverMetadata().fields) field.simple ??= field.name === field.schemaName;
 }
 
 type Resolve = GraphQLFieldResolver<Record<string, unknown>, PublicContext>;
-type Reader = (root: Record<string, unknown>, context: PublicContext, info: Parameters<Resolve>[3]) => unknown;
+type ReadParameter = (root: Record<string, unknown>, context: PublicContext, info: Parameters<Resolve>[3]) => unknown;
 
-/** After a schema is built: a field resolver that takes no arguments is called directly, without TypeGraphQL's instances, promises and sorting of parameters. */
-export function directResolvers(schema: GraphQLSchema): GraphQLSchema {
-  const { fieldResolvers, objectTypes } = notes();
+/**
+ * Replaces field resolvers without arguments by direct calls, without TypeGraphQL's instances, promises and parameter
+ * sorting. Changes and returns the schema.
+ */
+export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
+  const { fieldResolvers, objectTypes } = resolverMetadata();
   for (const {
     kind,
     methodName,
@@ -47,19 +57,26 @@ export function directResolvers(schema: GraphQLSchema): GraphQLSchema {
     middlewares = [],
     roles = [],
   } of fieldResolvers) {
-    const readers = params.toSorted((one, other) => one.index - other.index).map(readerOf);
+    const readParameters = params.toSorted((one, other) => one.index - other.index).map(createReader);
     const of = getObjectType?.();
     const type = schema.getType(objectTypes.find((known) => known.target === of)?.name ?? '');
     const field = isObjectType(type) ? type.getFields()[schemaName] : undefined;
-    if (kind !== 'external' || !field || middlewares.length > 0 || roles.length > 0 || readers.includes(undefined))
+    if (
+      kind !== 'external' ||
+      !field ||
+      middlewares.length > 0 ||
+      roles.length > 0 ||
+      readParameters.includes(undefined)
+    )
       continue;
     const self = new target() as Record<string, (...values: unknown[]) => unknown>;
-    field.resolve = call(self[methodName]!.bind(self), readers as Reader[]);
+    field.resolve = createResolver(self[methodName]!.bind(self), readParameters as ReadParameter[]);
   }
   return schema;
 }
 
-function call(method: (...values: unknown[]) => unknown, readers: Reader[]): Resolve {
+/** Creates a resolver. One and two parameters have code of their own, because they are frequent. */
+function createResolver(method: (...values: unknown[]) => unknown, readers: ReadParameter[]): Resolve {
   const [first, second] = readers;
   if (first && readers.length === 1) return (root, _args, context, info) => method(first(root, context, info));
   if (first && second && readers.length === 2)
@@ -67,8 +84,8 @@ function call(method: (...values: unknown[]) => unknown, readers: Reader[]): Res
   return (root, _args, context, info) => method(...readers.map((read) => read(root, context, info)));
 }
 
-/** How a parameter is read; undefined for what TypeGraphQL has to convert. */
-function readerOf({ kind, propertyName, getType }: Parameter): Reader | undefined {
+/** Returns what reads a parameter; undefined for a parameter that TypeGraphQL converts. */
+function createReader({ kind, propertyName, getType }: Parameter): ReadParameter | undefined {
   if (kind === 'context')
     return propertyName
       ? (_root, context) => context[propertyName as keyof PublicContext]

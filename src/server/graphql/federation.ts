@@ -14,26 +14,30 @@ import type { PublicContext } from '../../core/context.ts';
 import { badInput, ApiError, unauthenticated } from '../../core/errors.ts';
 import { entityFinders, subgraphOf, type EntityFinder } from './sdl.ts';
 
-/** How many references one call may ask for. */
+/** Maximum number of references in one call. */
 const MAX_REPRESENTATIONS = 1000;
 
 /**
- * Adds what a federation 2 router asks a subgraph: `_service` and, when there are entities, `_entities`. A reference is found by the root field of its
- * type, so permission, tenant and rights are those of any other read; one that the caller cannot see is null.
+ * Adds the fields that a federation 2 router requires: `_service` and, when there are entities, `_entities`. A
+ * reference is resolved by the root field of its type, so permissions, tenant and access apply. A reference that the
+ * caller cannot see is null. See docs/contract.md#federation.
  */
 export function withFederation(schema: GraphQLSchema): GraphQLSchema {
   const sdl = subgraphOf(schema);
   const finders = entityFinders(schema);
   const service = new GraphQLObjectType({
     name: '_Service',
-    description: 'This subgraph, as a router sees it.',
+    description: 'Federation metadata of this service.',
     fields: {
-      sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The contract with the federation’s directives.' },
+      sdl: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'Schema definition language (SDL) of this service, with federation directives.',
+      },
     },
   });
   const serviceField = {
     type: new GraphQLNonNull(service),
-    description: 'What this subgraph offers to a federation.',
+    description: 'Returns the schema of this service for a federation router.',
     extensions: { permission: 'public' },
     resolve: (_source: unknown, _args: object, { platform, viewer }: PublicContext) => {
       if (!platform.config.PUBLIC_SCHEMA && !viewer) throw unauthenticated();
@@ -50,19 +54,19 @@ export function withFederation(schema: GraphQLSchema): GraphQLSchema {
   });
 }
 
-const Any = new GraphQLScalarType({
+const EntityReference = new GraphQLScalarType({
   name: '_Any',
-  description: 'A reference to an entity: `__typename` and its key, e.g. `{"__typename": "User", "id": "…"}`.',
+  description: 'Reference to an entity: `__typename` and its key, e.g. `{"__typename": "User", "id": "…"}`.',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => (node.kind === Kind.OBJECT ? valueFromASTUntyped(node, variables) : undefined),
 });
 
 function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, EntityFinder>) {
-  // Rows say nothing of their type, so it is remembered beside them.
+  // Rows do not contain their type, so it is stored by row.
   const typeOf = new WeakMap<object, string>();
   const entity = new GraphQLUnionType({
     name: '_Entity',
-    description: 'The types that other subgraphs may refer to by id.',
+    description: 'Types that other subgraphs can refer to by id.',
     types: [...finders.keys()].map((name) => schema.getType(name) as GraphQLObjectType),
     resolveType: (row: object) => typeOf.get(row),
   });
@@ -75,7 +79,9 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
     const { __typename: name, id } = Object(representation) as { __typename?: unknown; id?: unknown };
     const finder = typeof name === 'string' ? finders.get(name) : undefined;
     if (!finder || typeof id !== 'string')
-      throw badInput(`A representation names one of ${[...finders.keys()].join(', ')} as __typename, and its id`);
+      throw badInput(
+        `A representation must have an id and one of these as __typename: ${[...finders.keys()].join(', ')}`,
+      );
     const field = info.schema.getQueryType()!.getFields()[finder.field]!;
     try {
       const row = (await field.resolve!({}, { [finder.argument]: id }, context, {
@@ -93,11 +99,13 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
 
   return {
     type: new GraphQLNonNull(new GraphQLList(entity)),
-    description: `Entities by their references, in the same order; null for what the caller cannot see. At most ${MAX_REPRESENTATIONS} at once.`,
+    description:
+      'Returns entities in the order of their references, null where the caller has no access. ' +
+      `At most ${MAX_REPRESENTATIONS} references.`,
     args: {
       representations: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Any))),
-        description: 'The references.',
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(EntityReference))),
+        description: 'References to entities.',
       },
     },
     extensions: { permission: 'authenticated' },
@@ -108,7 +116,7 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
       info: GraphQLResolveInfo,
     ) => {
       if (representations.length > MAX_REPRESENTATIONS)
-        throw badInput(`representations must hold at most ${MAX_REPRESENTATIONS} references`);
+        throw badInput(`representations must contain at most ${MAX_REPRESENTATIONS} references`);
       return representations.map((representation) => find(representation, context, info));
     },
   };

@@ -3,18 +3,25 @@ import { toApiError } from '../../core/api-error.ts';
 import { graphqlLimit } from '../../core/errors.ts';
 import { MAX_TOKENS } from '../../core/limits/limits.ts';
 
-/** An error in GraphQL's words: the same message as in REST, with `extensions: {code, status, validation?}` (contract 4). */
+/**
+ * Formats an error for GraphQL: the message of REST, and `extensions: {code, status, validation?}`. See
+ * docs/contract.md#errors.
+ */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const { message, locations, path } = formatted;
-  const fault = toApiError(error) ?? tooLong(message);
-  if (fault)
+  const apiError = toApiError(error) ?? toLimitError(message);
+  if (apiError)
     return {
-      message: fault.message,
+      message: apiError.message,
       locations,
       path,
-      extensions: { code: fault.code, status: fault.status, ...(fault.validation && { validation: fault.validation }) },
+      extensions: {
+        code: apiError.code,
+        status: apiError.status,
+        ...(apiError.validation && { validation: apiError.validation }),
+      },
     };
-  // Clients of persisted queries know these by their code.
+  // Clients of persisted queries rely on these codes.
   if (String(formatted.extensions?.code).startsWith('PERSISTED_QUERY'))
     return { message, extensions: { code: formatted.extensions!.code, status: 400 } };
   if (isClientError(formatted, error))
@@ -35,12 +42,15 @@ const CLIENT_CODES = new Set([
   'OPERATION_RESOLUTION_FAILURE',
 ]);
 
-/** graphql-js' own complaints about a document or its variables have no original error; ours have. */
+/**
+ * Returns whether graphql-js or Apollo refused the document or its variables. Such errors of graphql-js have no
+ * original error.
+ */
 const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolean =>
   CLIENT_CODES.has(String(formatted.extensions?.code)) || (error instanceof GraphQLError && !error.originalError);
 
-/** Apollo's parser counts tokens as well, but calls the document malformed; values nested by the thousand exhaust its stack. */
-function tooLong(message: string) {
+/** Converts errors of Apollo's parser that mean a limit: too many tokens, and nesting that exhausts the stack. */
+function toLimitError(message: string) {
   if (message.includes(`${MAX_TOKENS} tokens`)) return graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
-  return message === 'Maximum call stack size exceeded' ? graphqlLimit('The document nests too deeply') : undefined;
+  return message === 'Maximum call stack size exceeded' ? graphqlLimit('The document is nested too deeply') : undefined;
 }

@@ -7,9 +7,9 @@ import type { PublicContext } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import type { ContextFactory } from '../request-context.ts';
-import { refusal } from './graphql-refusal.ts';
-import { socketHandler } from './websocket.ts';
+import type { CreateContext } from '../request-context.ts';
+import { toRequestError } from './request-error.ts';
+import { createSocketHandler } from './websocket.ts';
 
 export interface GraphqlOptions {
   schema: GraphQLSchema;
@@ -17,17 +17,17 @@ export interface GraphqlOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
-  makeContext: ContextFactory;
+  createContext: CreateContext;
 }
 
-/** `/graphql`: POST, GET and WebSocket on one address. */
-export async function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
+/** Registers `/graphql`: POST, GET and WebSocket on one path. See docs/contract.md#graphql. */
+export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
-    options.makeContext(request, reply, 'graphql').catch((error: unknown) => {
-      if (!toApiError(error)) request.log.error({ err: error }, 'request failed');
-      throw refusal(error);
+    options.createContext(request, reply, 'graphql').catch((error: unknown) => {
+      if (!toApiError(error)) request.log.error({ err: error }, 'Request failed');
+      throw toRequestError(error);
     });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;
-  app.route({ method: 'GET', url: '/graphql', handler, wsHandler: socketHandler(options) as never });
+  app.route({ method: 'GET', url: '/graphql', handler, wsHandler: createSocketHandler(options) as never });
   app.route({ method: 'POST', url: '/graphql', handler });
 }

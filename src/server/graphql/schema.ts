@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { createPubSub } from '@graphql-yoga/subscription';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
-import { guard } from '../../../resolvers/support/guard.ts';
+import { guard, rootTypes } from '../../../resolvers/support/guard.ts';
 import { DateTime } from '../../core/scalars.ts';
-import { directResolvers, plainFields } from './direct-resolvers.ts';
+import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
 
 const FOLDER = new URL('../../../resolvers/', import.meta.url);
@@ -20,23 +20,31 @@ async function importResolvers(): Promise<NonEmptyArray<NewableFunction>> {
   return [first!, ...others];
 }
 
-/** TypeGraphQL asks for one; our subscriptions follow Postgres and bring their own iterators. */
-const UNUSED = createPubSub();
+/** TypeGraphQL requires one. Our subscriptions have iterators of their own, which follow Postgres. */
+const UNUSED_PUB_SUB = createPubSub();
 
-/** The one schema, guarded: every root field checks its permission before its resolver runs. */
+/** Descriptions of the root types, which TypeGraphQL cannot set. */
+const ROOT_DESCRIPTIONS: Record<string, string> = {
+  Query: 'Fields that read data. They run in parallel.',
+  Mutation: 'Fields that change data. They run one after the other. Each is recorded in the audit log.',
+  Subscription: 'Fields that deliver values as they change, over WebSocket.',
+};
+
+/** Sets the descriptions of the root types. Changes and returns the schema. */
+function describeRootTypes(schema: GraphQLSchema): GraphQLSchema {
+  for (const [, type] of rootTypes(schema)) type!.description = ROOT_DESCRIPTIONS[type!.name];
+  return schema;
+}
+
+/** Creates the schema. Every root field checks its permission before its resolver runs. */
 export async function createSchema(): Promise<GraphQLSchema> {
-  plainFields();
-  return guard(
-    withFederation(
-      directResolvers(
-        await buildSchema({
-          resolvers: (await importResolvers()) as never,
-          scalarsMap: [{ type: Date, scalar: DateTime }],
-          validate: false,
-          skipCheck: false,
-          pubSub: UNUSED,
-        }),
-      ),
-    ),
-  );
+  readPlainFieldsDirectly();
+  const schema = await buildSchema({
+    resolvers: (await importResolvers()) as never,
+    scalarsMap: [{ type: Date, scalar: DateTime }],
+    validate: false,
+    skipCheck: false,
+    pubSub: UNUSED_PUB_SUB,
+  });
+  return guard(withFederation(describeRootTypes(callResolversDirectly(schema))));
 }

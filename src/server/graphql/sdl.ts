@@ -12,30 +12,33 @@ import { openApi } from '../../../rest-bridge/openapi.ts';
 import { VERSION } from '../package-root.ts';
 import { ROWS } from '../routes.ts';
 
-/** The schema without what federation adds to it (`_entities`, …): that is between routers and us. */
+/** Returns the schema without the fields and types of federation (`_entities`, …), which are for routers only. */
 function ownSchema(schema: GraphQLSchema): GraphQLSchema {
-  const own = ({ name }: { name: string }) => !/^_[^_]/.test(name);
+  const isOwn = ({ name }: { name: string }) => !/^_[^_]/.test(name);
   const { query, types, ...rest } = schema.toConfig();
   const { fields, ...queryConfig } = query!.toConfig();
-  const ownFields = Object.fromEntries(Object.entries(fields).filter(([name]) => own({ name })));
+  const ownFields = Object.fromEntries(Object.entries(fields).filter(([name]) => isOwn({ name })));
   return new GraphQLSchema({
     ...rest,
     query: new GraphQLObjectType({ ...queryConfig, fields: ownFields }),
-    types: types.filter((type) => type !== query && own(type)),
+    types: types.filter((type) => type !== query && isOwn(type)),
   });
 }
 
-/** The GraphQL contract as SDL, sorted, so that a change shows as that change and nothing else. */
+/** Returns the schema as SDL, sorted, so that diffs contain only real changes. */
 export const contractOf = (schema: GraphQLSchema): string =>
   `${printSchema(lexicographicSortSchema(ownSchema(schema)))}\n`;
 
-/** How other subgraphs' references to a type are found: by a root field with one argument. */
+/** The root field that resolves references to a type, and its argument. */
 export interface EntityFinder {
   field: string;
   argument: string;
 }
 
-/** The types that other subgraphs may refer to by id: objects that a root field finds by it. A user is found by id too, though the argument is called `username`. */
+/**
+ * Returns the types that other subgraphs can refer to by id: objects that a root field returns by its only required
+ * argument. The argument `username` of a user accepts an id as well.
+ */
 export function entityFinders(schema: GraphQLSchema): Map<string, EntityFinder> {
   const finders = new Map<string, EntityFinder>();
   for (const { name, type, args } of Object.values(schema.getQueryType()!.getFields())) {
@@ -50,7 +53,10 @@ export function entityFinders(schema: GraphQLSchema): Map<string, EntityFinder> 
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])';
 
-/** The same contract as a federation 2 subgraph: every type that can be found by id is an entity. */
+/**
+ * Returns the SDL of the federation 2 subgraph: every type that can be found by id is an entity. See
+ * docs/contract.md#federation.
+ */
 export function subgraphOf(schema: GraphQLSchema): string {
   const entities = entityFinders(schema);
   const keyed = contractOf(schema).replace(
@@ -61,20 +67,21 @@ export function subgraphOf(schema: GraphQLSchema): string {
   return `${LINK}\n\n${keyed}`;
 }
 
-/** Every route below `/api`, compiled against the schema. Needs nothing that runs. */
+/** Compiles every route below `/api` against the schema. Requires no running service. */
 export const endpointsOf = (schema: GraphQLSchema): Endpoint[] =>
   compileRows(schema, ROWS, { permissionOf: permissionNames(schema) });
 
-/** The REST contract as an OpenAPI 3.1 document. */
+/** Returns the OpenAPI 3.1 document of the REST API. */
 export const openapiOf = (endpoints: readonly Endpoint[]) =>
   openApi(endpoints, {
     title: 'Data Workspace Service',
     version: VERSION,
     description:
-      'The REST channel of the service. Every operation runs the GraphQL field that `x-graphql-operation` names.',
+      'REST API of the service. Each operation runs the GraphQL field in `x-graphql-operation` ' +
+      'and requires the permission in `x-permission`.',
   });
 
-/** Permissions of root fields by their coordinates (`Query.me`), as `@Can` wrote them down. */
+/** Returns a look-up of the permissions of root fields by their coordinates, e.g. `Query.me`. */
 export function permissionNames(schema: GraphQLSchema): (coordinate: string) => string | undefined {
   const names = new Map(
     rootTypes(schema).flatMap(([, type]) =>

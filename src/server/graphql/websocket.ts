@@ -23,127 +23,137 @@ import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
 import { formatError } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 
-/** What is kept of a socket once its caller is known. `viewer` is the socket's own and always says what the caller may do now, in operations that are open too. */
-interface Caller {
+/** The authenticated caller of a socket. */
+interface SocketCaller {
   credential: Credential;
+  /** Updated in place when the caller's permissions change, so that open operations see the change. */
   viewer: Viewer;
   stop: () => void;
-  over: AbortController;
+  ended: AbortController;
 }
-type Extra = { socket: WebSocket; request: FastifyRequest; caller?: Caller };
-type Socket = SocketContext<Record<string, unknown>, Extra>;
+type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
+type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
-/** Operations that one socket may have open at once. */
-const MAX_OPEN = 100;
+/** Maximum number of open operations of one socket. */
+const MAX_OPEN_OPERATIONS = 100;
+
+type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator' | 'limiter'>;
 
 /**
- * GraphQL over WebSocket (`graphql-transport-ws`). Credentials come as `connectionParams: {authorization}` or as the session cookie of a same-origin
- * upgrade; without valid ones the socket is closed with 4403, as it is when the user is disabled or the credential ends.
+ * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
+ * {authorization}`, or the session cookie of a same-origin upgrade. The socket is closed with 4403 without valid
+ * credentials, and when the user is disabled or the credential ends. See docs/contract.md#graphql.
  */
-export function socketHandler({
-  schema,
-  platform,
-  authenticator,
-  limiter,
-}: Omit<GraphqlOptions, 'apollo' | 'makeContext'>) {
-  const close = ({ socket }: Extra) => socket.close(CloseCode.Forbidden, 'Forbidden');
-
-  async function connected({ extra, connectionParams }: Socket): Promise<boolean> {
-    const credential = credentialGiven(extra.request, connectionParams);
-    const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
-    if (!credential || !viewer) return false;
-    const over = new AbortController();
-    const own = { ...viewer };
-    const stop = authenticator.watch(credential, viewer, {
-      onChange: (now) => {
-        Object.assign(own, now);
-      },
-      onEnd: () => close(extra),
-    });
-    extra.caller = { credential, viewer: own, over, stop };
-    // The client may have gone while we looked.
-    if (extra.socket.readyState !== extra.socket.OPEN) ended(extra);
-    return true;
-  }
-
-  async function prepared(
-    { extra, subscriptions }: Socket,
-    { query, variables, operationName }: SubscribePayload,
-  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const caller = extra.caller!;
-    const now = await authenticator.authenticate(caller.credential);
-    if (!now) {
-      close(extra);
-      throw unauthenticated();
-    }
-    const viewer = Object.assign(caller.viewer, now);
-    limiter.count(viewer.userId);
-    if (Object.keys(subscriptions).length > MAX_OPEN)
-      throw badInput(`A socket may have ${MAX_OPEN} operations open at once`);
-    const document = parseLimited(query);
-    const errors = validate(schema, document);
-    // Without what a scalar threw: it is a complaint about the document, no exception of ours.
-    if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
-    if (!getOperationAST(document, operationName)) throw badInput('The document has no such operation');
-    checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
-    return {
-      schema,
-      document,
-      variableValues: variables,
-      operationName,
-      contextValue: createViewerContext(platform, factsOf(extra), viewer),
-    };
-  }
-
-  const formatted = (
-    { request }: Extra,
-    errors: readonly (GraphQLError | GraphQLFormattedError)[],
-  ): GraphQLFormattedError[] =>
-    errors.map((error) => {
-      if (!(error instanceof GraphQLError)) return formatError(error, error);
-      if (error.originalError && !toApiError(error))
-        request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'A resolver failed');
-      return formatError(error.toJSON(), error);
-    });
-
-  return makeHandler<Record<string, unknown>, Extra>({
+export function createSocketHandler(options: SocketOptions) {
+  return makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
-    // Whatever goes wrong inside is not the client's to read.
+    // Hides internal errors from clients.
     isProd: true,
-    onConnect: (socket) => connected(socket as Socket),
-    onClose: ({ extra }) => ended(extra as Extra),
+    onConnect: (socket) => acceptConnection(options, socket as Socket),
+    onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: (socket, _id, payload) =>
-      prepared(socket as Socket, payload).catch((error: Error) => [
+      prepareOperation(options, socket as Socket, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]),
     execute,
     subscribe,
     onNext: ({ extra }, _id, _payload, _args, result) =>
-      result.errors ? ({ ...result, errors: formatted(extra as Extra, result.errors) } as never) : undefined,
-    onError: ({ extra }, _id, _payload, errors) => formatted(extra as Extra, errors) as never,
-  } as Parameters<typeof makeHandler<Record<string, unknown>, Extra>>[0] & { isProd: boolean });
+      result.errors ? ({ ...result, errors: formatErrors(extra as SocketExtra, result.errors) } as never) : undefined,
+    onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
+  } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
 }
 
-function ended({ caller }: Extra): void {
+const closeForbidden = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbidden, 'Forbidden');
+
+/** Authenticates a socket. Returns false for invalid credentials. */
+async function acceptConnection(
+  { authenticator, limiter }: SocketOptions,
+  { extra, connectionParams }: Socket,
+): Promise<boolean> {
+  const credential = findCredential(extra.request, connectionParams);
+  const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
+  if (!credential || !viewer) return false;
+  const ended = new AbortController();
+  const socketViewer = { ...viewer };
+  const stop = authenticator.watch(credential, viewer, {
+    onChange: (changed) => {
+      Object.assign(socketViewer, changed);
+    },
+    onEnd: () => closeForbidden(extra),
+  });
+  extra.caller = { credential, viewer: socketViewer, ended, stop };
+  // The client may have disconnected in the meantime.
+  if (extra.socket.readyState !== extra.socket.OPEN) endConnection(extra);
+  return true;
+}
+
+/** Checks the caller and the document of an operation. Returns what to execute, or the validation errors. */
+async function prepareOperation(
+  { schema, platform, authenticator, limiter }: SocketOptions,
+  { extra, subscriptions }: Socket,
+  { query, variables, operationName }: SubscribePayload,
+): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  const caller = extra.caller!;
+  const current = await authenticator.authenticate(caller.credential);
+  if (!current) {
+    closeForbidden(extra);
+    throw unauthenticated();
+  }
+  const viewer = Object.assign(caller.viewer, current);
+  limiter.count(viewer.userId);
+  if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
+    throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
+  const document = parseLimited(query);
+  const errors = validate(schema, document);
+  // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
+  if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
+  if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
+  checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
+  return {
+    schema,
+    document,
+    variableValues: variables,
+    operationName,
+    contextValue: createViewerContext(platform, requestInfoOf(extra), viewer),
+  };
+}
+
+/** Formats errors as over HTTP. Logs the unexpected ones. */
+function formatErrors(
+  { request }: SocketExtra,
+  errors: readonly (GraphQLError | GraphQLFormattedError)[],
+): GraphQLFormattedError[] {
+  return errors.map((error) => {
+    if (!(error instanceof GraphQLError)) return formatError(error, error);
+    if (error.originalError && !toApiError(error))
+      request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
+    return formatError(error.toJSON(), error);
+  });
+}
+
+function endConnection({ caller }: SocketExtra): void {
   caller?.stop();
-  caller?.over.abort();
+  caller?.ended.abort();
 }
 
-/** A cookie counts on a same-origin upgrade only: browsers send it from anywhere, and no other rule protects a socket. */
-function credentialGiven(
+/**
+ * Returns the credential of a socket. The cookie is accepted on a same-origin upgrade only, because browsers send it
+ * from any origin.
+ */
+function findCredential(
   { headers, cookies }: FastifyRequest,
   params: Record<string, unknown> | undefined,
 ): Credential | null {
   const cookie = headers.origin && sameHost(headers.origin, headers.host) ? cookies[SESSION_COOKIE] : undefined;
-  const given = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
-  return credentialOf(typeof given === 'string' ? given : undefined, cookie);
+  const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
+  return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
 }
 
-const factsOf = ({ request, caller }: Extra): RequestInfo => ({
+const requestInfoOf = ({ request, caller }: SocketExtra): RequestInfo => ({
   id: request.id,
   address: request.ip,
   channel: 'websocket',
   userAgent: request.headers['user-agent'] ?? null,
-  signal: caller!.over.signal,
+  signal: caller!.ended.signal,
   setSession() {},
 });

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../../rest-bridge/bridge.ts';
 import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
-import type { ContextFactory } from '../request-context.ts';
+import type { CreateContext } from '../request-context.ts';
 import { HOME_PAGE, HOME_SCRIPT, HOME_STYLE } from './home-page.ts';
 import { PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 
@@ -16,7 +16,7 @@ interface PageOptions {
   schema: GraphQLSchema;
   endpoints: Endpoint[];
   platform: Platform;
-  createContext: ContextFactory;
+  createContext: CreateContext;
 }
 
 const require = createRequire(import.meta.url);

@@ -1,6 +1,6 @@
-import type { SqlRow } from '../../core/database.ts';
 import { SEARCHABLE_TYPES, type SearchHit } from '../../../entities/search-hit.ts';
 import type { Context } from '../../core/context.ts';
+import type { SqlRow } from '../../core/database.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { DEFAULT_LIMIT, checkLimit, checkStart } from '../../core/read/list-arguments.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';

@@ -1,0 +1,117 @@
+import {
+  getNullableType,
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLInt,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  type GraphQLEnumType,
+  type GraphQLInputType,
+} from 'graphql';
+import { restValuesOf } from './enums.ts';
+
+/** Parses one value of the path or query string for its argument. Throws `InvalidText`. */
+export type TextParser = (text: string) => unknown;
+/** Replaces REST values of enums in a JSON value by their GraphQL names. */
+export type JsonDecoder = (value: unknown) => unknown;
+
+/** A text that does not fit its argument. The message follows the argument's name: `must be an integer`. */
+export class InvalidText extends Error {}
+
+function throwInvalid(expectation: string): never {
+  throw new InvalidText(expectation);
+}
+
+/** Returns the GraphQL names of an enum by their REST values. */
+const enumNames = (type: GraphQLEnumType): Map<string, string> =>
+  new Map([...restValuesOf(type)].map(([name, value]) => [String(value), String(name)]));
+
+function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return throwInvalid('is not well-formed JSON');
+  }
+}
+
+function createEnumParser(type: GraphQLEnumType): TextParser {
+  const names = enumNames(type);
+  return (text) => names.get(text) ?? throwInvalid(`must be one of ${[...names.keys()].join(', ')}`);
+}
+
+/** Creates the parser of a comma-separated list. An empty text is an empty list. */
+function createListParser(itemType: GraphQLInputType): TextParser {
+  const parseItem = createTextParser(itemType);
+  const parseNamed: TextParser = (text) => {
+    try {
+      return parseItem(text);
+    } catch (error) {
+      return throwInvalid(`${(error as Error).message}, not "${text}"`);
+    }
+  };
+  return (text) => (text === '' ? [] : text.split(',').map(parseNamed));
+}
+
+/** Creates the parser of one argument's type. */
+export function createTextParser(type: GraphQLInputType): TextParser {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return createListParser(nullable.ofType as GraphQLInputType);
+  if (nullable === GraphQLInt)
+    return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : throwInvalid('must be an integer'));
+  if (nullable === GraphQLFloat)
+    return (text) =>
+      text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : throwInvalid('must be a number');
+  if (nullable === GraphQLBoolean)
+    return (text) => (text === 'true' ? true : text === 'false' ? false : throwInvalid('must be true or false'));
+  if (isEnumType(nullable)) return createEnumParser(nullable);
+  if (isInputObjectType(nullable)) return parseJsonText;
+  // A JSON scalar accepts objects and plain texts, e.g. `filter={"amount":{"$gte":100}}` or the id of a saved filter.
+  if (/json/i.test((nullable as { name: string }).name))
+    return (text) => (/^\s*[[{]/.test(text) ? parseJsonText(text) : text);
+  return (text) => text;
+}
+
+/** Creates the parser of values that are repeated in the query string, e.g. `?tag=a&tag=b`. Only lists may be. */
+export function createRepeatedParser(type: GraphQLInputType): (texts: readonly string[]) => unknown {
+  const nullable = getNullableType(type);
+  if (!isListType(nullable)) return () => throwInvalid('is given more than once');
+  const parseItem = createTextParser(nullable.ofType as GraphQLInputType);
+  return (texts) => texts.map(parseItem);
+}
+
+/**
+ * Creates the decoder of one argument's JSON. Returns undefined where the type contains no enum. `seen` resolves
+ * recursive types.
+ */
+export function createJsonDecoder(
+  type: GraphQLInputType,
+  seen = new Map<GraphQLInputType, JsonDecoder | undefined>(),
+): JsonDecoder | undefined {
+  const nullable = getNullableType(type);
+  if (seen.has(nullable)) return (value) => seen.get(nullable)?.(value) ?? value;
+  if (isListType(nullable)) {
+    const decodeItem = createJsonDecoder(nullable.ofType as GraphQLInputType, seen);
+    return decodeItem && ((value) => (Array.isArray(value) ? value.map(decodeItem) : decodeItem(value)));
+  }
+  if (isEnumType(nullable)) {
+    const names = enumNames(nullable);
+    // An unknown value becomes an object, which GraphQL refuses and `findIssues` recognizes.
+    return (value) => (value === null || value === undefined ? value : (names.get(String(value)) ?? { word: value }));
+  }
+  if (!isInputObjectType(nullable)) return undefined;
+  seen.set(nullable, undefined);
+  const decoders = Object.values(nullable.getFields()).flatMap((field) => {
+    const decode = createJsonDecoder(field.type, seen);
+    return decode ? [[field.name, decode] as const] : [];
+  });
+  const decodeObject = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const copy: Record<string, unknown> = { ...value };
+    for (const [name, decode] of decoders) if (copy[name] !== undefined) copy[name] = decode(copy[name]);
+    return copy;
+  };
+  const decoder = decoders.length > 0 ? decodeObject : undefined;
+  seen.set(nullable, decoder);
+  return decoder;
+}

@@ -1,0 +1,82 @@
+import { getNullableType, isInputObjectType } from 'graphql';
+import { badInput, type ValidationIssue } from '../src/core/errors.ts';
+import { createJsonDecoder, type JsonDecoder } from './argument-parsers.ts';
+import type { ArgumentSlot } from './document.ts';
+import type { Json, Row } from './route.ts';
+
+type PathParameters = Readonly<Record<string, string>>;
+
+/** The keys that the body of a row may have, and the arguments that take them. */
+export interface BodyRules {
+  row: Row;
+  /** The argument that takes the body as a whole. */
+  bodyArgument: ArgumentSlot | undefined;
+  /** The arguments that take single keys of the body. */
+  keyArguments: readonly { key: string; slot: ArgumentSlot }[];
+  /** PUT: keys of our own responses that are ignored. */
+  ignored: ReadonlySet<string>;
+  /** PUT: keys that may be sent, but not changed. */
+  identity: ReadonlySet<string>;
+}
+
+/**
+ * Copies the values of a body into the variables. Returns the identity fields that were sent, undefined when there are
+ * none. Throws 400 for unknown keys and for a body that is no object.
+ */
+type ReadBody = (body: unknown, params: PathParameters, variables: Json) => Json | undefined;
+
+const isJsonObject = (body: unknown): body is Json => typeof body === 'object' && body !== null && !Array.isArray(body);
+
+/** Creates the reader of a row's body. */
+export function createBodyReader(rules: BodyRules): ReadBody {
+  const { bodyArgument } = rules;
+  return bodyArgument && !isInputObjectType(getNullableType(bodyArgument.type))
+    ? createValueReader(rules.row, bodyArgument)
+    : createObjectReader(rules);
+}
+
+/** The body is one value: an argument that is no input object takes it. */
+function createValueReader({ options: { map } }: Row, { variable, type }: ArgumentSlot): ReadBody {
+  const decode = createJsonDecoder(type);
+  return (body, params, variables) => {
+    if (body !== undefined)
+      variables[variable] = map && isJsonObject(body) ? map(body, params) : decode ? decode(body) : body;
+    return undefined;
+  };
+}
+
+/** The body is an object: its keys are fields of the input, or arguments of their own. */
+function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity }: BodyRules): ReadBody {
+  const bodyType = bodyArgument && getNullableType(bodyArgument.type);
+  const decodeBody = bodyArgument && createJsonDecoder(bodyArgument.type);
+  const { map } = row.options;
+  const inputFields = new Set(isInputObjectType(bodyType) ? Object.keys(bodyType.getFields()) : []);
+  const targets = new Map<string, { variable: string; decode: JsonDecoder | undefined }>(
+    keyArguments.map(({ key, slot }) => [key, { variable: slot.variable, decode: createJsonDecoder(slot.type) }]),
+  );
+  return (sent, params, variables) => {
+    if (sent !== undefined && !isJsonObject(sent)) throw badInput('The body must be a JSON object');
+    const body = sent === undefined ? {} : map ? map(sent, params) : sent;
+    const input: Json = {};
+    const issues: ValidationIssue[] = [];
+    let identityFields: Json | undefined;
+    for (const key of Object.keys(body)) {
+      const target = targets.get(key);
+      if (inputFields.has(key)) input[key] = body[key];
+      else if (target) variables[target.variable] = target.decode ? target.decode(body[key]) : body[key];
+      else if (identity.has(key)) (identityFields ??= {})[key] = body[key];
+      else if (!ignored.has(key)) issues.push(...checkUnexpectedKey(key, body[key], params));
+    }
+    if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, 20) });
+    if (bodyArgument && (sent !== undefined || bodyArgument.type !== bodyType))
+      variables[bodyArgument.variable] = decodeBody ? decodeBody(input) : input;
+    return identityFields;
+  };
+}
+
+/** Returns the issue of a key that nothing takes. A key that repeats a path parameter is valid with the same value. */
+function checkUnexpectedKey(key: string, value: unknown, params: PathParameters): ValidationIssue[] {
+  if (!Object.hasOwn(params, key)) return [{ path: [key], message: `Unknown key "${key}"`, code: 'unknown' }];
+  if (String(value) === params[key]) return [];
+  return [{ path: [key], message: `"${key}" must equal the value in the path`, code: 'invalid' }];
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { Client } from '../support/client.ts';
+import { expectBody } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
+
+const LIMIT = 20;
+const MINUTE_MS = 60_000;
+/** Time that a test needs within one window. */
+const NEEDED_MS = 12_000;
+
+/** Waits for the next minute if this one ends too soon: the limit counts by minutes of the clock. */
+async function waitForEarlyMinute(): Promise<void> {
+  const left = MINUTE_MS - (Date.now() % MINUTE_MS);
+  if (left < NEEDED_MS) await new Promise((resolve) => setTimeout(resolve, left + 50));
+}
+const getStatus = async (client: Client) => (await client.get('/me')).status;
+
+describe('the limit of calls per minute', () => {
+  test('applies to a caller in both APIs and across processes', async () => {
+    const variables = { RATE_LIMIT_API: String(LIMIT) };
+    const first = await startService(variables);
+    const second = await startService({ ...variables, ROLE: 'web' }, { databaseUrl: first.databaseUrl });
+    try {
+      const [ann, bob] = [await first.user('ann'), await first.user('bob')];
+      await waitForEarlyMinute();
+      const statuses = await Promise.all(Array.from({ length: 25 }, () => getStatus(ann)));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+
+      const refused = await ann.get('/me');
+      await expectBody(refused, 429, { code: 'RATE_LIMITED', message: 'Too many requests' });
+      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(refused.headers.get('ratelimit-policy')).toBe('"api";q=20;w=60');
+      expect(refused.headers.get('ratelimit')).toMatch(/^"api";r=0;t=\d+$/);
+      const refusedQuery = await ann.gql('{ me { id } }');
+      expect(refusedQuery).toMatchObject({
+        status: 429,
+        errors: [{ extensions: { code: 'RATE_LIMITED', status: 429 } }],
+      });
+      expect(refusedQuery.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(await getStatus(bob)).toBe(200);
+
+      const annElsewhere = new Client(second.url, ann.headers);
+      let tries = 0;
+      await expect.poll(() => (tries++, getStatus(annElsewhere)), { interval: 600, timeout: 9000 }).toBe(429);
+      expect(tries).toBeLessThan(LIMIT);
+      expect(await getStatus(new Client(second.url, bob.headers))).toBe(200);
+    } finally {
+      await second.close();
+      await first.close();
+    }
+  });
+
+  test('applies to an address with many invalid credentials, but not to valid callers at that address', async () => {
+    const service = await startService({ RATE_LIMIT_API: String(LIMIT) });
+    try {
+      const ann = await service.user('ann');
+      expect(await getStatus(ann)).toBe(200);
+      await waitForEarlyMinute();
+      const statuses: number[] = [];
+      for (let n = 0; n < 30; n++) {
+        const authorization = `Bearer dws_${String(n).padStart(43, '0')}`;
+        statuses.push(await getStatus(new Client(service.url, { authorization })));
+      }
+      expect(statuses.slice(0, LIMIT)).toEqual(Array(LIMIT).fill(401));
+      expect(statuses.slice(LIMIT)).toEqual(Array(10).fill(429));
+      expect(await getStatus(ann)).toBe(200);
+    } finally {
+      await service.close();
+    }
+  });
+});
