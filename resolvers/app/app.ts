@@ -14,6 +14,7 @@ import {
   Root,
 } from 'type-graphql';
 import { App } from '../../entities/app.ts';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -21,7 +22,6 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import * as apps from '../../src/services/app/app.ts';
 import { accessLevel, resolvePage } from '../../src/services/resource/access.ts';
 import { APP } from '../../src/services/resource/owned-kinds.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

@@ -1,7 +1,7 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
-import { UpdateOwnedInput } from '../resource/owned-input.ts';
 import { FieldLabelInput } from './dataset-field.ts';
 
 /** Changes of a dataset. */

@@ -31,7 +31,7 @@ import * as datasets from '../../src/services/dataset/dataset.ts';
 import { accessLevel, resolvePage, type Owned } from '../../src/services/resource/access.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import { DATASET } from '../../src/services/resource/owned-kinds.ts';
-import { effectiveOf } from '../datasource/linked-query.ts';
+import { loadEffectiveQuery } from '../datasource/linked-query.ts';
 import { inList } from '../resource/in-list.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
@@ -131,7 +131,7 @@ export class DatasetResolver {
   @Requires(...SOURCE)
   @FieldResolver(() => ID, { nullable: true, description: 'The datasource its query runs on.' })
   async datasourceId(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await effectiveOf(ctx, dataset))?.datasourceId ?? null;
+    return (await loadEffectiveQuery(ctx, dataset))?.datasourceId ?? null;
   }
 
   @Requires(...SOURCE)
@@ -140,7 +140,7 @@ export class DatasetResolver {
     description: 'The query, with `{{name}}` for parameters; null to those who may not write the dataset.',
   })
   async query(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await writes(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.query ?? null) : null;
+    return (await writes(ctx, dataset)) ? ((await loadEffectiveQuery(ctx, dataset))?.query ?? null) : null;
   }
 
   @Requires(...SOURCE)
@@ -149,7 +149,7 @@ export class DatasetResolver {
     description: 'The query’s parameters; null to those who may not write the dataset.',
   })
   async params(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await writes(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.params ?? []) : null;
+    return (await writes(ctx, dataset)) ? ((await loadEffectiveQuery(ctx, dataset))?.params ?? []) : null;
   }
 
   @Requires('flow', ...LEVEL_NEEDS)

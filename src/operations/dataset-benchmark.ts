@@ -5,7 +5,7 @@ import { benchmarkStatistics, type BenchmarkRun, type BenchmarkStatistics } from
 import type { BenchmarkConfig, DatasetBenchmarkInput } from '../services/dataset/dataset-benchmark.ts';
 import { countRows } from '../services/dataset/dataset-run.ts';
 import { driverOf } from '../services/datasource/datasource-config.ts';
-import { runFailure } from '../services/datasource/datasource-connection.ts';
+import { toRunError } from '../services/datasource/datasource-connection.ts';
 import { prepareLoad } from './dataset-refresh.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
@@ -48,7 +48,7 @@ export const datasetBenchmark = (place: LoaderPlace): Handler => ({
       };
       return { publish: async () => result };
     } catch (error) {
-      throw signal.aborted ? signal.reason : runFailure(error);
+      throw signal.aborted ? signal.reason : toRunError(error);
     } finally {
       clearTimeout(timer);
     }

@@ -11,7 +11,7 @@ import type { OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { BoundQuery } from '../core/row-source.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
-import { pathOf, readSource, runFailure } from '../services/datasource/datasource-connection.ts';
+import { sourceFilePath, loadSource, toRunError } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { recordRefreshActivity } from '../services/resource/activity.ts';
 import { publishGeneration, type DatasetRefreshResult } from './dataset-publish.ts';
@@ -77,7 +77,7 @@ export async function loadRows(
     return { generation, load };
   } catch (error) {
     await load.release();
-    throw input.upload ? error : runFailure(error);
+    throw input.upload ? error : toRunError(error);
   } finally {
     clearTimeout(timer);
   }
@@ -111,7 +111,7 @@ export async function prepareLoad(
   );
   if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
   const query: Query = (statement) => platform.database.query(job.tenantId, statement);
-  const datasource = await readSource({ query }, job.tenantId, input.datasourceId);
+  const datasource = await loadSource({ query }, job.tenantId, input.datasourceId);
   if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
   const secrets = datasource.secrets
     ? (JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string>)
@@ -121,7 +121,7 @@ export async function prepareLoad(
     ...place,
     ownDatabase: await ownDatabase(platform),
     generationId: newId(),
-    source: { type: datasource.type, config: datasource.config, secrets, file: pathOf(platform, datasource) },
+    source: { type: datasource.type, config: datasource.config, secrets, file: sourceFilePath(platform, datasource) },
     query: { text: input.query, parameters: input.parameters, timeout },
     plan: {
       flow: dataset.flow,

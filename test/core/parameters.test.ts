@@ -36,18 +36,18 @@ describe('a query is taken apart at its placeholders', () => {
   });
 
   test.each([
-    ["select '{{a}}'", /stands in a string/],
-    ["select 'it''s {{a}}'", /stands in a string/],
-    [String.raw`select E'\' {{a}}'`, /stands in a string/],
-    ['select $$ {{a}} $$', /stands in a string/],
-    ['select $x$ $$ {{a}} $x$', /stands in a string/],
-    ['select "{{a}}"', /stands in a quoted name/],
-    ['select `{{a}}`', /stands in a quoted name/],
-    ['select 1 -- {{a}}', /stands in a comment/],
-    ['select 1 /* /* */ {{a}} */', /stands in a comment/],
-    ['select {{ a b }}', /begins no placeholder/],
-    ['select {{1a}}', /begins no placeholder/],
-    ['select {{a', /begins no placeholder/],
+    ["select '{{a}}'", /is inside a string/],
+    ["select 'it''s {{a}}'", /is inside a string/],
+    [String.raw`select E'\' {{a}}'`, /is inside a string/],
+    ['select $$ {{a}} $$', /is inside a string/],
+    ['select $x$ $$ {{a}} $x$', /is inside a string/],
+    ['select "{{a}}"', /is inside a quoted name/],
+    ['select `{{a}}`', /is inside a quoted name/],
+    ['select 1 -- {{a}}', /is inside a comment/],
+    ['select 1 /* /* */ {{a}} */', /is inside a comment/],
+    ['select {{ a b }}', /does not begin a placeholder/],
+    ['select {{1a}}', /does not begin a placeholder/],
+    ['select {{a', /does not begin a placeholder/],
     ["select 'a", 'The query ends within a string'],
     ['select "a', 'The query ends within a quoted name'],
     ['select /* /* */', 'The query ends within a comment'],
@@ -62,8 +62,8 @@ describe('a query is taken apart at its placeholders', () => {
   test('MySQL reads backslashes, # comments and -- its own way', () => {
     expect(parseTemplate(String.raw`select 'it\'s', {{a}} # that's it`, 'mysql')).toContainEqual({ name: 'a' });
     expect(parseTemplate('select 5--{{a}}', 'mysql')).toContainEqual({ name: 'a' });
-    expect(() => parseTemplate('select "{{a}}"', 'mysql')).toThrow(refused(/stands in a string/));
-    expect(() => parseTemplate('select 1 # {{a}}', 'mysql')).toThrow(refused(/stands in a comment/));
+    expect(() => parseTemplate('select "{{a}}"', 'mysql')).toThrow(refused(/is inside a string/));
+    expect(() => parseTemplate('select 1 # {{a}}', 'mysql')).toThrow(refused(/is inside a comment/));
   });
 
   test('whatever the text, its pieces are the text again', () => {
@@ -116,14 +116,14 @@ describe('definitions are checked when a query is saved', () => {
   test.each<[string, ParameterDefinition[], string | RegExp]>([
     ['select {{region}}, {{other}}', [region], 'The placeholder {{other}} has no parameter definition'],
     ['select 1', [region, region], 'The parameter "region" is defined twice'],
-    ['select 1', [{ ...region, name: 'a b' }], /^"a b" is no name/],
-    ['select 1', [{ ...region, name: '2x' }], /^"2x" is no name/],
+    ['select 1', [{ ...region, name: 'a b' }], /^"a b" is not a valid parameter name/],
+    ['select 1', [{ ...region, name: '2x' }], /^"2x" is not a valid parameter name/],
     ['select 1', [{ ...region, dataType: 'blob' as 'string' }], 'The parameter "region" has the unknown type "blob"'],
-    ['select 1', [{ ...region, defaultValue: 3 }], 'The parameter "region" takes a string'],
+    ['select 1', [{ ...region, defaultValue: 3 }], 'The parameter "region" must be a string'],
     [
       'select 1',
       [{ ...region, dataType: 'date', defaultValue: '2024-13-01' }],
-      'The parameter "region" takes a date in ISO form',
+      'The parameter "region" must be a date in ISO format',
     ],
   ])('%s with %j', (sql, definitions, message) => {
     expect(() => checkParameters(sql, definitions)).toThrow(refused(message));
@@ -161,12 +161,12 @@ describe('values are bound for a run', () => {
     [{ region: null }, 'The parameter "region" is required'],
     [{ region: 'EU', nope: 1 }, 'Unknown parameter "nope"'],
     [JSON.parse('{"region": "EU", "__proto__": 1}'), 'Unknown parameter "__proto__"'],
-    [{ region: 5 }, 'The parameter "region" takes a string'],
-    [{ region: 'a\0' }, 'The parameter "region" takes a string'],
-    [{ region: 'EU', least: '5' }, 'The parameter "least" takes a number'],
-    [{ region: 'EU', least: Infinity }, 'The parameter "least" takes a number'],
-    [{ region: 'EU', from: 'yesterday' }, 'The parameter "from" takes a date in ISO form'],
-    [{ region: 'EU', active: 1 }, 'The parameter "active" takes a boolean'],
+    [{ region: 5 }, 'The parameter "region" must be a string'],
+    [{ region: 'a\0' }, 'The parameter "region" must be a string'],
+    [{ region: 'EU', least: '5' }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', least: Infinity }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', from: 'yesterday' }, 'The parameter "from" must be a date in ISO format'],
+    [{ region: 'EU', active: 1 }, 'The parameter "active" must be a boolean'],
   ])('%j is refused', (overrides, message) => {
     expect(() => values(overrides)).toThrow(refused(message));
   });

@@ -216,7 +216,7 @@ test('a form without a file, with an unknown key, a key twice or a file of no kn
       [form(ORDERS, 'a.csv', texts({ config: '{' })), '"config" is not well-formed JSON'],
       [
         form(new Uint8Array([0, 1, 2, 0xff, 0xfe, 0, 0]), 'strange.bin'),
-        '"strange.bin" is no file that can be read; known are',
+        '"strange.bin" is not a supported file. Supported types: ',
       ],
     ];
     for (const path of [DATASETS, DATASOURCES]) {
@@ -247,7 +247,7 @@ test('a file past MAX_UPLOAD_BYTES or the quota is 413, whether it says so befor
     const admin = await service.user('admin', { superuser: true });
     const large = {
       status: 413,
-      body: { code: 'PAYLOAD_TOO_LARGE', message: 'The file has more than 1000 bytes, the most that can be taken' },
+      body: { code: 'PAYLOAD_TOO_LARGE', message: 'The file is larger than the maximum of 1000 bytes' },
     };
     expect(await admin.post(DATASETS, form(`id\n${'1\n'.repeat(1000)}`))).toMatchObject(large);
     expect(await admin.post(DATASETS, form('1\n'.repeat(8_000_000)))).toMatchObject(large);

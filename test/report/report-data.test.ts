@@ -252,8 +252,8 @@ test('what is wrong with a block is its own error', async ({ ann, bob, orders, r
     .id as string;
   const cases: [object, number, string][] = [
     [{ type: 'table', dataset: 'nobody' }, 404, 'There is no dataset reference nobody'],
-    [{ type: 'chart' }, 400, 'asks nothing of its dataset'],
-    [{ type: 'bar-chart' }, 400, 'asks nothing'],
+    [{ type: 'chart' }, 400, 'block with a dataset must be a table, or have measures'],
+    [{ type: 'bar-chart' }, 400, 'block with a dataset must be a table'],
     [{ type: 'visual' }, 400, 'visual must be the id of a visual'],
     [{ type: 'visual', visual: 'x' }, 404, 'There is no visual x'],
     [{ type: 'bar-chart', config: { colour: 'red' } }, 400, 'config.colour is unknown'],
@@ -393,7 +393,7 @@ test('of a hundred blocks with data at once the rest say so', async ({ ann, orde
   expect(blocks.slice(100)).toMatchObject([
     {
       data: null,
-      error: { statusCode: 400, message: 'blocks with data are more than 100: name those that are wanted' },
+      error: { statusCode: 400, message: 'blocks must name at most 100 blocks with data' },
     },
     { data: null },
   ]);

@@ -5,7 +5,12 @@ import { badInput, conflict, notFound } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { checkParameters, type ParameterDefinition } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkOwnerMayUse, dialectOf, usable, type DatasourceUse } from '../datasource/datasource-access.ts';
+import {
+  checkOwnerMayUse,
+  dialectOf,
+  loadUsableDatasource,
+  type DatasourceUse,
+} from '../datasource/datasource-access.ts';
 import { sameDefinitions, storedDefinitions } from '../datasource/query-parameter.ts';
 import { load } from '../resource/access.ts';
 import { SAVED_QUERY } from '../resource/owned-kinds.ts';
@@ -117,7 +122,7 @@ async function followed(
   params: ParameterDefinition[],
 ): Promise<QuerySource> {
   const saved = await load(ctx, tx, SAVED_QUERY, queryId, 'query:read');
-  const datasource = await usable(ctx, tx, saved.datasourceId, 'datasource:read');
+  const datasource = await loadUsableDatasource(ctx, tx, saved.datasourceId, 'datasource:read');
   const unknown = params.find(({ name }) => !saved.params.some((one) => one.name === name));
   if (unknown) throw invalid('params', `names ${JSON.stringify(unknown.name)}, which the query does not have`);
   const own = storedDefinitions(params).filter(
@@ -138,7 +143,7 @@ async function written(
   query: string,
   params: ParameterDefinition[],
 ): Promise<QuerySource> {
-  const datasource = await usable(ctx, tx, datasourceId, 'datasource:run');
+  const datasource = await loadUsableDatasource(ctx, tx, datasourceId, 'datasource:run');
   checkText(query, 'query', Infinity);
   checkParameters(query, params, dialectOf(datasource.type));
   return { queryId: null, datasourceId: datasource.id, query, params: storedDefinitions(params) };

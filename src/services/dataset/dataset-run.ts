@@ -7,7 +7,7 @@ import { checkFlow } from '../../core/flow/check.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
 import { bindParameters, type ParameterValue } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
-import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
+import { loadSource, toRunError, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
 import { load } from '../resource/access.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
@@ -43,7 +43,7 @@ export async function run(
         (connection, signal) => countRows(connection, query, signal, (current) => errand.progress({ current })),
         { signal: errand.signal },
       ).catch((error: unknown) => {
-        throw runFailure(error);
+        throw toRunError(error);
       });
       return {
         records,
@@ -91,7 +91,7 @@ function prepared(ctx: Context, id: string, params: Record<string, unknown> | nu
       : bindParameters(definitions.map((one) => ({ ...one, required: false })));
     return {
       datasetId: dataset.id,
-      source: await readSource(tx, tenantId, datasourceId),
+      source: await loadSource(tx, tenantId, datasourceId),
       query: { text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS },
       flow: dataset.flow,
     };
