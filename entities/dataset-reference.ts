@@ -3,7 +3,7 @@ import { Field, ID, InputType, ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
 /** A condition on the rows of a referenced dataset. `op` is stored as the client sent it, with or without `$`. */
-export interface ReferenceCondition {
+interface ReferenceCondition {
   field: string;
   op: string;
   value?: unknown;

@@ -3,7 +3,7 @@ import type { ParameterDefinition, ParameterValue } from '../src/core/parameters
 import { Json } from '../src/core/scalars.ts';
 
 /** Keys are the GraphQL values, values are the REST values. (TypeGraphQL requires an object.) */
-export const ParameterTypeEnum = { STRING: 'string', NUMBER: 'number', DATE: 'date', BOOLEAN: 'boolean' } as const;
+const ParameterTypeEnum = { STRING: 'string', NUMBER: 'number', DATE: 'date', BOOLEAN: 'boolean' } as const;
 registerEnumType(ParameterTypeEnum, {
   name: 'ParameterType',
   description: 'Data type of a query parameter.',
@@ -15,7 +15,9 @@ registerEnumType(ParameterTypeEnum, {
   },
 });
 
-/** Definition of a query parameter (docs/contract.md#parameters). The same class is the output type and the input type. */
+/**
+ * Definition of a query parameter (docs/contract.md#parameters). The same class is the output type and the input type.
+ */
 @ObjectType({ description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
 @InputType('QueryParameterInput', { description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
 export class QueryParameter implements ParameterDefinition {

@@ -11,7 +11,7 @@ import { Can } from '../support/guard.ts';
 
 /** A type of link. */
 @ObjectType({ description: 'A type of link between datasources.' })
-export class LinkType {
+class LinkType {
   @Field(() => ID, { description: 'Value of `type` in REST.' })
   id!: string;
 

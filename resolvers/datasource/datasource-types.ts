@@ -45,7 +45,7 @@ export class ConnectionTestType implements ConnectionTest {
 
 /** A column of a table. */
 @ObjectType('SourceColumn', { description: 'A column of a table in a datasource.' })
-export class SourceColumnType {
+class SourceColumnType {
   @Field(() => String, { description: 'Name of the column.' })
   name!: string;
 
@@ -61,7 +61,7 @@ export class SourceColumnType {
 
 /** A table or view of a datasource. */
 @ObjectType('SourceTable', { description: 'A table or view of a datasource.' })
-export class SourceTableType implements SourceTable {
+class SourceTableType implements SourceTable {
   @Field(() => String, { description: 'Name of the schema that contains the table.' })
   schema!: string;
 

@@ -11,7 +11,9 @@ import {
 
 const loaders = new WeakMap<Context, DataLoader<string, LinkedQuery | null>>();
 
-/** Returns the request's loader of saved queries that datasets follow. It loads all queries of a list in one statement. */
+/**
+ * Returns the request's loader of saved queries that datasets follow. It loads all queries of a list in one statement.
+ */
 function loaderOf(ctx: Context): DataLoader<string, LinkedQuery | null> {
   let loader = loaders.get(ctx);
   if (!loader) {

@@ -28,7 +28,7 @@ const SuitePage = pageOf(Suite, 'Suite');
 
 /** Permissions of the caller on a suite. */
 @ObjectType({ description: 'Permissions of the caller on a suite.' })
-export class SuitePermissions {
+class SuitePermissions {
   @Field(() => Boolean, { description: 'Read the suite.' })
   read!: boolean;
 

@@ -7,7 +7,7 @@ import { reportData } from '../../src/services/report/report-data.ts';
 
 /** Data of a report. */
 @ObjectType({ description: 'Data of a report’s blocks.' })
-export class ReportData {
+class ReportData {
   @Field(() => [BlockData], { description: 'Blocks from top to bottom. Nested blocks follow the block they are in.' })
   blocks!: BlockData[];
 }

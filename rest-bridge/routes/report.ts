@@ -5,7 +5,8 @@ interface Report {
   id: string;
 }
 
-const FIELDS = `id tenant slug naturalId name description ownerId owner { id name type } folderId tags createdAt updatedAt
+const FIELDS = `id tenant slug naturalId name description ownerId owner { id name type } folderId tags
+  createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`;
 
 const links = ({ id }: Report) => ({ self: `/reports/${id}`, 'svc:permissions': `/reports/${id}/permissions` });

@@ -31,8 +31,9 @@ const DATA_TYPES: readonly string[] = ['string', 'number', 'date', 'boolean'];
 const MAX_DEFINITIONS = 100;
 
 /**
- * Checks a query and its parameter definitions before they are saved. Throws `badInput` naming an undefined placeholder,
- * an invalid or repeated name, an unknown type or a default of another type, and the errors of `parseTemplate`.
+ * Checks a query and its parameter definitions before they are saved. Throws `badInput` naming an undefined
+ * placeholder, an invalid or repeated name, an unknown type or a default of another type, and the errors of
+ * `parseTemplate`.
  */
 export function checkParameters(sql: string, definitions: readonly ParameterDefinition[], dialect?: SqlDialect): void {
   if (definitions.length > MAX_DEFINITIONS) throw badInput(`A query has at most ${MAX_DEFINITIONS} parameters`);

@@ -27,7 +27,7 @@ export interface Segment {
 }
 
 /** What a refresh requires of a source. */
-export interface RowSource {
+interface RowSource {
   /** Returns the columns of the result. The source parses the query but does not run it. */
   describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]>;
   /**

@@ -1,7 +1,7 @@
 import type { FieldType, Storage } from './fields.ts';
 
 /** Result of mapping a source's column type: the field's type, and how its values are written in segments. */
-export interface SourceType {
+interface SourceType {
   type: FieldType;
   storage: Storage;
 }

@@ -27,8 +27,8 @@ const BACKQUOTED_NAME = /(?:[^`]|``)*`/y;
 const LINE = /[^\n]*/y;
 
 /**
- * Tokens that must not contain placeholders, by their start and their rest. The expressions are unambiguous, so matching
- * never backtracks.
+ * Tokens that must not contain placeholders, by their start and their rest. The expressions are unambiguous, so
+ * matching never backtracks.
  */
 const OPAQUE_TOKENS: Record<SqlDialect, [what: string, start: RegExp, rest: RegExp][]> = {
   standard: [

@@ -62,7 +62,7 @@ test('an invalid form is refused and leaves nothing behind', async () => {
   });
 });
 
-test('a file past MAX_UPLOAD_BYTES or the quota is 413, with or without a declared size, and is not stored', async () => {
+test('a file past MAX_UPLOAD_BYTES or the quota is 413 and not stored, with or without a declared size', async () => {
   await withService({ MAX_UPLOAD_BYTES: '1000', TENANT_QUOTA_BYTES: '100000' }, async (service) => {
     const admin = await service.user('admin', { superuser: true });
     const tooLarge = { code: 'PAYLOAD_TOO_LARGE', message: 'The file is larger than the maximum of 1000 bytes' };

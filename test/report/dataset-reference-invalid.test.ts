@@ -106,7 +106,7 @@ test('an invalid update of a reference is refused with the name of the invalid v
   expect((await ann.get(`/reports/${id}/dataset-refs`)).body.total).toBe(2);
 });
 
-test('aliases are unique within a report, up to 150 characters long, and one of two concurrent requests gets one', async ({
+test('aliases are unique within a report, also for concurrent requests, and up to 150 characters long', async ({
   ann,
   orders,
   report,

@@ -27,7 +27,9 @@ export const CHIPS = [{ field: 'region', label: 'Region' }];
 const queryUpTo = (maxId: number): string =>
   `select id, region, amount::float8 as amount, ordered_on from orders where id <= ${maxId} order by id`;
 
-/** Creates a snapshot of a dataset's current rows directly in the database, so that its date is known. Returns its id. */
+/**
+ * Creates a snapshot of a dataset's current rows directly in the database, so that its date is known. Returns its id.
+ */
 export async function createSnapshot(
   { platform }: Service,
   datasetId: string,

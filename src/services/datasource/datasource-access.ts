@@ -7,7 +7,9 @@ import type { Transaction } from '../../core/platform.ts';
 import { granteeOf, accessLevelInTransaction, load, sharedLevels, type Owned } from '../resource/access.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 
-/** Permission on a datasource that a query requires: `read` to follow a saved query, `run` to run a text of one's own. */
+/**
+ * Permission on a datasource that a query requires: `read` to follow a saved query, `run` to run a text of one's own.
+ */
 export type DatasourceUse = 'datasource:read' | 'datasource:run';
 
 /**

@@ -14,8 +14,8 @@ import {
 const NO_FILTER: Record<string, unknown> = {};
 
 /**
- * Row counts of a reference with the caller's restrictions. Each count is computed on first use and cached. All are null
- * if the caller may not read the dataset.
+ * Row counts of a reference with the caller's restrictions. Each count is computed on first use and cached. All are
+ * null if the caller may not read the dataset.
  */
 class ReferenceCounts {
   readonly #ctx: Context;

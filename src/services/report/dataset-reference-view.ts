@@ -52,8 +52,8 @@ interface SnapshotRow extends ViewedDataset {
 }
 
 /**
- * Returns the filter and the chips of a reference as the caller may see them. Each is empty if the caller cannot see all
- * fields that it names, or cannot read the dataset.
+ * Returns the filter and the chips of a reference as the caller may see them. Each is empty if the caller cannot see
+ * all fields that it names, or cannot read the dataset.
  */
 export async function visibleFilterAndChips(
   ctx: Context,
@@ -103,8 +103,8 @@ const latestSnapshots = (tenantId: string, datasetId: string, count: number) => 
 });
 
 /**
- * Loads the datasets whose rows a reference shows: the dataset itself first (unless excluded), then snapshots, the latest
- * first. Throws NOT_FOUND if the caller may not read the dataset.
+ * Loads the datasets whose rows a reference shows: the dataset itself first (unless excluded), then snapshots, the
+ * latest first. Throws NOT_FOUND if the caller may not read the dataset.
  */
 export async function loadReferenceSources(ctx: Context, reference: ResolvedReference): Promise<ReferenceSource[]> {
   const { dataset, datasetId, snapshots } = reference;
@@ -115,7 +115,10 @@ export async function loadReferenceSources(ctx: Context, reference: ResolvedRefe
   ];
 }
 
-/** Limits the queries of one request to the dataset index, so that a report with many references does not fill its queue. */
+/**
+ * Limits the queries of one request to the dataset index, so that a report with many references does not fill its
+ * queue.
+ */
 const MAX_CONCURRENT_QUERIES = 4;
 const gates = new WeakMap<object, ConcurrencyGate>();
 

@@ -68,8 +68,8 @@ export function create(
 }
 
 /**
- * Changes a reference. Absent fields keep their values. A new alias is also replaced in the report's blocks. Returns the
- * reference's id.
+ * Changes a reference. Absent fields keep their values. A new alias is also replaced in the report's blocks. Returns
+ * the reference's id.
  */
 export function update(
   ctx: Context,
@@ -113,7 +113,9 @@ const loadReport = (ctx: Context, tx: Transaction, id: string): Promise<Report> 
 const loadDataset = (ctx: Context, tx: Transaction, id: string): Promise<Dataset> =>
   load(ctx, tx, DATASET, id, 'dataset:read');
 
-/** Loads a dataset that a report may refer to. Drafts and snapshots are deleted with their dataset, so they are refused. */
+/**
+ * Loads a dataset that a report may refer to. Drafts and snapshots are deleted with their dataset, so they are refused.
+ */
 async function loadReferableDataset(ctx: Context, tx: Transaction, id: string): Promise<Dataset> {
   const dataset = await loadDataset(ctx, tx, id);
   if (dataset.parentId) {

@@ -16,10 +16,10 @@ import type { ReportBlock } from './report-definition.ts';
 type JsonObject = Record<string, unknown>;
 
 /**
- * The query of a block. It runs once on every dataset that the reference shows (the current rows and each snapshot): for
- * rows, at most `limit` of all datasets together, or for groups with their measures.
+ * The query of a block. It runs once on every dataset that the reference shows (the current rows and each snapshot):
+ * for rows, at most `limit` of all datasets together, or for groups with their measures.
  */
-export type BlockQuery =
+type BlockQuery =
   | {
       kind: 'rows';
       limit: number;

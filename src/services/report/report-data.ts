@@ -27,8 +27,8 @@ type AliasedReference = ResolvedReference & Pick<DatasetReference, 'alias'>;
 type CriteriaObject = Record<string, unknown>;
 
 /**
- * Loads the data of a report's blocks, all or those in `blockIds`, with the caller's access to their datasets. A failure
- * of one block is an error of that block only. Throws NOT_FOUND for an unknown block.
+ * Loads the data of a report's blocks, all or those in `blockIds`, with the caller's access to their datasets. A
+ * failure of one block is an error of that block only. Throws NOT_FOUND for an unknown block.
  */
 export async function reportData(
   ctx: Context,

@@ -64,8 +64,8 @@ function renameAliasIn(value: unknown, from: string, to: string): unknown {
 const REMOVED = Symbol('removed');
 
 /**
- * Returns the definition without the blocks that use a dataset's alias. From a list inside a block, such as series, only
- * the items that use it are removed, not the block.
+ * Returns the definition without the blocks that use a dataset's alias. From a list inside a block, such as series,
+ * only the items that use it are removed, not the block.
  */
 export const removeAlias = (definition: ReportDefinition, alias: string): ReportDefinition => ({
   ...definition,
@@ -90,8 +90,8 @@ export interface ReportBlock extends Record<string, unknown> {
 }
 
 /**
- * Returns all blocks from top to bottom, each followed by the blocks nested in it. A nested block is an object with `id`
- * and `type` in any list.
+ * Returns all blocks from top to bottom, each followed by the blocks nested in it. A nested block is an object with
+ * `id` and `type` in any list.
  */
 export const blocksOf = ({ blocks }: ReportDefinition): ReportBlock[] =>
   blocks.flatMap((block) => [block, ...nestedBlocks(block)]);
