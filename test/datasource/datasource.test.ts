@@ -189,7 +189,7 @@ test('a query that takes longer than QUERY_TIMEOUT_MS is 500', async ({ shop }) 
   }
 });
 
-test('team members see a datasource of the team, but not its connection, and cannot query it; others get 404', async ({
+test('team members see a datasource without its connection and cannot query it; others get 404', async ({
   admin,
   ann,
   bob,
