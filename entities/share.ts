@@ -1,6 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
-import type { Kind, ShareLevel } from '../src/core/permissions.ts';
+import type { ResourceKind, ShareLevel } from '../src/core/permissions.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A right on one resource that a principal has beside its owner (specification, "Dataset share"; contract 3, "Shares"). */
@@ -8,7 +8,7 @@ import { TenantRow } from './tenant-row.ts';
 @Entity()
 export class Share extends TenantRow {
   @Property({ type: 'text' })
-  kind!: Kind;
+  kind!: ResourceKind;
 
   @Field(() => ID, { description: 'The resource.' })
   @Property({ type: 'uuid' })

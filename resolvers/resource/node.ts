@@ -15,12 +15,12 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
-import type { Kind } from '../../src/core/read/reader.ts';
-import { modelFor } from '../../src/services/resource/model-registry.ts';
+import type { EntityType } from '../../src/core/read/reader.ts';
+import { modelFor } from '../../src/services/resource/define-model.ts';
 import { Can } from '../support/guard.ts';
 
 /** The kinds that can be found by id alone. Of operations a caller sees their own. Folders come last: clients make ids for them, which must not hide anything. */
-const NODES: readonly Kind[] = [
+const NODES: readonly EntityType[] = [
   Dataset,
   SavedQuery,
   Datasource,
@@ -52,7 +52,7 @@ export class NodeResolver {
   }
 }
 
-async function kindOf({ query, viewer }: Context, id: string): Promise<Kind | undefined> {
+async function kindOf({ query, viewer }: Context, id: string): Promise<EntityType | undefined> {
   const parts = NODES.map(
     (kind, index) => `select ${index} as kind from ${modelFor(kind).table} where tenant_id = $1 and id = $2`,
   );

@@ -10,7 +10,7 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { abilitiesAt, isRestricted, type Permission } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import type { Row } from '../../src/core/read/reader.ts';
+import type { ReadRow } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { knownShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
@@ -54,7 +54,7 @@ export function ownedFields<T extends OwnedRow>(
   const Permissions = permissionsType(kind, type.name);
 
   /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
-  const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> =>
+  const favoriteOf = async (ctx: Context, resource: Owned): Promise<ReadRow<Favorite> | null> =>
     (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
 
   @Resolver(() => type)

@@ -1,5 +1,5 @@
 import { Field, ObjectType, type ClassType } from 'type-graphql';
-import { abilitiesAt, LEVEL, type Ability, type Kind } from '../../src/core/permissions.ts';
+import { abilitiesAt, LEVEL, type Ability, type ResourceKind } from '../../src/core/permissions.ts';
 
 const MEANS: Record<Ability, string> = {
   read: 'See it.',
@@ -16,10 +16,10 @@ const MEANS: Record<Ability, string> = {
   changeOwner: 'Give it to somebody else.',
 };
 
-const made = new Map<Kind, ClassType>();
+const made = new Map<ResourceKind, ClassType>();
 
 /** The permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
-export function permissionsType(kind: Kind, type: string): ClassType {
+export function permissionsType(kind: ResourceKind, type: string): ClassType {
   const known = made.get(kind);
   if (known) return known;
   @ObjectType(`${type}Permissions`, { description: `What the caller may do to a ${type}.` })

@@ -18,7 +18,7 @@ import { Node } from '../../entities/node.ts';
 import type { Context } from '../../src/core/context.ts';
 import { DateTime } from '../../src/core/scalars.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { modelFor } from '../../src/services/resource/model-registry.ts';
+import { modelFor } from '../../src/services/resource/define-model.ts';
 import { search, SEARCHABLE } from '../../src/services/resource/search.ts';
 import { Can } from '../support/guard.ts';
 import { pageOf } from '../support/page.ts';

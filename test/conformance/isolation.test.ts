@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { permissionOf } from '../../resolvers/support/guard.ts';
-import { ABILITIES, type Kind } from '../../src/core/permissions.ts';
+import { ABILITIES, type ResourceKind } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
@@ -47,7 +47,7 @@ const ACTORS: Record<string, { level: number; owner: 'user' | 'team' }> = {
 };
 
 const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
-const wordOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -1)) as Kind;
+const wordOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -1)) as ResourceKind;
 const oneOf = (kind: string) => (kind === 'queries' ? 'savedQuery' : wordOf(kind));
 const manyOf = (kind: string) => (kind === 'queries' ? 'savedQueries' : kind);
 

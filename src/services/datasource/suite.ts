@@ -6,7 +6,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { numbered } from '../../core/read/condition.ts';
+import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { readable, readableThrough } from '../resource/access.ts';
 import { loadCreated, type CreatedKind } from '../resource/created-kind.ts';
 
@@ -66,15 +66,17 @@ async function resolveDatasources({ viewer }: Context, tx: Transaction, keys: re
   const tenantPrefix = `${viewer.tenant}:`;
   const slugs = keys.map((key) => (key.startsWith(tenantPrefix) ? key.slice(tenantPrefix.length) : key));
   const access = readable(viewer);
+  const sql = new SqlParameters();
   const found = await tx.query<DatasourceKeys>({
     text: `
       select id, slug
       from dws.datasource r
-      where tenant_id = $1 and (id = any($2) or slug = any($3))
-        ${access ? `and ${numbered(access, 4)}` : ''}
+      where tenant_id = ${sql.bind(viewer.tenantId)}
+        and (id = any(${sql.bind(keys.filter(isUuid))}) or slug = any(${sql.bind(slugs.filter((slug) => !isUuid(slug)))}))
+        ${access ? `and (${sql.bindCondition(access).text})` : ''}
       order by id
       for key share`,
-    values: [viewer.tenantId, keys.filter(isUuid), slugs.filter((slug) => !isUuid(slug)), ...(access?.params ?? [])],
+    values: sql.values,
   });
   const idByKey = new Map(found.flatMap(({ id, slug }) => [[id, id] as const, [slug, id] as const]));
   const ids = keys.map((key, index) => {
@@ -105,13 +107,15 @@ async function replaceMembers(ctx: Context, tx: Transaction, suite: Suite, keys:
 async function unreadableMembers({ viewer }: Context, tx: Transaction, suite: Suite): Promise<string[]> {
   const access = MEMBER_ACCESS(viewer);
   if (access === null) return [];
+  const sql = new SqlParameters();
   const members = await tx.query<{ id: string }>({
     text: `
       select datasource_id as id
       from dws.suite_member r
-      where tenant_id = $1 and suite_id = $2 and not ${numbered(access, 3)}
+      where tenant_id = ${sql.bind(viewer.tenantId)} and suite_id = ${sql.bind(suite.id)}
+        and not (${sql.bindCondition(access).text})
       order by position`,
-    values: [viewer.tenantId, suite.id, ...access.params],
+    values: sql.values,
   });
   return members.map(({ id }) => id);
 }

@@ -4,7 +4,7 @@ import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { Kind } from '../../core/read/reader.ts';
+import type { EntityType } from '../../core/read/reader.ts';
 import { checkVersion } from './access.ts';
 import type { KindOf } from './owned-kind.ts';
 
@@ -34,7 +34,7 @@ export async function remove<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, 
 }
 
 async function readable<T extends OwnedRow>(ctx: Context, kind: KindOf<T>, id: string): Promise<{ id: string }> {
-  const resource = await ctx.read.one(kind.entity as Kind<OwnedRow>, id, ['id']);
+  const resource = await ctx.read.one(kind.entity as EntityType<OwnedRow>, id, ['id']);
   recordAuditTarget(ctx.request, kind.kind, id, resource.id);
   return resource;
 }

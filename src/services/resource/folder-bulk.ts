@@ -3,7 +3,7 @@ import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { numbered } from '../../core/read/condition.ts';
+import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { resolveIds, writable } from './access.ts';
 import { namesOf, recordActivityForEach } from './activity.ts';
 import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
@@ -25,7 +25,7 @@ export async function assign(
   const { tenantId } = ctx.viewer;
   if (folderId === undefined) throw invalid('folderId', 'is required; null takes things out of their folders');
   if (entities.length > MAX_ASSIGNMENTS) throw invalid('entities', `must name at most ${MAX_ASSIGNMENTS} resources`);
-  const rights = writable(ctx.viewer);
+  const access = writable(ctx.viewer);
   const ids = entities.filter(isUuid);
   await ctx.transaction(async (tx) => {
     if (folderId !== null) await resolveIds(tx, tenantId, 'folder', [folderId]);
@@ -36,12 +36,24 @@ export async function assign(
     for (const kind of KINDS) {
       const { table } = kind;
       // Rows are locked in the order of their ids, so that two who move the same ones wait for each other.
+      const sql = new SqlParameters();
+      const tenant = sql.bind(tenantId);
+      const folder = `${sql.bind(folderId)}::uuid`;
+      const ofIds = `id = any(${sql.bind(ids)})`;
+      const writableOnly = access ? `and (${sql.bindCondition(access).text})` : '';
       const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
         text: `with wanted as (
-            select id from dws.${table} r where tenant_id = $1 and id = any($2) and folder_id is distinct from $3::uuid${rights ? ` and ${numbered(rights, 4)}` : ''} order by id for update)
-          update dws.${table} t set folder_id = $3::uuid, version = version + 1, updated_at = now() from wanted where t.tenant_id = $1 and t.id = wanted.id
+            select id
+            from dws.${table} r
+            where tenant_id = ${tenant} and ${ofIds} and folder_id is distinct from ${folder} ${writableOnly}
+            order by id
+            for update)
+          update dws.${table} t
+          set folder_id = ${folder}, version = version + 1, updated_at = now()
+          from wanted
+          where t.tenant_id = ${tenant} and t.id = wanted.id
           returning t.id, t.name, t.owner_id as "ownerId"`,
-        values: [tenantId, ids, folderId, ...(rights?.params ?? [])],
+        values: sql.values,
       });
       await recordActivityForEach(
         ctx.viewer,

@@ -4,7 +4,7 @@ import type { ActivityEventName } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused, slugTaken } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
-import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../../core/permissions.ts';
+import { LEVEL, levelAllows, type ResourceKind, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
 import {
@@ -22,7 +22,7 @@ import { retag, tagNew } from './tag-assignment.ts';
 export interface KindOf<T extends OwnedRow> {
   entity: EntityClass<T>;
   /** The word before the colon of its permissions. */
-  kind: Kind;
+  kind: ResourceKind;
   /** What errors call it. */
   what: string;
   table: string;

@@ -1,16 +1,16 @@
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
-import { LEVEL, type Kind } from '../../core/permissions.ts';
+import { LEVEL, type ResourceKind } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Column, Model, Relation } from '../../core/read/model.ts';
+import type { ModelColumn, Model, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
 import { ownershipLevel, readable, sharedLevels } from './access.ts';
 
 /** That rows of one table use resources. One line makes a use known to `…/references` and, where it `blocks`, to deletion. */
 interface Use {
   /** The kind of the user `u`. */
-  kind: Kind;
+  kind: ResourceKind;
   from: string;
   /** The column that holds the id of what is used. */
   used: string;
@@ -54,7 +54,11 @@ const usersOf = (uses: readonly Use[], parts: boolean): string =>
     )
     .join(' union ');
 
-const column = (name: string, type: Column['type'], nullable = false): Column => ({ column: name, type, nullable });
+const column = (name: string, type: ModelColumn['type'], nullable = false): ModelColumn => ({
+  column: name,
+  type,
+  nullable,
+});
 
 const readableUsers: AccessFilter = (viewer) => {
   const rule = readable(viewer);
@@ -63,8 +67,8 @@ const readableUsers: AccessFilter = (viewer) => {
 
 const references = (rights?: AccessFilter): Model => ({
   name: 'Reference',
-  what: 'reference',
-  tenant: 'tenant_id',
+  label: 'reference',
+  tenantColumn: 'tenant_id',
   table: `(${usersOf(USES, false)})`,
   columns: {
     id: column('id', 'uuid'),
@@ -75,9 +79,9 @@ const references = (rights?: AccessFilter): Model => ({
   relations: {},
   required: {},
   filters: {},
-  text: ['name'],
+  searchedFields: ['name'],
   sortable: {},
-  order: 'kind,name',
+  defaultSort: 'kind,name',
   accessFilter: rights,
 });
 
@@ -105,7 +109,7 @@ const BLOCKING = usersOf(
 );
 
 /** 409 listing what uses a resource, by kind and name; of what the caller may not read only the number is told. */
-export async function checkUnused(ctx: Context, tx: Transaction, kind: Kind, id: string): Promise<void> {
+export async function checkUnused(ctx: Context, tx: Transaction, kind: ResourceKind, id: string): Promise<void> {
   const users = await tx.query<User>({
     text: `select id, kind, name, owner_id as "ownerId" from (${BLOCKING}) u where tenant_id = $1 and used_id = $2 order by kind, name`,
     values: [ctx.viewer.tenantId, id],

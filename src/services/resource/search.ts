@@ -5,16 +5,16 @@ import { Team } from '../../../entities/team.ts';
 import { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { numbered } from '../../core/read/condition.ts';
-import { DEFAULT_LIMIT, limitOf, startOf } from '../../core/read/list-arguments.ts';
-import type { Kind } from '../../core/read/reader.ts';
+import { DEFAULT_LIMIT, checkLimit, checkStart } from '../../core/read/list-arguments.ts';
+import type { EntityType } from '../../core/read/reader.ts';
+import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { normaliseWords } from '../../core/search-words.ts';
 import { readable } from './access.ts';
 import { KINDS } from './owned-kinds.ts';
 
 /** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */
-export const SEARCHABLE: Readonly<Record<string, Kind>> = {
-  ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as Kind])),
+export const SEARCHABLE: Readonly<Record<string, EntityType>> = {
+  ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as EntityType])),
   team: Team,
   folder: Folder,
   suite: Suite,
@@ -55,27 +55,35 @@ export async function search(
     throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
   if (normaliseWords(q).length === 0) throw invalid('q', 'must hold a word');
   const wanted = kinds ?? Object.keys(SEARCHABLE);
-  const rule = readable(viewer);
-  const allowed = rule ? ` and (r.owner_id is null or ${numbered(rule, 4)})` : '';
-  const from = startOf(start);
-  const most = limitOf(limit, DEFAULT_LIMIT);
-  const matches = `from dws.search_matches($2) r where r.kind = any($3)${allowed}`;
-  const values = [viewer.tenantId, q, wanted, ...(rule?.params ?? [])];
+  const access = readable(viewer);
+  const from = checkStart(start);
+  const most = checkLimit(limit, DEFAULT_LIMIT);
+  const sql = new SqlParameters();
+  const tenant = sql.bind(viewer.tenantId);
+  const searched = `from dws.search_matches(${sql.bind(q)}) r where r.kind = any(${sql.bind(wanted)})`;
+  const readableOnly = access ? `and (r.owner_id is null or (${sql.bindCondition(access).text}))` : '';
+  const matches = `${searched} ${readableOnly}`;
+  const countValues = [...sql.values];
+  const offset = sql.bind(from);
 
   // All that matches has to be ranked anyhow, so counting it costs next to nothing.
   const rows = await query<Hit & { total?: number }>({
-    text: `select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score, to_char(e.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", p.total
-      from (select r.*, count(*) over ()::int as total ${matches} order by r.score desc, r.folded, r.id limit ${most} offset $${values.length + 1}) p
-      join dws.search_entry e on e.tenant_id = $1 and e.kind = p.kind and e.id = p.id order by p.score desc, p.folded, p.id`,
-    values: [...values, from],
+    text: `select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score,
+        to_char(e.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", p.total
+      from (select r.*, count(*) over ()::int as total ${matches}
+        order by r.score desc, r.folded, r.id
+        limit ${most} offset ${offset}) p
+      join dws.search_entry e on e.tenant_id = ${tenant} and e.kind = p.kind and e.id = p.id
+      order by p.score desc, p.folded, p.id`,
+    values: sql.values,
   });
   const total =
     rows[0]?.total ??
     (from > 0
       ? (
           await query<{ total: number }>({
-            text: `select count(*)::int as total ${matches} and $1::uuid is not null`,
-            values,
+            text: `select count(*)::int as total ${matches} and ${tenant}::uuid is not null`,
+            values: countValues,
           })
         )[0]!.total
       : 0);
