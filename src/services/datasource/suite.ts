@@ -65,6 +65,8 @@ async function resolveDatasources({ viewer }: Context, tx: Transaction, keys: re
   if (keys.length > MAX_MEMBERS) throw invalid('datasourceIds', `must name at most ${MAX_MEMBERS} datasources`);
   const tenantPrefix = `${viewer.tenant}:`;
   const slugs = keys.map((key) => (key.startsWith(tenantPrefix) ? key.slice(tenantPrefix.length) : key));
+  const idKeys = keys.filter(isUuid);
+  const slugKeys = slugs.filter((slug) => !isUuid(slug));
   const access = readable(viewer);
   const sql = new SqlParameters();
   const found = await tx.query<DatasourceKeys>({
@@ -72,7 +74,7 @@ async function resolveDatasources({ viewer }: Context, tx: Transaction, keys: re
       select id, slug
       from dws.datasource r
       where tenant_id = ${sql.bind(viewer.tenantId)}
-        and (id = any(${sql.bind(keys.filter(isUuid))}) or slug = any(${sql.bind(slugs.filter((slug) => !isUuid(slug)))}))
+        and (id = any(${sql.bind(idKeys)}) or slug = any(${sql.bind(slugKeys)}))
         ${access ? `and (${sql.bindCondition(access).text})` : ''}
       order by id
       for key share`,
