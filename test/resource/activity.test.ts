@@ -299,8 +299,8 @@ test('copies and snapshots are told of at their dataset, and to the audit log', 
     expect((await toldOf(admin, `/datasets/${id}`)).slice(0, 5).map(({ type, message }) => [type, message])).toEqual([
       ['dataset.snapshot.deleted', 'admin deleted the snapshot June of Kept'],
       ['dataset.snapshot.promoted', 'admin promoted the snapshot May of Kept'],
-      ['dataset.snapshot.created', 'admin made the snapshot June of Kept'],
-      ['dataset.snapshot.created', 'admin made the snapshot May of Kept'],
+      ['dataset.snapshot.created', 'admin created the snapshot June of Kept'],
+      ['dataset.snapshot.created', 'admin created the snapshot May of Kept'],
       ['dataset.copied', 'admin copied Kept'],
     ]);
     expect((await toldOf(admin, `/datasets/${copy.id}`)).map(({ type, message }) => [type, message])).toEqual([

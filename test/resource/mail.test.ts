@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, vi } from 'vitest';
-import { smtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
+import { createSmtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
@@ -13,10 +13,10 @@ import { systemQuery } from '../support/system-query.ts';
 
 const IMPATIENT: DeliveryOptions = {
   interval: 50,
-  longest: 5000,
-  silence: 60_000,
-  patience: 2000,
-  pauses: [10, 10, 10],
+  attemptTimeout: 5000,
+  claimTimeout: 60_000,
+  shutdownTimeout: 2000,
+  retryDelays: [10, 10, 10],
 };
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -35,7 +35,7 @@ async function openMailServer(options?: Parameters<typeof startMailServer>[0]): 
 function startDelivery(service: Service, url: string, options: Partial<DeliveryOptions> = {}) {
   const delivery = startMailDelivery(
     service.platform,
-    smtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
+    createSmtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
     { ...IMPATIENT, ...options },
   );
   cleanups.push(() => delivery.stop());
@@ -174,7 +174,7 @@ describe('a mail', () => {
     await waitForMail(service, id, {
       status: 'failed',
       attempts: 1,
-      error: expect.stringMatching(/process that sent it ended/),
+      error: expect.stringMatching(/sending process ended/),
     });
     expect(server.received).toEqual([]);
   });
@@ -183,7 +183,7 @@ describe('a mail', () => {
     const id = await createMail(service, ann, { expiresAt: new Date(Date.now() - 1000) });
     const server = await openMailServer();
     startDelivery(service, server.url);
-    await waitForMail(service, id, { status: 'failed', attempts: 0, error: expect.stringMatching(/out of date/) });
+    await waitForMail(service, id, { status: 'failed', attempts: 0, error: expect.stringMatching(/expired/) });
     expect(server.received).toEqual([]);
   });
 

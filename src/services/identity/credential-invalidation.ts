@@ -7,7 +7,7 @@ import type { TeamRole } from '../../core/permissions.ts';
  * it after the commit. Database triggers notify the other processes.
  */
 export function invalidateCredentials({ platform }: Pick<PublicContext, 'platform'>, userIds: readonly string[]): void {
-  for (const userId of userIds) platform.notifications.tell(CHANNELS.credential, userId);
+  for (const userId of userIds) platform.notifications.notifyLocally(CHANNELS.credential, userId);
 }
 
 /** Adds a team to the viewer of the current request, which was authenticated before the viewer joined it. */
