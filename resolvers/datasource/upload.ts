@@ -36,7 +36,7 @@ export class UploadResolver {
   @Mutation(() => DatasetUpload, {
     description:
       'Creates a dataset with its rows from a file, and an embedded datasource for the file. ' +
-      'The datasource does not require `datasources:create`, has the dataset’s owner and is deleted with the dataset. ' +
+      'The datasource does not require `datasources:create`, has the dataset’s owner and is deleted with it. ' +
       'If the rows cannot be loaded, dataset, datasource and file are deleted.',
   })
   uploadDataset(
