@@ -29,8 +29,7 @@ export abstract class UpdateOwnedInput {
   @Field(() => [ID], {
     nullable: true,
     description:
-      'Ids of all tags of the resource; null for none. ' +
-      'Changing them requires the permission `assignTags` on the resource.',
+      'Ids of all tags of the resource; null for none. Changing them requires the permission `assignTags` on the resource.',
   })
   tags?: string[] | null;
 }

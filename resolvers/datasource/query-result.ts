@@ -1,7 +1,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
+import { DatasetField } from '../../entities/dataset-field.ts';
 import type { QueryResult } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
-import { DatasetField } from '../dataset/dataset-field.ts';
 
 /** First rows of a query's result. */
 @ObjectType('QueryResult', { description: 'First rows of a query’s result.' })

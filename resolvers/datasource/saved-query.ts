@@ -1,14 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { DatasetField } from '../../entities/dataset-field.ts';
 import { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../entities/saved-query-input.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
-import { resolvePage } from '../../src/services/resource/access.ts';
 import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
-import { DatasetField } from '../dataset/dataset-field.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -34,7 +34,7 @@ export class SavedQueryResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(SavedQuery, await resolvePage(ctx, page), info);
+    return ctx.read.page(SavedQuery, await resolveListArguments(ctx, page), info);
   }
 
   @Can('queries:create')

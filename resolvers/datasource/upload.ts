@@ -8,7 +8,7 @@ import type { Context } from '../../src/core/context.ts';
 import { Json } from '../../src/core/scalars.ts';
 import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
-import { progressName } from '../dataset/dataset-run.ts';
+import { parseProgress } from '../operation/operation-arguments.ts';
 import { Can } from '../support/guard.ts';
 
 /** Upload of a dataset. */
@@ -53,7 +53,7 @@ export class UploadResolver {
     })
     wait: boolean = true,
   ) {
-    return datasetUploads.upload(ctx, { ...input, progress: progressName(progress) }, wait);
+    return datasetUploads.upload(ctx, { ...input, progress: parseProgress(progress) }, wait);
   }
 
   @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset. Null until its rows are loaded.' })

@@ -4,8 +4,8 @@ import { CreateReportInput, UpdateReportInput } from '../../entities/report-inpu
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
 import * as reports from '../../src/services/report/report.ts';
-import { resolvePage } from '../../src/services/resource/access.ts';
 import { REPORT } from '../../src/services/resource/owned-kinds.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -26,7 +26,7 @@ export class ReportResolver {
   @Can('authenticated')
   @Query(() => ReportPage, { description: 'Lists the reports that the caller can read.' })
   async reports(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Report, await resolvePage(ctx, page), info);
+    return ctx.read.page(Report, await resolveListArguments(ctx, page), info);
   }
 
   @Can('reports:create')

@@ -1,15 +1,8 @@
-import { Arg, Field, FieldResolver, ID, InputType, Int, Resolver, Root } from 'type-graphql';
+import { Arg, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Share } from '../../entities/share.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
-
-/** What a share gives. */
-@InputType({ description: 'What a share gives.' })
-export class ShareInput {
-  @Field(() => Int, { description: '1 View, 2 Edit, 3 Admin; never above the caller’s own.' })
-  accessLevel!: number;
-}
 
 /** The argument that names who a share is for. */
 export const PrincipalId = () =>

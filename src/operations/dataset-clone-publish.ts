@@ -6,13 +6,14 @@ import type { CloneInput, OperationInputs, PromotionInput } from '../core/operat
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
-import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
-import { checkRoom } from '../services/dataset/dataset-copy.ts';
+import { copySource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
+import { checkCopySize } from '../services/dataset/dataset-copy.ts';
 import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { freeSlug, granteeOf, accessLevelInTransaction, type Grantee } from '../services/resource/access.ts';
-import { recordActivityForEach, type ActivityActor } from '../services/resource/activity.ts';
+import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
+import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
 import { DATASET } from '../services/resource/owned-kinds.ts';
+import { reserveSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
 import type { CloneResult } from './operation-results.ts';
 
@@ -35,13 +36,13 @@ export async function publishCopy(tx: Transaction, clone: ReadyClone<'dataset.co
   const { input, origin } = clone;
   const { caller, root } = await checkAccess(tx, clone, 'dataset:copy');
   const copy = await createDataset(tx, clone, caller, {
-    ...(await copiedSource(tx, caller, origin, false)),
+    ...(await copySource(tx, caller, origin, false)),
     // The current setting of the root dataset, as a snapshot keeps an old one.
     fieldSecurityEnabled: root.fieldSecurityEnabled,
   });
   if (input.visuals) await copyVisuals(tx, origin.id, copy.id, caller.userId);
   if (input.filters || input.sharing) await copyAccess(tx, caller, root, copy.id, input);
-  await recordActivityForEach(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
+  await recordActivities(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
   return resultOf(copy);
 }
 
@@ -50,12 +51,12 @@ export async function publishSnapshot(tx: Transaction, clone: ReadyClone<'datase
   const { origin } = clone;
   const { caller } = await checkAccess(tx, clone, 'dataset:copy');
   const snapshot = await createDataset(tx, clone, caller, {
-    ...(await copiedSource(tx, caller, origin, true)),
+    ...(await copySource(tx, caller, origin, true)),
     parentId: origin.id,
     isSnapshot: true,
     snapshotDate: new Date(),
   });
-  await recordActivityForEach(
+  await recordActivities(
     caller,
     tx,
     DATASET,
@@ -80,11 +81,11 @@ export async function publishPromotion(tx: Transaction, clone: ReadyClone<'datas
     ...(input.preserveSnapshot ? [] : ['dataset:write' as const]),
   );
   if (!parent) throw conflict('The dataset is no longer a snapshot');
-  const source = await copiedSource(tx, caller, origin, false);
+  const source = await copySource(tx, caller, origin, false);
   const promoted = input.preserveSnapshot
     ? await createDataset(tx, clone, caller, source)
     : await detachSnapshot(tx, clone, caller, source);
-  await recordActivityForEach(
+  await recordActivities(
     caller,
     tx,
     DATASET,
@@ -120,7 +121,7 @@ async function checkAccess(
   });
   const lockedParent = child?.parentId ? await lockDataset(tx, tenantId, child.parentId) : null;
   const origin = await lockDataset(tx, tenantId, id);
-  const viewer = await granteeOf(tx, tenantId, `user:${userId}`);
+  const viewer = await findGrantee(tx, tenantId, `user:${userId}`);
   const [user] = await tx.query<{ username: string }>({
     text: `select username from dws.app_user where tenant_id = $1 and id = $2`,
     values: [tenantId, userId],
@@ -154,7 +155,7 @@ async function createDataset(
   own: Partial<Dataset>,
 ): Promise<Dataset> {
   const { tenantId } = caller;
-  if (generation) await checkRoom(tx, tenantId, config, generation);
+  if (generation) await checkCopySize(tx, tenantId, config, generation);
   const { settings, fieldSecurityEnabled, fields, dataUpdatedAt } = origin;
   const rows: Partial<Dataset> = generation
     ? { generationId: generation.id, fields, records: generation.records, size: generation.size, dataUpdatedAt }
@@ -202,7 +203,7 @@ async function detachSnapshot(
 async function saveWithActivity(tx: Transaction, caller: CloneCaller, dataset: Dataset): Promise<void> {
   await tx.em.flush();
   const message = (name: string) => `${caller.username} created ${name}`;
-  await recordActivityForEach(caller, tx, DATASET, 'created', [dataset], message);
+  await recordActivities(caller, tx, DATASET, 'created', [dataset], message);
 }
 
 const identityOf = async (
@@ -211,6 +212,6 @@ const identityOf = async (
   { name }: CloneInput,
 ): Promise<Pick<Dataset, 'name' | 'slug' | 'ownerId'>> => ({
   name,
-  slug: await freeSlug(tx, tenantId, DATASET.table, slugOf(name)),
+  slug: await reserveSlug(tx, tenantId, DATASET.table, slugOf(name)),
   ownerId: `user:${userId}`,
 });

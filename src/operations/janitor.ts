@@ -2,7 +2,7 @@ import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
 import type { Query } from '../core/database.ts';
 import type { GenerationId } from '../core/dataset-index.ts';
-import { bornAt, isUuid } from '../core/id.ts';
+import { creationTimeOf, isUuid } from '../core/id.ts';
 import type { Platform } from '../core/platform.ts';
 
 /** Ages in milliseconds. */
@@ -29,7 +29,7 @@ export async function sweepGenerations(platform: Platform, { replacedAge, orphan
   });
   const named = new Set(rows.map(({ id }) => id));
   for (const { id } of present) {
-    if (named.has(id) || !isUuid(id) || Date.now() - bornAt(id) < orphanAge) continue;
+    if (named.has(id) || !isUuid(id) || Date.now() - creationTimeOf(id) < orphanAge) continue;
     await dropOrphan(platform, id).catch((error) =>
       platform.log.warn({ err: error, generation: id }, 'Could not drop an orphaned generation'),
     );
@@ -92,7 +92,9 @@ export async function sweepRecords(query: Query): Promise<void> {
  * than `fileAge` milliseconds stay, as an upload inserts its row much earlier.
  */
 export async function sweepFiles(platform: Platform, fileAge: number): Promise<void> {
-  const old = (await platform.files.list()).filter((file) => Date.now() - file.bornAt >= fileAge).map(({ id }) => id);
+  const old = (await platform.files.list())
+    .filter((file) => Date.now() - file.createdAt >= fileAge)
+    .map(({ id }) => id);
   if (old.length === 0) return;
   const rows = await platform.system.query<{ id: string }>({
     text: `select id from dws.stored_file where id = any($1::uuid[])`,

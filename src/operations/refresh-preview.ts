@@ -13,7 +13,7 @@ import {
   type RefreshPreviewResult,
 } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { granteeOf, accessLevelInTransaction } from '../services/resource/access.ts';
+import { findGrantee, accessLevelInTransaction } from '../services/resource/access-level.ts';
 import { checkQuota } from '../services/resource/quota.ts';
 import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';
@@ -89,7 +89,7 @@ async function savePreview(
       for update`,
     values: [tenantId, resourceId],
   });
-  const viewer = await granteeOf(tx, tenantId, `user:${userId}`);
+  const viewer = await findGrantee(tx, tenantId, `user:${userId}`);
   const level = before && viewer ? await accessLevelInTransaction({ viewer }, tx, before) : LEVEL.none;
   if (!before || !viewer || level === LEVEL.none) throw notFound({ what: 'dataset', id: resourceId });
   if (!levelAllows(level, 'dataset:refresh')) throw forbidden({ permission: 'dataset:refresh' });

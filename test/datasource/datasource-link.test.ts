@@ -5,7 +5,7 @@ import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
-const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.make(client, name);
+const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
 const share = (admin: Client, id: string, user: Client, accessLevel: number) =>
   admin.put(`/datasources/${id}/shares/${user.username}`, { accessLevel });
 const linksOf = async (client: Client, id: string) => (await client.get(`/datasources/${id}/links`)).body;

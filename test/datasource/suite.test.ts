@@ -5,7 +5,7 @@ import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
-const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.make(client, name);
+const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
 const createSources = async (client: Client, ...names: string[]): Promise<string[]> => {
   const ids: string[] = [];
   for (const name of names) ids.push(await createSource(client, name));

@@ -36,4 +36,4 @@ export async function recordEvents(service: Service, work: () => Promise<unknown
 
 /** Creates a resource of a kind, e.g. `reports`, that `admin` owns. Returns its id. */
 export const createResource = (kind: string, admin: Client, name: string): Promise<string> =>
-  FIXTURES[kind]!.make(admin, name);
+  FIXTURES[kind]!.create(admin, name);

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from '../../core/errors.ts';
 import type { FileStore, SavedFile } from '../../core/files.ts';
-import { bornAt, isUuid, newId } from '../../core/id.ts';
+import { creationTimeOf, isUuid, newId } from '../../core/id.ts';
 
 const UNFINISHED = '.saving';
 
@@ -41,7 +41,7 @@ export function openFileStore(dir: string): FileStore {
       const ids = new Set(
         names.map((name) => (name.endsWith(UNFINISHED) ? name.slice(0, -UNFINISHED.length) : name)).filter(isUuid),
       );
-      return [...ids].map((id) => ({ id, bornAt: bornAt(id) }));
+      return [...ids].map((id) => ({ id, createdAt: creationTimeOf(id) }));
     },
   };
 }

@@ -8,20 +8,20 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, load } from '../resource/access.ts';
-import { recordActivityForEach } from '../resource/activity.ts';
+import { recordActivities } from '../resource/activity.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
-import { redefine, type Definition } from './dataset.ts';
+import { redefine, type DatasetDefinition } from './dataset.ts';
 import { baseOf } from './draft-base.ts';
 import { applyDraft } from './draft-commit.ts';
 import { insertGeneration } from './generation.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /** What a draft is to have otherwise than its dataset. */
-export interface DraftInput extends Definition {
+export interface DraftInput extends DatasetDefinition {
   name?: string | null;
   description?: string | null;
 }
@@ -75,7 +75,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
     await notifyBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
     if (clearAllUserSettings) await tx.em.nativeDelete(UserSetting, { datasetId: parent.id });
     const { id: datasetId, ownerId } = parent;
-    await recordActivityForEach(
+    await recordActivities(
       ctx.viewer,
       tx,
       DATASET,

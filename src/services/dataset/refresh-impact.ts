@@ -8,8 +8,8 @@ import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { planOf } from '../../core/visual/plan.ts';
 import { referenceCriteria } from '../report/dataset-reference-checks.ts';
-import { ownershipLevel, sharedLevels, type Grantee } from '../resource/access.ts';
-import { namesOf } from '../resource/activity.ts';
+import { ownershipLevel, loadSharedLevels, type Grantee } from '../resource/access-level.ts';
+import { loadNames } from '../resource/activity.ts';
 import { aggregationOf } from './dataset-aggregate.ts';
 import { columnsOf } from './dataset-data.ts';
 import { problemOf } from './saved-filter-criteria.ts';
@@ -174,7 +174,7 @@ async function sharesOf(
       where s.tenant_id = $1 and s.resource_id = $2 and (s.dataset_filter_id is not null or s.restrict_fields) order by s.id`,
     values: [tenantId, id],
   });
-  const nameOf = await namesOf(
+  const nameOf = await loadNames(
     tx,
     tenantId,
     shares.map(({ principal }) => principal),
@@ -208,7 +208,7 @@ async function referencesOf(
       where x.tenant_id = $1 and x.dataset_id = $2 order by r.name, r.id, x.alias`,
     values: [tenantId, id],
   });
-  const shared = await sharedLevels(
+  const shared = await loadSharedLevels(
     query,
     viewer,
     references.map(({ reportId }) => reportId),

@@ -1,7 +1,7 @@
 import { Dataset } from '../../../entities/dataset.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import { readableThrough, shareable } from '../resource/access.ts';
+import { readableThrough, shareable } from '../resource/access-filter.ts';
 import { belongsTo, defineModel } from '../resource/define-model.ts';
 import { OWNER_RELATIONS } from '../resource/owned-model.ts';
 

@@ -7,10 +7,12 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, ownershipLevel, accessLevel, load, principalOf, type Owned } from '../resource/access.ts';
+import { ownershipLevel, accessLevel, type AccessColumns } from '../resource/access-level.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
-import { isUsed, mayShare } from './dataset-share.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import { isUsedByShare, mayShare } from './dataset-share.ts';
 import { visibleFields } from './dataset-view.ts';
 
 export interface SavedFilterInput {
@@ -34,7 +36,7 @@ export function create(
     const { tenantId, userId } = ctx.viewer;
     const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
     if (dataset.parentId) throw conflict('A draft or snapshot has the filters of its dataset');
-    const ownerId = given ? await principalOf(tx, tenantId, given) : `user:${userId}`;
+    const ownerId = given ? await resolvePrincipal(tx, tenantId, given) : `user:${userId}`;
     checkNewOwner(ctx, ownerId);
     const content = {
       name: checkText(input.name, 'name'),
@@ -76,7 +78,7 @@ export function update(
 export function setOwner(ctx: Context, datasetId: string, id: string, given: string): Promise<string> {
   return ctx.transaction(async (tx) => {
     const { filter } = await loadForChange(ctx, tx, datasetId, id);
-    const ownerId = await principalOf(tx, ctx.viewer.tenantId, given);
+    const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, given);
     if (ownerId !== filter.ownerId) checkNewOwner(ctx, ownerId);
     filter.ownerId = ownerId;
     return filter.id;
@@ -93,7 +95,7 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
 }
 
 /** Whether the viewer may share a dataset that they read. */
-export const canShareDataset = async (ctx: Context, dataset: Owned): Promise<boolean> =>
+export const canShareDataset = async (ctx: Context, dataset: AccessColumns): Promise<boolean> =>
   levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
 
 /** A filter for a change: what a share shows is changed by who may share alone (contract 3). */
@@ -118,7 +120,7 @@ async function loadEditable(
   const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const level = filter ? ownershipLevel(ctx.viewer, filter.ownerId) : LEVEL.none;
-  const used = filter !== null && (await isUsed(tx, filter));
+  const used = filter !== null && (await isUsedByShare(tx, filter));
   if (!filter || (level === LEVEL.none && !(used && (await mayShare(ctx, tx, dataset)))))
     throw notFound({ what: 'filter', id });
   if (level < LEVEL.edit) throw forbidden({ permission: 'filter:edit' });

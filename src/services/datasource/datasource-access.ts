@@ -4,7 +4,13 @@ import { refused } from '../../core/errors.ts';
 import type { SqlDialect } from '../../core/parameters.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { granteeOf, accessLevelInTransaction, load, sharedLevels, type Owned } from '../resource/access.ts';
+import {
+  findGrantee,
+  accessLevelInTransaction,
+  loadSharedLevels,
+  type AccessColumns,
+} from '../resource/access-level.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 
 /**
@@ -52,12 +58,12 @@ async function accessLevelOfPrincipal(
   tx: Transaction,
   tenantId: string,
   principal: string,
-  resource: Owned,
+  resource: AccessColumns,
 ): Promise<Level> {
   if (!principal.startsWith('user:')) {
-    const [shared] = await sharedLevels(tx.query, { tenantId, principals: [principal] }, [resource.id]);
+    const [shared] = await loadSharedLevels(tx.query, { tenantId, principals: [principal] }, [resource.id]);
     return principal === resource.ownerId ? LEVEL.owner : shared!;
   }
-  const viewer = await granteeOf(tx, tenantId, principal);
+  const viewer = await findGrantee(tx, tenantId, principal);
   return viewer ? accessLevelInTransaction({ viewer }, tx, resource) : LEVEL.none;
 }

@@ -7,10 +7,10 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
-import { readable, readableThrough } from '../resource/access.ts';
-import { loadCreated, type CreatedKind } from '../resource/created-kind.ts';
+import { readableThrough, readable } from '../resource/access-filter.ts';
+import { loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
 
-export const SUITE: CreatedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };
+export const SUITE: UnownedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };
 
 /** Creates a suite of datasources that the caller may read. Returns the id. */
 export async function create(ctx: Context, { name, description, datasourceIds }: CreateSuiteInput): Promise<string> {
@@ -32,7 +32,7 @@ export async function update(
   { name, description, datasourceIds }: UpdateSuiteInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const suite = await loadCreated(ctx, tx, SUITE, id, 'suite:write', { ifMatch: ctx.ifMatch });
+    const suite = await loadUnowned(ctx, tx, SUITE, id, 'suite:write', { ifMatch: ctx.ifMatch });
     if (name !== undefined) suite.name = checkText(name, 'name');
     if (description !== undefined) suite.description = checkOptionalText(description, 'description');
     if (datasourceIds !== undefined) await replaceMembers(ctx, tx, suite, datasourceIds ?? []);
@@ -43,7 +43,7 @@ export async function update(
 /** Deletes a suite. Its datasources stay. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadCreated(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
+    tx.em.remove(await loadUnowned(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

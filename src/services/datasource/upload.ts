@@ -4,7 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { cleanFilename } from '../../core/files.ts';
 import type { Driver } from '../../core/row-source.ts';
-import { bytesUsed } from '../resource/quota.ts';
+import { loadBytesUsed } from '../resource/quota.ts';
 import { validateDatasourceConfig } from './datasource-config.ts';
 
 /** The part of an upload's input that describes the file. */
@@ -37,7 +37,7 @@ export async function receiveFile<I extends UploadInput, T>(
   initialInput: I,
   work: (file: ReceivedFile, input: Omit<I, keyof UploadInput>) => Promise<T>,
 ): Promise<T> {
-  const maxBytes = await maxBytesFor(ctx, initialInput.file.leastSize);
+  const maxBytes = await maxBytesFor(ctx, initialInput.file.minSize);
   const saved = await ctx.platform.files.save(initialInput.file.content, maxBytes);
   try {
     // A form may have further parts after the file, so its input is complete only now.
@@ -62,7 +62,7 @@ export async function receiveFile<I extends UploadInput, T>(
 /** Returns the maximum size of the file in bytes, 0 for unlimited. Throws early if `leastSize` already exceeds it. */
 async function maxBytesFor({ platform: { config }, viewer, query }: Context, leastSize: number): Promise<number> {
   const { MAX_UPLOAD_BYTES, TENANT_QUOTA_BYTES: quota } = config;
-  const available = quota > 0 ? quota - (await bytesUsed({ query }, viewer.tenantId)) : Infinity;
+  const available = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
   if (available <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
   const maxBytes = Math.min(MAX_UPLOAD_BYTES || Infinity, available);
   if (leastSize > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);

@@ -9,7 +9,9 @@ import { assignPresent, checkOptionalText, checkText, invalid } from '../../core
 import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import { checkSlug, checkVersion, type ExpectedVersion, freeSlug, principalOf } from '../resource/access.ts';
+import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import { checkSlug, reserveSlug } from '../resource/resource-slug.ts';
 import { addTeamToViewer, invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';
@@ -21,7 +23,7 @@ export async function create(ctx: Context, input: CreateTeamInput): Promise<stri
   const teamId = await ctx.transaction(async (tx) => {
     const slug = input.slug
       ? await claimSlug(tx, tenantId, input.slug)
-      : await freeSlug(tx, tenantId, 'team', slugOf(name));
+      : await reserveSlug(tx, tenantId, 'team', slugOf(name));
     const team = tx.em.create(
       Team,
       { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description') },
@@ -55,7 +57,9 @@ export async function update(ctx: Context, id: string, input: UpdateTeamInput): 
 export async function remove(ctx: Context, id: string, transferTo?: string | null): Promise<void> {
   const members = await ctx.transaction(async (tx) => {
     const team = await loadTeam(ctx, tx, id, 'team:delete', { ifMatch: ctx.ifMatch });
-    const newOwner = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    const newOwner = transferTo
+      ? await resolvePrincipal(tx, ctx.viewer.tenantId, transferTo)
+      : `user:${ctx.viewer.userId}`;
     if (newOwner === `team:${team.id}`) throw invalid('transferTo', 'must not be the deleted team');
     await transferContent(ctx, tx, `team:${team.id}`, newOwner);
     const rows = await tx.query<{ user_id: string }>({
@@ -153,6 +157,6 @@ async function loadTeam(
 }
 
 async function claimSlug(tx: Transaction, tenantId: string, slug: string): Promise<string> {
-  if ((await freeSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
+  if ((await reserveSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
   return slug;
 }

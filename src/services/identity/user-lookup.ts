@@ -4,7 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, type ExpectedVersion } from '../resource/access.ts';
+import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
 
 /**
  * Loads a user by id or username and locks the row until the transaction ends. Throws NOT_FOUND, and

@@ -1,3 +1,4 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { CreateUserInput, UpdateUserInput } from '../../../entities/user-input.ts';
 import { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
@@ -6,9 +7,8 @@ import { assignPresent, invalid } from '../../core/input-checks.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
-import { principalOf } from '../resource/access.ts';
-import { namesOf, recordActivityForEach } from '../resource/activity.ts';
-import { KINDS } from '../resource/owned-kinds.ts';
+import { loadNames, recordActivities } from '../resource/activity.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
@@ -108,7 +108,9 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
     if (user.superuser && !ctx.viewer.superuser) throw refused('Only superusers can delete a superuser');
     if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'is required to delete yourself');
     await requireOtherSuperuser(ctx, tx, user);
-    const newOwner = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    const newOwner = transferTo
+      ? await resolvePrincipal(tx, ctx.viewer.tenantId, transferTo)
+      : `user:${ctx.viewer.userId}`;
     if (newOwner === `user:${user.id}`) throw invalid('transferTo', 'must not be the deleted user');
     await transferContent(ctx, tx, `user:${user.id}`, newOwner);
     tx.em.remove(user);
@@ -120,12 +122,12 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
 /** Transfers everything that a principal owns to another one, except drafts, which are deleted. */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
   const { viewer } = ctx;
-  const newOwnerName = (await namesOf(tx, viewer.tenantId, [to]))(to);
+  const newOwnerName = (await loadNames(tx, viewer.tenantId, [to]))(to);
   await tx.query({
     text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`,
     values: [viewer.tenantId, from],
   });
-  for (const kind of KINDS) {
+  for (const kind of OWNED_KINDS) {
     const transferred = await tx.query<{ id: string; name: string; ownerId: string }>({
       text: `
         update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now()
@@ -133,7 +135,7 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
         returning id, name, owner_id as "ownerId"`,
       values: [viewer.tenantId, from, to],
     });
-    await recordActivityForEach(
+    await recordActivities(
       viewer,
       tx,
       kind,

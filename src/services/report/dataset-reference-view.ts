@@ -5,8 +5,8 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
-import { visibleFields, VIEWED, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { accessLevel, type Owned } from '../resource/access.ts';
+import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
+import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
 /** Computed column: ids of the snapshots chosen by id, without those that are no snapshots of the dataset any more. */
@@ -26,7 +26,7 @@ export const REFERENCE_COLUMNS = [
   'chips',
   'snapshots',
   'snapshotIds',
-  ...VIEWED.map((column) => `dataset.${column}`),
+  ...VIEW_COLUMNS.map((column) => `dataset.${column}`),
 ];
 
 /** A dataset reference with all that is required to load its rows. */
@@ -61,7 +61,7 @@ export async function visibleFilterAndChips(
     filter,
     chips,
     dataset,
-  }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (Owned & Pick<ViewedDataset, 'fields'>) | null },
+  }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (AccessColumns & Pick<ViewedDataset, 'fields'>) | null },
 ): Promise<Pick<DatasetReference, 'filter' | 'chips'>> {
   if (!dataset) return { filter: {}, chips: [] };
   if (!isRestricted(await accessLevel(ctx, dataset))) return { filter, chips };
@@ -81,7 +81,7 @@ export async function loadReferenceSnapshots(
     snapshots.type === 'n'
       ? latestSnapshots(ctx.viewer.tenantId, datasetId, snapshots.n)
       : { sql: 'parent_id = ? and is_snapshot and id = any(?)', params: [datasetId, snapshotIds] };
-  const columns = [...VIEWED, 'name', 'snapshotDate'];
+  const columns = [...VIEW_COLUMNS, 'name', 'snapshotDate'];
   const found = (await ctx.read.list(Dataset, columns, where, {}, MAX_SNAPSHOTS)) as unknown as SnapshotRow[];
   const sortKey = ({ snapshotDate, id }: SnapshotRow) => `${snapshotDate ?? ''} ${id}`;
   return found

@@ -11,7 +11,7 @@ import { conflict, ApiError, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
-import { checkVersion, idOf, load } from '../resource/access.ts';
+import { checkVersion, findResourceId, load } from '../resource/load-resource.ts';
 import { DATASET, REPORT } from '../resource/owned-kinds.ts';
 import {
   checkAlias,
@@ -36,7 +36,7 @@ export function create(
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const report = await loadReport(ctx, tx, reportId);
-    if ((await idOf(ctx, tx, REPORT.table, reportIdInput)) !== report.id) {
+    if ((await findResourceId(ctx, tx, REPORT.table, reportIdInput)) !== report.id) {
       throw invalid('reportId', 'must be the report of the path');
     }
     const [alias, label] = [checkAlias(input.alias), checkLabel(input.label)];

@@ -1,6 +1,6 @@
 import type { CreateReportInput, UpdateReportInput } from '../../../entities/report-input.ts';
 import type { Context } from '../../core/context.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { REPORT } from '../resource/owned-kinds.ts';
 import { checkDefinition, checkJsonSize } from './report-definition.ts';

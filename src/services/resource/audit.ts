@@ -1,10 +1,10 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { AuditActor, AuditedMutation, AuditedRequest, AuditOutcome } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query, Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { RowChange } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { KINDS } from './owned-kinds.ts';
 
 /** Returns a viewer as the audit log records them. */
 export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }: Viewer): AuditActor => ({
@@ -94,7 +94,7 @@ export function findCreatedId({ kind, key }: AuditedMutation, changes: readonly 
 }
 
 const kindOf = ({ constructor }: object): string => {
-  const owned = KINDS.find(({ entity }) => entity === constructor);
+  const owned = OWNED_KINDS.find(({ entity }) => entity === constructor);
   return (
     owned?.kind ??
     (constructor.name === 'ApiToken' ? 'token' : constructor.name[0]!.toLowerCase() + constructor.name.slice(1))

@@ -1,9 +1,9 @@
 import { Favorite, FavoriteResource } from '../../../entities/favorite.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ListFilter, Model, ModelColumn } from '../../core/read/model.ts';
-import { readable } from './access.ts';
+import { readable } from './access-filter.ts';
 import { defineModel, type ModelDefinition } from './define-model.ts';
-import { KINDS } from './owned-kinds.ts';
 
 /** Postgres reads the array once, not for each row. */
 const IS_FAVORITE =
@@ -27,7 +27,7 @@ const ownReadableFavorites: AccessFilter = (viewer) => {
 const column = (name: string, type: ModelColumn['type']): ModelColumn => ({ column: name, type, nullable: false });
 
 /** The resource of a favorite `f`: one lookup in the table of its kind. */
-const RESOURCE = KINDS.map(
+const RESOURCE = OWNED_KINDS.map(
   ({ kind, table }) =>
     `select id, tenant_id, owner_id, name from dws.${table} where f.kind = '${kind}' and id = f.resource_id and tenant_id = f.tenant_id`,
 ).join(' union all ');

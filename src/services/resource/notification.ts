@@ -10,7 +10,7 @@ import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ListFilter } from '../../core/read/model.ts';
-import { checkVersion } from './access.ts';
+import { checkVersion } from './load-resource.ts';
 
 export interface NewNotification {
   /** Dotted name that begins with the kind, e.g. `dataset.filter.broken`. */

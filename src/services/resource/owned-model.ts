@@ -7,7 +7,7 @@ import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import type { ModelOptions } from '../../adapters/database/entity-model.ts';
 import type { ListFilter } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
-import { readable } from './access.ts';
+import { readable } from './access-filter.ts';
 import { belongsTo, belongsToTeam, belongsToUser, defineModel, hasMany, type ModelDefinition } from './define-model.ts';
 import { favoriteFilter } from './favorite-model.ts';
 import { REFERENCES } from './references.ts';

@@ -3,10 +3,10 @@ import { RowReader } from '../../adapters/database/row-reader.ts';
 import type { Context, PublicContext, RequestInfo } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { restrictions } from '../dataset/dataset-restriction.ts';
-import { sharedLevels } from './access.ts';
+import { loadRestrictions } from '../dataset/dataset-restriction.ts';
+import { loadSharedLevels } from './access-level.ts';
 import { modelFor } from './define-model.ts';
-import { unitOfWork } from './unit-of-work.ts';
+import { runUnitOfWork } from './unit-of-work.ts';
 
 /** Creates the context of a request. Without a viewer it lacks the members that access a tenant. */
 export function createRequestContext(
@@ -33,10 +33,10 @@ export function createViewerContext(
     viewer,
     ifMatch,
     query,
-    sharedLevel: createBatchLoader((ids) => sharedLevels(query, viewer, ids)),
-    restriction: createBatchLoader((ids) => restrictions(query, viewer, ids)),
+    sharedLevel: createBatchLoader((ids) => loadSharedLevels(query, viewer, ids)),
+    restriction: createBatchLoader((ids) => loadRestrictions(query, viewer, ids)),
     read: new RowReader(query, viewer, modelFor),
-    transaction: (work) => unitOfWork({ platform, viewer, request }, work),
+    transaction: (work) => runUnitOfWork({ platform, viewer, request }, work),
   };
 }
 

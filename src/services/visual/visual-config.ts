@@ -5,7 +5,7 @@ import { isRestricted } from '../../core/permissions.ts';
 import { componentOf, visibleConfig, type IsVisible, type VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { visibleFields, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { accessLevel } from '../resource/access.ts';
+import { accessLevel } from '../resource/access-level.ts';
 import { schemaError } from '../resource/schema-validation.ts';
 
 // `field` tells front-ends what to offer; whether there is such a field is asked with the data, for a dataset may have no rows yet.
