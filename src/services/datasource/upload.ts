@@ -8,7 +8,7 @@ import { loadBytesUsed } from '../resource/quota.ts';
 import { validateDatasourceConfig } from './datasource-config.ts';
 
 /** The part of an upload's input that describes the file. */
-export type UploadInput = Pick<UploadDatasourceInput, 'file' | 'filename' | 'config'>;
+type UploadInput = Pick<UploadDatasourceInput, 'file' | 'filename' | 'config'>;
 
 /** A driver that reads uploaded files. */
 type FileDriver = Driver & Required<Pick<Driver, 'upload'>>;
