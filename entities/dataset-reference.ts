@@ -1,53 +1,64 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ID, ObjectType } from 'type-graphql';
+import { Field, ID, InputType, ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
-/** A condition on the rows of a dataset in a report; `op` as clients spell it, with or without `$`. */
-export interface ReferenceCondition {
+/** A condition on the rows of a referenced dataset. `op` is stored as the client sent it, with or without `$`. */
+interface ReferenceCondition {
   field: string;
   op: string;
   value?: unknown;
 }
 
-/** Which rows of its dataset a reference shows. All conditions must hold. */
+/** Filter of a dataset reference. Rows must match all conditions. */
 export interface ReferenceFilter {
   criteria?: ReferenceCondition[];
 }
 
-/** A field that readers of a report may filter by. */
-export interface Chip {
-  field: string;
-  label: string;
+/** A field by which readers of a report can filter. The same class is the output type and the input type. */
+@ObjectType({ description: 'A field by which readers of a report can filter.' })
+@InputType('ChipInput', { description: 'A field by which readers of a report can filter.' })
+export class Chip {
+  @Field(() => String, { description: 'Name of a field that the caller can see.' })
+  field!: string;
+
+  @Field(() => String, { description: 'Display label, 1 to 150 characters.' })
+  label!: string;
 }
 
-/** Which moments of its dataset a reference shows. The snapshots that were chosen one by one are a table of their own, so that they go with the snapshots. */
+/**
+ * Selects the rows that a reference shows: current rows, snapshots, or both. Snapshots chosen by id are in the table
+ * `dataset_reference_snapshot`, so that they disappear when a snapshot is deleted.
+ */
 export interface SnapshotSettings {
-  /** The current rows too. */
+  /** Whether current rows are included. */
   includeLatest: boolean;
-  /** `n`: the latest `n` snapshots; null: those that were chosen. */
+  /** `n`: the latest `n` snapshots. Null: the snapshots chosen by id. */
   type: 'n' | null;
   n: number;
 }
 
-/** That a report shows a dataset, and under which name (specification, "Dataset reference"). */
+/** A dataset that a report shows, under an alias (docs/contract.md#dataset-references). */
 @ObjectType({
-  description: 'That a report shows a dataset: the name that its blocks call it by, which rows, and of which moments.',
+  description:
+    'A dataset that a report shows: the alias that the report’s blocks use, a filter, and the snapshots to include.',
 })
 @Entity()
 export class DatasetReference extends TenantRow {
-  @Field(() => ID, { description: 'The report.' })
+  @Field(() => ID, { description: 'Id of the report.' })
   @Property({ type: 'uuid' })
   reportId!: string;
 
-  @Field(() => ID, { description: 'The dataset.' })
+  @Field(() => ID, { description: 'Id of the dataset.' })
   @Property({ type: 'uuid' })
   datasetId!: string;
 
-  @Field(() => String, { description: 'What the blocks of the report call the dataset; unique in the report.' })
+  @Field(() => String, {
+    description: 'Name by which the blocks of the report refer to the dataset. Unique within the report.',
+  })
   @Property({ type: 'text' })
   alias!: string;
 
-  @Field(() => String, { description: 'What people call it.' })
+  @Field(() => String, { description: 'Display label.' })
   @Property({ type: 'text' })
   label!: string;
 

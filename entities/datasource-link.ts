@@ -3,38 +3,40 @@ import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** TypeGraphQL wants an object: the keys are GraphQL's words, the values those of the specification. */
+/** Keys are the GraphQL values, values are the REST values. (TypeGraphQL requires an object.) */
 export const DatasourceLinkTypeEnum = { FOREIGN_KEY: 'foreign-key', LOOKUP: 'lookup' } as const;
 export type DatasourceLinkType = (typeof DatasourceLinkTypeEnum)[keyof typeof DatasourceLinkTypeEnum];
 registerEnumType(DatasourceLinkTypeEnum, {
   name: 'DatasourceLinkType',
-  description: 'How the fields of two datasources belong together.',
+  description: 'Type of the relationship between the fields of two datasources.',
   valuesConfig: {
-    FOREIGN_KEY: { description: 'The source’s fields are the key of a row of the target.' },
-    LOOKUP: {
-      description: 'The source’s fields are looked up in the target, which may have several such rows or none.',
-    },
+    FOREIGN_KEY: { description: 'The source fields are a foreign key: they identify one row of the target.' },
+    LOOKUP: { description: 'The source fields are looked up in the target, with any number of matching rows.' },
   },
 });
 
-/** That fields of one datasource belong to fields of another, or of itself (specification, "Datasource link and suite"). */
-@ObjectType({ description: 'That fields of one datasource belong to fields of another, or of itself.' })
+/** A relationship between the fields of two datasources (docs/contract.md#links-and-suites). */
+@ObjectType({
+  description:
+    'A relationship between fields of one datasource and fields of another, or of the same one. ' +
+    'Links are documentation: no query is joined by them.',
+})
 @Entity()
 export class DatasourceLink extends TenantRow {
-  @Field(() => ID, { description: 'The datasource it leads from.' })
+  @Field(() => ID, { description: 'Id of the datasource the link starts from.' })
   @Property({ type: 'uuid' })
   sourceDatasourceId!: string;
 
-  @Field(() => ID, { description: 'The datasource it leads to.' })
+  @Field(() => ID, { description: 'Id of the datasource the link points to.' })
   @Property({ type: 'uuid' })
   targetDatasourceId!: string;
 
-  @Field(() => DatasourceLinkTypeEnum, { description: 'How the fields belong together.' })
+  @Field(() => DatasourceLinkTypeEnum, { description: 'Type of the relationship.' })
   @Enum({ items: () => Object.values(DatasourceLinkTypeEnum), type: 'text' })
   type!: DatasourceLinkType;
 
   @Field(() => JsonObject, {
-    description: 'Source field to target field, e.g. `{"orders.customer_id": "customers.id"}`.',
+    description: 'Map of source fields to target fields, e.g. `{"orders.customer_id": "customers.id"}`.',
   })
   @Property({ type: 'json' })
   mappings: Record<string, string> = {};

@@ -4,29 +4,33 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** A database or file that queries read (contract 5). */
-@ObjectType({ description: 'A database or file that queries read.', implements: Node })
+/** A database server or an uploaded file that queries read (docs/contract.md#datasources). */
+@ObjectType({ description: 'A database server or an uploaded file that queries read.', implements: Node })
 @Entity()
 export class Datasource extends OwnedRow {
-  @Field(() => String, { description: 'Id of its driver, e.g. `postgres`.' })
+  @Field(() => String, { description: 'Id of the driver, e.g. `postgres`.' })
   @Property({ type: 'text' })
   type!: string;
 
   @Field(() => JsonObject, {
-    description: 'Where it is: host, port, database, user and what else the driver’s JSON Schema names. No secrets.',
+    description:
+      'Connection settings as defined by the JSON Schema of the driver, e.g. host, port, database and user. ' +
+      'Contains no secrets.',
   })
   @Property({ type: 'json' })
   config: Record<string, unknown> = {};
 
-  /** Encrypted JSON of the secrets; write-only. */
+  /** The secrets as encrypted JSON. Write-only in the API. */
   @Property({ type: 'text', nullable: true, lazy: true })
   secrets?: string | null;
 
-  /** The uploaded file that it is; null for servers. */
+  /** Id of the uploaded file. Null for a database server. */
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;
 
-  @Field(() => Boolean, { description: 'Whether the service made it by itself, e.g. for an app or an upload.' })
+  @Field(() => Boolean, {
+    description: 'Whether the service created the datasource on its own, e.g. for an app or an uploaded dataset.',
+  })
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 }

@@ -2,37 +2,46 @@ import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { ParameterDefinition, ParameterValue } from '../src/core/parameters.ts';
 import { Json } from '../src/core/scalars.ts';
 
-export const ParameterTypeEnum = { STRING: 'string', NUMBER: 'number', DATE: 'date', BOOLEAN: 'boolean' } as const;
+/** Keys are the GraphQL values, values are the REST values. (TypeGraphQL requires an object.) */
+const ParameterTypeEnum = { STRING: 'string', NUMBER: 'number', DATE: 'date', BOOLEAN: 'boolean' } as const;
 registerEnumType(ParameterTypeEnum, {
   name: 'ParameterType',
-  description: 'Type of a query parameter’s values.',
+  description: 'Data type of a query parameter.',
   valuesConfig: {
     STRING: { description: 'Text.' },
     NUMBER: { description: 'A number.' },
-    DATE: { description: 'An ISO date or timestamp, read as UTC.' },
+    DATE: { description: 'An ISO 8601 date or timestamp. A timestamp without a time zone is read as UTC.' },
     BOOLEAN: { description: 'True or false.' },
   },
 });
 
-/** A `{{name}}` of a query (specification, "Query parameter definition"). The same words read and write it. */
-@ObjectType({ description: 'A `{{name}}` of a query.' })
-@InputType('QueryParameterInput', { description: 'A `{{name}}` of a query.' })
+/**
+ * Definition of a query parameter (docs/contract.md#parameters). The same class is the output type and the input type.
+ */
+@ObjectType({ description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
+@InputType('QueryParameterInput', { description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
 export class QueryParameter implements ParameterDefinition {
-  @Field(() => String, { description: 'The word between the braces.' })
+  @Field(() => String, {
+    description:
+      'Name of the parameter, 1 to 63 characters: letters, digits, `_` and `-`, not starting with a digit or `-`.',
+  })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What to show instead of the name.' })
+  @Field(() => String, { nullable: true, description: 'Display label. Clients show the name when it is null.' })
   label?: string | null;
 
-  @Field(() => ParameterTypeEnum, { description: 'Type of its values.' })
+  @Field(() => ParameterTypeEnum, { description: 'Data type of the value.' })
   dataType!: ParameterDefinition['dataType'];
 
-  @Field(() => Json, { nullable: true, description: 'The value when a call names none.' })
+  @Field(() => Json, { nullable: true, description: 'Value to use when a run does not set the parameter.' })
   defaultValue?: ParameterValue;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether a call without a value is refused. Default false.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether a run without a value for the parameter fails. Default: false.',
+  })
   required?: boolean;
 
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
+  @Field(() => String, { nullable: true, description: 'Description.' })
   description?: string | null;
 }

@@ -4,22 +4,22 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** What a report shows: its blocks from top to bottom. A block's further keys are its type's. */
+/** Content of a report: its blocks from top to bottom. The other keys of a block depend on its type. */
 export interface ReportDefinition extends Record<string, unknown> {
   blocks: ({ id: string } & Record<string, unknown>)[];
 }
 
-/** Blocks of text and data that people read together (contract 5). */
-@ObjectType({ description: 'Blocks of text and data that people read together.', implements: Node })
+/** A document of text and data blocks (docs/contract.md#reports). */
+@ObjectType({ description: 'A document of text and data blocks.', implements: Node })
 @Entity()
 export class Report extends OwnedRow {
   @Field(() => JsonObject, {
-    description: 'What it shows: `{"blocks": [{"id": "…", "type": "…", …}]}`, from top to bottom.',
+    description: 'Content of the report: `{"blocks": [{"id": "…", "type": "…", …}]}`, from top to bottom.',
   })
   @Property({ type: 'json' })
   definition: ReportDefinition = { blocks: [] };
 
-  @Field(() => JsonObject, { description: 'How it is shown, as its clients agree.' })
+  @Field(() => JsonObject, { description: 'Display settings of client applications. Not interpreted by the service.' })
   @Property({ type: 'json' })
   settings: Record<string, unknown> = {};
 }

@@ -6,26 +6,26 @@ import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 import { QueryParameter } from './query-parameter.ts';
 
-/** A query that is kept by name, with typed parameters (contract 5). */
-@ObjectType({ description: 'A query that is kept by name, with typed parameters.', implements: Node })
+/** A named query with typed parameters (docs/contract.md#saved-queries). */
+@ObjectType({ description: 'A named query on a datasource, with typed parameters.', implements: Node })
 @Entity()
 export class SavedQuery extends OwnedRow {
-  @Field(() => ID, { description: 'The datasource it runs on.' })
+  @Field(() => ID, { description: 'Id of the datasource that the query runs on.' })
   @Property({ type: 'uuid' })
   datasourceId!: string;
 
-  @Field(() => String, { description: 'Its language: `sql`.' })
+  @Field(() => String, { description: 'Query language. Always `sql`.' })
   @Property({ type: 'text' })
   language: string = 'sql';
 
   @Property({ type: 'text' })
   query!: string;
 
-  @Field(() => [QueryParameter], { description: 'Its parameters.' })
+  @Field(() => [QueryParameter], { description: 'Definitions of the query’s parameters.' })
   @Property({ type: 'json' })
   params: ParameterDefinition[] = [];
 
-  /** What the query answers with, as the source described it when the query was saved; empty when it could not say. */
+  /** Fields of the result as the source described them on save. Empty when the source could not describe the query. */
   @Property({ type: 'json' })
   fields: DatasetFieldShape[] = [];
 }

@@ -1,21 +1,22 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { TenantRow } from './tenant-row.ts';
 
-/** A file that somebody gave to the service. Its bytes are in the file store under the same id, for as long as the row is there. */
+/** Metadata of an uploaded file. Its bytes are in the file store under the same id, as long as the row exists. */
 @Entity()
 export class StoredFile extends TenantRow {
-  /** As its giver calls it, without folders; it never makes a path. */
+  /** Original file name without folders. Never used as a path. */
   @Property({ type: 'text' })
   filename!: string;
 
-  /** As its giver says; what it really is, the bytes decide. */
+  /** Media type that the client sent. The content alone decides how the file is read. */
   @Property({ type: 'text' })
   contentType!: string;
 
+  /** Size in bytes. */
   @Property({ type: 'integer', columnType: 'bigint' })
   size!: number;
 
-  /** Of the bytes, in hex. */
+  /** SHA-256 of the content, in hex. */
   @Property({ type: 'text' })
   sha256!: string;
 }

@@ -2,8 +2,8 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
-/** That a datasource belongs to a suite. It goes with either. */
-@ObjectType({ description: 'That a datasource belongs to a suite.' })
+/** Membership of a datasource in a suite. Deleted together with either of them. */
+@ObjectType({ description: 'Membership of a datasource in a suite.' })
 @Entity()
 export class SuiteMember extends TenantRow {
   @Property({ type: 'uuid' })
@@ -12,7 +12,7 @@ export class SuiteMember extends TenantRow {
   @Property({ type: 'uuid' })
   datasourceId!: string;
 
-  /** From 0, in the suite's order. */
+  /** Zero-based position in the suite. */
   @Property({ type: 'integer' })
   position!: number;
 }

@@ -3,10 +3,14 @@ import { Field, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** Datasources that belong together. Suites are the tenant's: everybody sees them, each with the datasources they may read (contract 9). */
+/**
+ * A named group of datasources (docs/contract.md#links-and-suites). All users of the tenant see it, each with the
+ * datasources that they may read.
+ */
 @ObjectType({
   description:
-    'Datasources that belong together. Everybody in the tenant sees it, with those of its datasources that they may read.',
+    'A named group of datasources. All users of the tenant can read it, ' +
+    'but each sees only those of its datasources that they can read.',
   implements: Node,
 })
 @Entity()
@@ -15,11 +19,11 @@ export class Suite extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
+  @Field(() => String, { nullable: true, description: 'Description.' })
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 
-  /** Who made it and so may change it; null once they are gone. */
+  /** Id of the user who created the suite and may change it. Null when the user has been deleted. */
   @Property({ type: 'uuid', nullable: true })
   creatorId?: string | null;
 }

@@ -9,7 +9,7 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import type { QuerySource } from '../../src/services/dataset/dataset-query.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
-import { effectiveOf } from '../datasource/linked-query.ts';
+import { loadEffectiveQuery } from '../datasource/linked-query.ts';
 
 type SourceRow = QuerySource & AccessColumns;
 
@@ -25,7 +25,7 @@ export class DatasetDefinitionFields {
   @Requires(...SOURCE_COLUMNS)
   @FieldResolver(() => ID, { nullable: true, description: 'Datasource on which the query runs; null without a query.' })
   async datasourceId(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await effectiveOf(ctx, dataset))?.datasourceId ?? null;
+    return (await loadEffectiveQuery(ctx, dataset))?.datasourceId ?? null;
   }
 
   @Requires(...SOURCE_COLUMNS)
@@ -34,7 +34,7 @@ export class DatasetDefinitionFields {
     description: 'Query text, with `{{name}}` for parameters; null without the permission `dataset:write`.',
   })
   async query(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await canWrite(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.query ?? null) : null;
+    return (await canWrite(ctx, dataset)) ? ((await loadEffectiveQuery(ctx, dataset))?.query ?? null) : null;
   }
 
   @Requires(...SOURCE_COLUMNS)
@@ -43,7 +43,7 @@ export class DatasetDefinitionFields {
     description: 'Parameters of the query; null without the permission `dataset:write`.',
   })
   async params(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await canWrite(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.params ?? []) : null;
+    return (await canWrite(ctx, dataset)) ? ((await loadEffectiveQuery(ctx, dataset))?.params ?? []) : null;
   }
 
   @Requires('flow', ...ACCESS_COLUMNS)

@@ -1,48 +1,25 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import {
-  Arg,
-  Ctx,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  InputType,
-  Mutation,
-  ObjectType,
-  Query,
-  Resolver,
-  Root,
-} from 'type-graphql';
-import { DatasourceLink, DatasourceLinkTypeEnum, type DatasourceLinkType } from '../../entities/datasource-link.ts';
+import { Arg, Ctx, Field, FieldResolver, ID, Info, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { CreateDatasourceLinkInput } from '../../entities/datasource-link-input.ts';
+import { DatasourceLink } from '../../entities/datasource-link.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
-import { JsonObject } from '../../src/core/scalars.ts';
 import * as links from '../../src/services/datasource/datasource-link.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** What a link can mean. */
-@ObjectType({ description: 'What a link between datasources can mean.' })
-export class LinkType {
-  @Field(() => ID, { description: 'The `type` of its links, as REST spells it.' }) id!: string;
-  @Field(() => String, { description: 'Name to show.' }) name!: string;
-  @Field(() => String, { description: 'What it means.' }) description!: string;
-}
+/** A type of link. */
+@ObjectType({ description: 'A type of link between datasources.' })
+class LinkType {
+  @Field(() => ID, { description: 'Value of `type` in REST.' })
+  id!: string;
 
-/** A new link. */
-@InputType({ description: 'A new link between datasources.' })
-export class CreateDatasourceLinkInput {
-  @Field(() => ID, {
-    description: 'The datasource it leads to: one that the caller may read, which may be the source itself.',
-  })
-  targetDatasourceId!: string;
+  @Field(() => String, { description: 'Display name.' })
+  name!: string;
 
-  @Field(() => DatasourceLinkTypeEnum, { description: 'How the fields belong together.' })
-  type!: DatasourceLinkType;
-
-  @Field(() => JsonObject, { nullable: true, description: 'Source field to target field; at most 100.' })
-  mappings?: Record<string, unknown>;
+  @Field(() => String, { description: 'Description.' })
+  description!: string;
 }
 
 const LinkId = () => Arg('linkId', () => ID, { description: 'Id of the link.' });
@@ -50,37 +27,37 @@ const LinkId = () => Arg('linkId', () => ID, { description: 'Id of the link.' })
 @Resolver(() => Datasource)
 export class DatasourceLinkFields {
   @Can('authenticated')
-  @Query(() => [LinkType], { description: 'What links between datasources can mean.' })
+  @Query(() => [LinkType], { description: 'Lists the types of links between datasources.' })
   linkTypes(): readonly LinkType[] {
     return links.LINK_TYPES;
   }
 
   @Can('datasource:write')
-  @Mutation(() => DatasourceLink, { description: 'Links a datasource to one that the caller may read.' })
+  @Mutation(() => DatasourceLink, { description: 'Links a datasource to one that the caller can read.' })
   async createDatasourceLink(
     @Ctx() ctx: Context,
     @Key('datasource') id: string,
-    @Arg('input', { description: 'The new link.' }) input: CreateDatasourceLinkInput,
+    @Arg('input', { description: 'Values of the new link.' }) input: CreateDatasourceLinkInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(DatasourceLink, await links.create(ctx, id, input), info);
   }
 
   @Can('datasource:write')
-  @Mutation(() => ID, { description: 'Takes a link of a datasource away; answers the link’s id as given.' })
+  @Mutation(() => ID, { description: 'Deletes a link of a datasource. Returns the `linkId` argument.' })
   async deleteDatasourceLink(@Ctx() ctx: Context, @Key('datasource') id: string, @LinkId() linkId: string) {
     await links.remove(ctx, id, linkId);
     return linkId;
   }
 
   @FieldResolver(() => [DatasourceLink], {
-    description: 'The links that lead from it to datasources that the caller may read, the eldest first.',
+    description: 'Links from this datasource to datasources that the caller can read, oldest first.',
   })
   links(@Ctx() ctx: Context, @Root() datasource: { id: string }, @Info() info: GraphQLResolveInfo) {
     return ctx.read.children(Datasource, 'links', datasource, info);
   }
 
-  @FieldResolver(() => DatasourceLink, { description: 'One of the links that lead from it.' })
+  @FieldResolver(() => DatasourceLink, { description: 'A link from this datasource, by its id.' })
   async link(
     @Ctx() ctx: Context,
     @Root() { id }: { id: string },
@@ -95,7 +72,7 @@ export class DatasourceLinkFields {
 
 @Resolver(() => DatasourceLink)
 export class DatasourceLinkResolver {
-  @FieldResolver(() => Datasource, { description: 'The datasource it leads to.' })
+  @FieldResolver(() => Datasource, { description: 'Datasource the link points to.' })
   target(@Root() { target }: { target: Datasource }) {
     return target;
   }

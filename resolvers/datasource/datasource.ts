@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { AdHocQueryInput, CreateDatasourceInput, UpdateDatasourceInput } from '../../entities/datasource-input.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
@@ -14,16 +15,8 @@ import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
-import {
-  AdHocQueryInput,
-  ConnectionTest,
-  CreateDatasourceInput,
-  DatasourceDriver,
-  DatasourceFile,
-  DatasourceSchema,
-  UpdateDatasourceInput,
-} from './datasource-types.ts';
-import { QueryResult } from './query-result.ts';
+import { ConnectionTestType, DatasourceDriver, DatasourceFile, DatasourceSchema } from './datasource-types.ts';
+import { QueryResultType } from './query-result.ts';
 
 const DatasourcePage = pageOf(Datasource, 'Datasource');
 
@@ -32,19 +25,19 @@ export const DatasourceOwnedFields = ownedFields(DATASOURCE);
 @Resolver(() => Datasource)
 export class DatasourceResolver {
   @Can('authenticated')
-  @Query(() => [DatasourceDriver], { description: 'The kinds of sources that this service can read.' })
+  @Query(() => [DatasourceDriver], { description: 'Lists the types of datasources that the service can read.' })
   datasourceDrivers(@Ctx() { platform }: Context): DatasourceDriver[] {
     return [...platform.drivers.values()];
   }
 
   @Can('authenticated')
-  @Query(() => Datasource, { description: 'One datasource.' })
+  @Query(() => Datasource, { description: 'Returns a datasource.' })
   datasource(@Ctx() ctx: Context, @Key('datasource') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Datasource, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => DatasourcePage, { description: 'The datasources that the caller may read.' })
+  @Query(() => DatasourcePage, { description: 'Lists the datasources that the caller can read.' })
   async datasources(
     @Ctx() ctx: Context,
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
@@ -54,21 +47,21 @@ export class DatasourceResolver {
   }
 
   @Can('datasources:create')
-  @Mutation(() => Datasource, { description: 'Makes a datasource. The connection is not tried.' })
+  @Mutation(() => Datasource, { description: 'Creates a datasource. The connection is not tested.' })
   async createDatasource(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'The new datasource.' }) input: CreateDatasourceInput,
+    @Arg('input', { description: 'Values of the new datasource.' }) input: CreateDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Datasource, await datasources.create(ctx, input), info);
   }
 
   @Can('datasource:write')
-  @Mutation(() => Datasource, { description: 'Changes a datasource.' })
+  @Mutation(() => Datasource, { description: 'Updates a datasource. The connection is not tested.' })
   async updateDatasource(
     @Ctx() ctx: Context,
     @Key('datasource') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateDatasourceInput,
+    @Arg('input', { description: 'Values to change.' }) input: UpdateDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Datasource, await datasources.update(ctx, id, input), info);
@@ -77,7 +70,8 @@ export class DatasourceResolver {
   @Can('datasource:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a datasource that no query and no dataset uses; answers its id as given. Suites lose it, and its links go with it.',
+      'Deletes a datasource with its links and removes it from suites. Returns the id argument. ' +
+      'Fails with CONFLICT while a saved query or dataset uses it.',
   })
   async deleteDatasource(@Ctx() ctx: Context, @Key('datasource') id: string) {
     await datasources.remove(ctx, id);
@@ -85,27 +79,29 @@ export class DatasourceResolver {
   }
 
   @Can('datasource:write')
-  @Mutation(() => ConnectionTest, {
-    description: 'Tries the connection. A source that cannot be used is an answer, not an error.',
+  @Mutation(() => ConnectionTestType, {
+    description:
+      'Tests the connection of a datasource. A failed connection is a result with `ok: false`, not an error.',
   })
   testDatasource(@Ctx() ctx: Context, @Key('datasource') id: string) {
-    return probes.test(ctx, id);
+    return probes.testConnection(ctx, id);
   }
 
   @Can('datasource:write')
-  @Mutation(() => QueryResult, { description: 'Runs a query, read-only. Nothing of it is kept.' })
+  @Mutation(() => QueryResultType, { description: 'Runs a read-only query on a datasource. Nothing is stored.' })
   queryDatasource(
     @Ctx() ctx: Context,
     @Key('datasource') id: string,
-    @Arg('input', { description: 'The query.' }) input: AdHocQueryInput,
+    @Arg('input', { description: 'The query to run.' }) input: AdHocQueryInput,
   ) {
-    return probes.query(ctx, id, input);
+    return probes.runAdHocQuery(ctx, id, input);
   }
 
   @Requires('config', 'id', 'ownerId')
   @FieldResolver(() => JsonObject, {
     description:
-      'Where it is: host, port, database, user and what else the driver’s JSON Schema names. No secrets. Empty to those who may not write it.',
+      'Connection settings as defined by the JSON Schema of the driver, e.g. host, port, database and user. ' +
+      'Contains no secrets. Empty without the permission `datasource:write`.',
   })
   async config(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'config' | 'id' | 'ownerId'>) {
     return levelAllows(await accessLevel(ctx, datasource), 'datasource:write') ? datasource.config : {};
@@ -114,7 +110,7 @@ export class DatasourceResolver {
   @Requires('storedFile.filename', 'storedFile.size', 'storedFile.contentType')
   @FieldResolver(() => DatasourceFile, {
     nullable: true,
-    description: 'The uploaded file that it is; null for servers.',
+    description: 'Uploaded file that the datasource reads. Null for a database server.',
   })
   file(@Root() { storedFile }: { storedFile?: DatasourceFile | null }) {
     return storedFile ?? null;
@@ -122,9 +118,9 @@ export class DatasourceResolver {
 
   @Requires('id')
   @FieldResolver(() => DatasourceSchema, {
-    description: 'Its tables and views, asked for now. Needs `datasource:run`.',
+    description: 'Tables and views, read from the datasource on each request. Requires `datasource:run`.',
   })
   async schema(@Ctx() ctx: Context, @Root() { id }: { id: string }) {
-    return { tables: await probes.schema(ctx, id) };
+    return { tables: await probes.listTables(ctx, id) };
   }
 }

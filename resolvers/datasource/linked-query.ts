@@ -11,7 +11,9 @@ import {
 
 const loaders = new WeakMap<Context, DataLoader<string, LinkedQuery | null>>();
 
-/** Reads the saved queries that datasets follow, one statement for all of a list. */
+/**
+ * Returns the request's loader of saved queries that datasets follow. It loads all queries of a list in one statement.
+ */
 function loaderOf(ctx: Context): DataLoader<string, LinkedQuery | null> {
   let loader = loaders.get(ctx);
   if (!loader) {
@@ -32,7 +34,7 @@ function loaderOf(ctx: Context): DataLoader<string, LinkedQuery | null> {
   return loader;
 }
 
-/** What a dataset asks of which datasource, through its link if it has one. */
-export async function effectiveOf(ctx: Context, dataset: QuerySource): Promise<EffectiveQuery | null> {
+/** Loads the query of a dataset: its own, or the saved query that it follows. Null for a dataset without a query. */
+export async function loadEffectiveQuery(ctx: Context, dataset: QuerySource): Promise<EffectiveQuery | null> {
   return effectiveQuery(dataset, dataset.queryId ? await loaderOf(ctx).load(dataset.queryId) : null);
 }

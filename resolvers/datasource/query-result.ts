@@ -1,20 +1,20 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { DatasetField } from '../../entities/dataset-field.ts';
-import type { QueryResult as QueryResultShape } from '../../src/core/row-source.ts';
+import type { QueryResult } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 
-/** The first rows that a query answers with. */
-@ObjectType({ description: 'The first rows that a query answers with.' })
-export class QueryResult implements QueryResultShape {
-  @Field(() => [DatasetField], { description: 'The fields of the rows.' })
+/** First rows of a query's result. */
+@ObjectType('QueryResult', { description: 'First rows of a query’s result.' })
+export class QueryResultType implements QueryResult {
+  @Field(() => [DatasetField], { description: 'Fields of the rows.' })
   fields!: DatasetField[];
 
-  @Field(() => [JsonObject], { description: 'The rows, by field name.' })
+  @Field(() => [JsonObject], { description: 'Rows as objects, by field name.' })
   rows!: Record<string, unknown>[];
 
-  @Field(() => Boolean, { description: 'Whether there are more rows than asked for.' })
+  @Field(() => Boolean, { description: 'Whether the result has more rows than were returned.' })
   truncated!: boolean;
 
-  @Field(() => Int, { description: 'Milliseconds that the source took.' })
+  @Field(() => Int, { description: 'Execution time in milliseconds.' })
   duration!: number;
 }

@@ -7,7 +7,6 @@ import {
   FieldResolver,
   ID,
   Info,
-  InputType,
   Mutation,
   ObjectType,
   Query,
@@ -15,6 +14,7 @@ import {
   Root,
 } from 'type-graphql';
 import { Datasource } from '../../entities/datasource.ts';
+import { CreateSuiteInput, UpdateSuiteInput } from '../../entities/suite-input.ts';
 import { Suite } from '../../entities/suite.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -26,39 +26,20 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const SuitePage = pageOf(Suite, 'Suite');
 
-/** Changes of a suite. */
-@InputType({ description: 'Changes of a suite. Absent keys stay as they are, null clears.' })
-export class UpdateSuiteInput {
-  @Field(() => String, { nullable: true, description: 'Display name.' })
-  name?: string;
+/** Permissions of the caller on a suite. */
+@ObjectType({ description: 'Permissions of the caller on a suite.' })
+class SuitePermissions {
+  @Field(() => Boolean, { description: 'Read the suite.' })
+  read!: boolean;
 
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
-  description?: string | null;
+  @Field(() => Boolean, { description: 'Change the suite and its list of datasources.' })
+  write!: boolean;
 
-  @Field(() => [ID], {
-    nullable: true,
-    description:
-      'Its datasources in order, at most 1000, each of which the caller may read. Replaces those that the caller sees; others stay, behind these.',
-  })
-  datasourceIds?: string[] | null;
+  @Field(() => Boolean, { description: 'Delete the suite.' })
+  delete!: boolean;
 }
 
-/** A new suite. */
-@InputType({ description: 'A new suite.' })
-export class CreateSuiteInput extends UpdateSuiteInput {
-  @Field(() => String, { description: 'Display name.' })
-  override name!: string;
-}
-
-/** What the caller may do to a suite. */
-@ObjectType({ description: 'What the caller may do to a suite.' })
-export class SuitePermissions {
-  @Field(() => Boolean, { description: 'See it.' }) read!: boolean;
-  @Field(() => Boolean, { description: 'Change it and its datasources.' }) write!: boolean;
-  @Field(() => Boolean, { description: 'Delete it.' }) delete!: boolean;
-}
-
-/** What the read path brings of a suite's members. */
+/** Members of a suite as loaded by the read path: those that the caller can read, in order. */
 interface MemberColumns {
   members: { datasourceId: string }[];
 }
@@ -66,33 +47,33 @@ interface MemberColumns {
 @Resolver(() => Suite)
 export class SuiteResolver {
   @Can('authenticated')
-  @Query(() => Suite, { description: 'One suite.' })
+  @Query(() => Suite, { description: 'Returns a suite.' })
   suite(@Ctx() ctx: Context, @Id('suite') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Suite, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => SuitePage, { description: 'The suites of the tenant.' })
+  @Query(() => SuitePage, { description: 'Lists the suites of the tenant.' })
   suites(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Suite, page, info);
   }
 
   @Can('datasources:create')
-  @Mutation(() => Suite, { description: 'Makes a suite of datasources that the caller may read.' })
+  @Mutation(() => Suite, { description: 'Creates a suite of datasources that the caller can read.' })
   async createSuite(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'The new suite.' }) input: CreateSuiteInput,
+    @Arg('input', { description: 'Values of the new suite.' }) input: CreateSuiteInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.one(Suite, await suites.create(ctx, input), info);
   }
 
   @Can('suite:write')
-  @Mutation(() => Suite, { description: 'Changes a suite, which its creator and superusers do.' })
+  @Mutation(() => Suite, { description: 'Updates a suite. Only its creator and superusers can.' })
   async updateSuite(
     @Ctx() ctx: Context,
     @Id('suite') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateSuiteInput,
+    @Arg('input', { description: 'Values to change.' }) input: UpdateSuiteInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.one(Suite, await suites.update(ctx, id, input), info);
@@ -100,7 +81,8 @@ export class SuiteResolver {
 
   @Can('suite:delete')
   @Mutation(() => ID, {
-    description: 'Deletes a suite, which its creator and superusers do; answers its id as given. Its datasources stay.',
+    description:
+      'Deletes a suite, but not its datasources. Returns the id argument. Only its creator and superusers can.',
   })
   async deleteSuite(@Ctx() ctx: Context, @Id('suite') id: string) {
     await suites.remove(ctx, id);
@@ -108,26 +90,23 @@ export class SuiteResolver {
   }
 
   @Requires('members.datasourceId')
-  @FieldResolver(() => [ID], { description: 'Ids of its datasources in order, as far as the caller may read them.' })
+  @FieldResolver(() => [ID], { description: 'Ids of the suite’s datasources that the caller can read, in order.' })
   datasources(@Root() { members }: MemberColumns): string[] {
     return members.map(({ datasourceId }) => datasourceId);
   }
 
   @Requires('members.datasourceId')
-  @FieldResolver(() => [Datasource], { description: 'The same datasources themselves.' })
+  @FieldResolver(() => [Datasource], { description: 'The suite’s datasources that the caller can read, in order.' })
   async sources(@Ctx() ctx: Context, @Root() { members }: MemberColumns, @Info() info: GraphQLResolveInfo) {
-    const found = await ctx.read.many(
-      Datasource,
-      members.map(({ datasourceId }) => datasourceId),
-      info,
-    );
+    const ids = members.map(({ datasourceId }) => datasourceId);
+    const found = await ctx.read.many(Datasource, ids, info);
     return found.filter((source) => source !== null);
   }
 
   @Requires('creatorId')
-  @FieldResolver(() => SuitePermissions, { description: 'What the caller may do to it.' })
+  @FieldResolver(() => SuitePermissions, { description: 'Permissions of the caller on the suite.' })
   permissions(@Ctx() { viewer }: Context, @Root() { creatorId }: { creatorId: string | null }): SuitePermissions {
-    const changes = canChange(suites.SUITE, viewer, creatorId);
-    return { read: true, write: changes, delete: changes };
+    const isEditable = canChange(suites.SUITE, viewer, creatorId);
+    return { read: true, write: isEditable, delete: isEditable };
   }
 }

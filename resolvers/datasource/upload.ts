@@ -3,28 +3,30 @@ import { Arg, Ctx, Field, FieldResolver, Info, Mutation, ObjectType, Resolver, R
 import { Dataset } from '../../entities/dataset.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import { Operation } from '../../entities/operation.ts';
+import { UploadDatasetInput, UploadDatasourceInput } from '../../entities/upload-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Json } from '../../src/core/scalars.ts';
 import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
 import { parseProgress } from '../operation/operation-arguments.ts';
 import { Can } from '../support/guard.ts';
-import { UploadDatasetInput, UploadDatasourceInput } from './upload-input.ts';
 
-/** A file that was taken. */
-@ObjectType({ description: 'An upload of a dataset: the loading of its rows, and the dataset when it was waited for.' })
+/** Upload of a dataset. */
+@ObjectType({ description: 'Upload of a dataset: the operation that loads its rows, and the dataset once loaded.' })
 export class DatasetUpload {
-  @Field(() => Operation, { description: 'How far the loading is; its `resource` is the dataset.' })
+  @Field(() => Operation, { description: 'Operation that loads the rows. Its `resource` is the dataset.' })
   operation!: Operation;
 }
 
 @Resolver(() => DatasetUpload)
 export class UploadResolver {
   @Can('datasources:create')
-  @Mutation(() => Datasource, { description: 'Makes a datasource of a file; its content says of which type.' })
+  @Mutation(() => Datasource, {
+    description: 'Creates a datasource from a file. The type is detected from the content of the file.',
+  })
   async uploadDatasource(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'The file.' }) input: UploadDatasourceInput,
+    @Arg('input', { description: 'The file and values of the new datasource.' }) input: UploadDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Datasource, await datasourceUploads.upload(ctx, input), info);
@@ -33,23 +35,28 @@ export class UploadResolver {
   @Can('datasets:create')
   @Mutation(() => DatasetUpload, {
     description:
-      'Makes a dataset of a file, with its rows. The datasource that the file becomes needs no `datasources:create`, belongs to the dataset’s owner and goes with the dataset. When the rows cannot be loaded, nothing of it stays.',
+      'Creates a dataset with its rows from a file, and an embedded datasource for the file. ' +
+      'The datasource does not require `datasources:create`, has the dataset’s owner and is deleted with it. ' +
+      'If the rows cannot be loaded, dataset, datasource and file are deleted.',
   })
   uploadDataset(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'The file.' }) input: UploadDatasetInput,
+    @Arg('input', { description: 'The file and values of the new dataset.' }) input: UploadDatasetInput,
     @Arg('progress', () => Json, {
       nullable: true,
-      description: 'The caller’s own name for the loading, a text or number.',
+      description: 'Name chosen by the client for the operation, a string or number.',
     })
     progress?: unknown,
-    @Arg('wait', () => Boolean, { defaultValue: true, description: 'Whether to answer when the rows are there.' })
+    @Arg('wait', () => Boolean, {
+      defaultValue: true,
+      description: 'Whether to return only when the rows are loaded.',
+    })
     wait: boolean = true,
   ) {
     return datasetUploads.upload(ctx, { ...input, progress: parseProgress(progress) }, wait);
   }
 
-  @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset; null while its rows are not there.' })
+  @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset. Null until its rows are loaded.' })
   result(
     @Ctx() ctx: Context,
     @Root() { datasetId, operation }: datasetUploads.DatasetUpload,

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, FieldResolver, Float, ID, Info, Mutation, Resolver, Root } from 'type-graphql';
-import { DatasetReference, type SnapshotSettings } from '../../entities/dataset-reference.ts';
+import { CreateDatasetReferenceInput, UpdateDatasetReferenceInput } from '../../entities/dataset-reference-input.ts';
+import { Chip, DatasetReference, type SnapshotSettings } from '../../entities/dataset-reference.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
@@ -8,20 +9,20 @@ import { notFound } from '../../src/core/errors.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { countsOf } from '../../src/services/report/dataset-reference-counts.ts';
-import { RESOLVED, shownParts, type ResolvedReference } from '../../src/services/report/dataset-reference-view.ts';
+import {
+  REFERENCE_COLUMNS,
+  visibleFilterAndChips,
+  type ResolvedReference,
+} from '../../src/services/report/dataset-reference-view.ts';
 import * as references from '../../src/services/report/dataset-reference.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import {
-  ChipType,
-  CreateDatasetReferenceInput,
-  ReferenceSnapshotsType,
-  UpdateDatasetReferenceInput,
-} from './dataset-reference-types.ts';
+import { ReferenceSnapshots } from './dataset-reference-types.ts';
 
-const Alias = () => Arg('alias', () => ID, { description: 'What the report calls the dataset.' });
-/** What is looked at to show filter and chips. */
-const SHOWN = [
+const Alias = () => Arg('alias', () => ID, { description: 'Alias of the dataset in the report.' });
+
+/** Columns that decide whether the caller may see filter and chips. */
+const VISIBILITY_COLUMNS = [
   'filter',
   'chips',
   'dataset.id',
@@ -34,13 +35,13 @@ const SHOWN = [
 @Resolver(() => Report)
 export class ReportReferenceFields {
   @FieldResolver(() => [DatasetReference], {
-    description: 'The datasets that it shows, in the order in which they were attached.',
+    description: 'Datasets that the report shows, in the order in which they were attached.',
   })
   datasetReferences(@Ctx() ctx: Context, @Root() report: { id: string }, @Info() info: GraphQLResolveInfo) {
     return ctx.read.children(Report, 'datasetReferences', report, info);
   }
 
-  @FieldResolver(() => DatasetReference, { description: 'One of the datasets that it shows.' })
+  @FieldResolver(() => DatasetReference, { description: 'A dataset that the report shows, by its alias.' })
   async datasetReference(
     @Ctx() ctx: Context,
     @Root() { id: reportId }: { id: string },
@@ -56,23 +57,25 @@ export class ReportReferenceFields {
 @Resolver(() => DatasetReference)
 export class DatasetReferenceResolver {
   @Can('report:write')
-  @Mutation(() => DatasetReference, { description: 'Attaches a dataset to a report, which has at most 100.' })
+  @Mutation(() => DatasetReference, {
+    description: 'Attaches a dataset to a report. A report has at most 100 datasets.',
+  })
   async createDatasetReference(
     @Ctx() ctx: Context,
     @Key('report', 'reportId') reportId: string,
-    @Arg('input', { description: 'The new reference.' }) input: CreateDatasetReferenceInput,
+    @Arg('input', { description: 'Values of the new reference.' }) input: CreateDatasetReferenceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(DatasetReference, await references.create(ctx, reportId, input), info);
   }
 
   @Can('report:write')
-  @Mutation(() => DatasetReference, { description: 'Changes how a report shows a dataset.' })
+  @Mutation(() => DatasetReference, { description: 'Updates how a report shows a dataset.' })
   async updateDatasetReference(
     @Ctx() ctx: Context,
     @Key('report', 'reportId') reportId: string,
     @Alias() alias: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateDatasetReferenceInput,
+    @Arg('input', { description: 'Values to change.' }) input: UpdateDatasetReferenceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(DatasetReference, await references.update(ctx, reportId, alias, input), info);
@@ -81,7 +84,8 @@ export class DatasetReferenceResolver {
   @Can('report:write')
   @Mutation(() => ID, {
     description:
-      'Takes a dataset out of a report, with the blocks that use it; answers the alias as given. The dataset stays.',
+      'Detaches a dataset from a report and removes the blocks that use it. The dataset itself is not deleted. ' +
+      'Returns the `alias` argument.',
   })
   async deleteDatasetReference(
     @Ctx() ctx: Context,
@@ -93,74 +97,82 @@ export class DatasetReferenceResolver {
   }
 
   @Requires('alias')
-  @FieldResolver(() => ID, { description: 'The alias: it names the reference within its report.' })
+  @FieldResolver(() => ID, { description: 'The alias, which identifies the reference within its report.' })
   id(@Root() { alias }: { alias: string }) {
     return alias;
   }
 
-  @Requires(...SHOWN)
+  @Requires(...VISIBILITY_COLUMNS)
   @FieldResolver(() => JsonObject, {
     description:
-      'Which rows it shows: `{"criteria": [{"field", "op", "value"}]}`; empty for all, and to those who do not see all the fields that it names.',
+      'Filter on the rows: `{"criteria": [{"field", "op", "value"}]}`. ' +
+      'Empty for all rows, and if the caller cannot see all fields of the filter.',
   })
   async filter(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
-    return (await shownParts(ctx, reference)).filter;
+    return (await visibleFilterAndChips(ctx, reference)).filter;
   }
 
-  @Requires(...SHOWN)
-  @FieldResolver(() => [ChipType], {
-    description: 'Fields that readers may filter by; none to those who do not see all of them.',
+  @Requires(...VISIBILITY_COLUMNS)
+  @FieldResolver(() => [Chip], {
+    description: 'Fields by which readers can filter. Empty if the caller cannot see all of them.',
   })
   async chips(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
-    return (await shownParts(ctx, reference)).chips;
+    return (await visibleFilterAndChips(ctx, reference)).chips;
   }
 
   @Requires('snapshots', 'snapshotIds')
-  @FieldResolver(() => ReferenceSnapshotsType, {
+  @FieldResolver(() => ReferenceSnapshots, {
     nullable: true,
-    description: 'Which moments of the dataset it shows; null for the current rows alone.',
+    description: 'Snapshot settings. Null if the reference shows current rows only.',
   })
   snapshots(
     @Root() { snapshots, snapshotIds }: { snapshots: SnapshotSettings | null; snapshotIds: string[] },
-  ): ReferenceSnapshotsType | null {
+  ): ReferenceSnapshots | null {
     return snapshots && { ...snapshots, snapshotDatasets: snapshotIds.map((datasetId) => ({ datasetId })) };
   }
 
-  @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset; null to those who may not read it.' })
+  @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset. Null if the caller cannot read it.' })
   dataset(@Root() { dataset }: { dataset: Dataset | null }) {
     return dataset;
   }
 
-  @Requires(...RESOLVED)
+  @Requires(...REFERENCE_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
     description:
-      'Rows that it shows: those that match its filter, of the current ones (unless they are left out) and of the snapshots. Null when the filter does not fit, and to those who may not read the dataset.',
+      'Number of rows that the reference shows: matching current rows (unless excluded) and matching rows of its ' +
+      'snapshots. Null if the filter does not fit the fields, or if the caller cannot read the dataset.',
   })
   count(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).count();
   }
 
-  @Requires(...RESOLVED)
-  @FieldResolver(() => Float, { nullable: true, description: 'Current rows that match its filter.' })
+  @Requires(...REFERENCE_COLUMNS)
+  @FieldResolver(() => Float, {
+    nullable: true,
+    description: 'Number of current rows that match the filter. Null in the same cases as `count`.',
+  })
   countWithoutSnapshots(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).countWithoutSnapshots();
   }
 
-  @Requires(...RESOLVED)
+  @Requires(...REFERENCE_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
-    description: 'All current rows and those of the snapshots, whatever its filter says.',
+    description:
+      'Number of all current rows and of all rows of its snapshots, regardless of the filter. ' +
+      'Null if the caller cannot read the dataset.',
   })
   overallCount(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).overallCount();
   }
 
-  @Requires(...RESOLVED)
+  @Requires(...REFERENCE_COLUMNS)
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      'Why there is nothing to show: the caller may not read the dataset, or the filter does not fit its fields (any more). Null when all is well.',
+      'The reason why the reference shows no rows: the caller cannot read the dataset, ' +
+      'or the filter does not (or no longer) fit its fields. Null without a problem.',
   })
   problem(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).problem();

@@ -14,22 +14,24 @@ const links = ({ alias, reportId, datasetId }: Reference) => ({
 });
 
 const reference = resource<Reference>(
-  `id alias reportId datasetId label filter chips { field label } snapshots { includeLatest type n snapshotDatasets { datasetId } }
-  count countWithoutSnapshots overallCount problem dataset { id name fields { name label type } } createdAt updatedAt`,
+  `id alias reportId datasetId label filter chips { field label }
+  snapshots { includeLatest type n snapshotDatasets { datasetId } }
+  count countWithoutSnapshots overallCount problem
+  dataset { id name fields { name label type } } createdAt updatedAt`,
   links,
   { identity: ['reportId', 'datasetId'] },
 );
 
-/** What is answered of a new one is short and, as the specification has it, without links; `Location` says where the rest is. */
-const made: Presenter = {
+/** Response of a creation: a short form without links. `Location` leads to the full record. */
+const created: Presenter = {
   on: (...field) => ({
     ...value('id reportId datasetId alias label').on(...field),
-    self: (answer) => `/api${links(answer as unknown as Reference).self}`,
+    self: (record) => `/api${links(record as unknown as Reference).self}`,
   }),
 };
 
-/** Answers name snapshots as objects, requests by their ids: an answer can be sent back. */
-const snapshotIds = (body: Json): Json => {
+/** Responses contain snapshots as objects, requests contain their ids. Lets a client send a response back. */
+const mapSnapshotIds = (body: Json): Json => {
   const { snapshots } = body;
   if (
     typeof snapshots !== 'object' ||
@@ -40,23 +42,21 @@ const snapshotIds = (body: Json): Json => {
     return body;
   return {
     ...body,
-    snapshots: {
-      ...snapshots,
-      snapshotDatasets: snapshots.snapshotDatasets.map((item: unknown) =>
-        typeof item === 'object' && item !== null && 'datasetId' in item ? item.datasetId : item,
-      ),
-    },
+    snapshots: { ...snapshots, snapshotDatasets: snapshots.snapshotDatasets.map(snapshotIdOf) },
   };
 };
+
+const snapshotIdOf = (item: unknown): unknown =>
+  typeof item === 'object' && item !== null && 'datasetId' in item ? item.datasetId : item;
 
 const path = '/reports/:id/dataset-refs';
 const single = '/reports/:reportId/dataset-refs/:dataset';
 
 export default [
   get(path, 'report.datasetReferences', collection('dataset-reference', reference)),
-  create(path, 'createDatasetReference', made, { map: snapshotIds }),
+  create(path, 'createDatasetReference', created, { map: mapSnapshotIds }),
   get(single, 'report.datasetReference', reference, { rename: { dataset: 'alias' } }),
-  put(single, 'updateDatasetReference', reference, { rename: { dataset: 'alias' }, map: snapshotIds }),
+  put(single, 'updateDatasetReference', reference, { rename: { dataset: 'alias' }, map: mapSnapshotIds }),
   del(single, 'deleteDatasetReference', undefined, { rename: { dataset: 'alias' } }),
   get('/reports/:id/data', 'report.data', value('blocks { id type dataset data error { statusCode code message } }')),
 ];

@@ -6,16 +6,19 @@ interface Datasource {
   id: string;
 }
 
+const FIELDS = `id tenant slug naturalId name description type config file { filename size contentType } embedded
+  ownerId owner { id name type } folderId tags createdAt updatedAt
+  permissions { read write edit run share delete assignTags changeOwner }`;
+
+const links = ({ id }: Datasource) => ({
+  self: `/datasources/${id}`,
+  'svc:permissions': `/datasources/${id}/permissions`,
+  'svc:schema': `/datasources/${id}/schema`,
+});
+
 const driver = value('id name defaultPort features configSchema secretsSchema');
-export const datasource = resource<Datasource>(
-  'id tenant slug naturalId name description type config file { filename size contentType } embedded ownerId owner { id name type } folderId tags createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }',
-  ({ id }) => ({
-    self: `/datasources/${id}`,
-    'svc:permissions': `/datasources/${id}/permissions`,
-    'svc:schema': `/datasources/${id}/schema`,
-  }),
-  { identity: ['type'] },
-);
+
+export const datasource = resource<Datasource>(FIELDS, links, { identity: ['type'] });
 
 export default [
   ...kind('datasources', 'datasource', datasource),

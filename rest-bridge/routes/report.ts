@@ -5,10 +5,13 @@ interface Report {
   id: string;
 }
 
-const ABOUT = `id tenant slug naturalId name description ownerId owner { id name type } folderId tags createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }`;
+const FIELDS = `id tenant slug naturalId name description ownerId owner { id name type } folderId tags
+  createdAt updatedAt
+  permissions { read write edit run share delete assignTags changeOwner }`;
+
 const links = ({ id }: Report) => ({ self: `/reports/${id}`, 'svc:permissions': `/reports/${id}/permissions` });
 
-/** Lists leave the content out: a report has up to two megabytes of it. */
-export default kind('reports', 'report', resource<Report>(`${ABOUT} definition settings`, links), {
-  item: resource<Report>(ABOUT, links),
+/** Lists leave out definition and settings, which can have up to 1 MB each. */
+export default kind('reports', 'report', resource<Report>(`${FIELDS} definition settings`, links), {
+  item: resource<Report>(FIELDS, links),
 });

@@ -7,8 +7,11 @@ interface SavedQuery {
   datasourceId: string;
 }
 
-const FIELDS = `id tenant slug naturalId name description datasourceId language query params { name label dataType defaultValue required description } fields { name label type format } ownerId owner { id name type } folderId tags createdAt updatedAt
+const FIELDS = `id tenant slug naturalId name description datasourceId language query
+  params { name label dataType defaultValue required description } fields { name label type format }
+  ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`;
+
 const links = ({ id, datasourceId }: SavedQuery) => ({
   self: `/queries/${id}`,
   'svc:datasource': `/datasources/${datasourceId}`,

@@ -7,26 +7,25 @@ interface Suite {
   id: string;
 }
 
-const ABOUT = 'id name description datasources createdAt updatedAt permissions { read write delete }';
+const FIELDS = 'id name description datasources createdAt updatedAt permissions { read write delete }';
+
 const links = ({ id }: Suite) => ({ self: `/suites/${id}` });
 
-/** Records call the ids `datasources`, bodies `datasourceIds`: an answer that was edited can be sent back. */
-const map = (body: Json): Json => {
+const listed = resource<Suite>(FIELDS, links);
+const single = resource<Suite>(FIELDS, links, { embed: { 'svc:datasource': { field: 'sources', as: datasource } } });
+
+/** Responses name the ids `datasources`, requests name them `datasourceIds`. Lets a client send a response back. */
+const renameDatasources = (body: Json): Json => {
   const { datasources, ...rest } = body;
   return datasources === undefined ? body : { datasourceIds: datasources, ...rest };
 };
 
 export default [
-  ...kind(
-    'suites',
-    'suite',
-    resource<Suite>(ABOUT, links, { embed: { 'svc:datasource': { field: 'sources', as: datasource } } }),
-    {
-      item: resource<Suite>(ABOUT, links),
-      without: ['delete'],
-      rows: { create: { status: 200, map }, update: { map } },
-      aspects: [],
-    },
-  ),
+  ...kind('suites', 'suite', single, {
+    item: listed,
+    without: ['delete'],
+    rows: { create: { status: 200, map: renameDatasources }, update: { map: renameDatasources } },
+    aspects: [],
+  }),
   del('/suites/:id', 'deleteSuite', confirmation),
 ];

@@ -6,10 +6,10 @@ import type { SqlDialect } from './template.ts';
 export { parseTemplate };
 export type { SqlDialect, TemplatePiece } from './template.ts';
 
-/** The value of a query parameter after typing; null is a known absence. Dates are ISO strings in UTC. */
+/** The checked value of a query parameter. Null is an explicit null. Dates are ISO strings in UTC. */
 export type ParameterValue = string | number | boolean | null;
 
-/** Definition of a query parameter (specification, "Query parameter definition"). */
+/** Definition of a query parameter (docs/contract.md#parameters). */
 export interface ParameterDefinition {
   name: string;
   label?: string | null;
@@ -19,7 +19,7 @@ export interface ParameterDefinition {
   description?: string | null;
 }
 
-/** A parameter with the value that a run uses. */
+/** A parameter with the value for one run. */
 export interface BoundParameter {
   name: string;
   dataType: ParameterDefinition['dataType'];
@@ -31,8 +31,9 @@ const DATA_TYPES: readonly string[] = ['string', 'number', 'date', 'boolean'];
 const MAX_DEFINITIONS = 100;
 
 /**
- * Checks a query and its parameters before they are saved.
- * @throws badInput naming the placeholder without a definition, the bad or repeated name, the unknown type or the default that does not fit; and all that `parseTemplate` refuses.
+ * Checks a query and its parameter definitions before they are saved. Throws `badInput` naming an undefined
+ * placeholder, an invalid or repeated name, an unknown type or a default of another type, and the errors of
+ * `parseTemplate`.
  */
 export function checkParameters(sql: string, definitions: readonly ParameterDefinition[], dialect?: SqlDialect): void {
   if (definitions.length > MAX_DEFINITIONS) throw badInput(`A query has at most ${MAX_DEFINITIONS} parameters`);
@@ -41,7 +42,7 @@ export function checkParameters(sql: string, definitions: readonly ParameterDefi
     const name = JSON.stringify(definition.name);
     if (!NAME.test(definition.name))
       throw badInput(
-        `${name} is no name for a parameter: it takes letters, digits, _ and -, not beginning with a digit`,
+        `${name} is not a valid parameter name: use letters, digits, _ and -, not starting with a digit or -`,
       );
     if (defined.has(definition.name)) throw badInput(`The parameter ${name} is defined twice`);
     if (!DATA_TYPES.includes(definition.dataType))
@@ -56,8 +57,9 @@ export function checkParameters(sql: string, definitions: readonly ParameterDefi
 }
 
 /**
- * The value of every parameter for one run: the override, else the default. An override of null is a known absence, not the default.
- * @throws badInput naming the required parameter that has no value, the override that is unknown, or the one of another type.
+ * Returns the value of every parameter for one run: the override if present, else the default. An override of null sets
+ * the value to null. Throws `badInput` naming a required parameter without a value, an unknown override, or a value of
+ * another type.
  */
 export function bindParameters(
   definitions: readonly ParameterDefinition[],
@@ -74,19 +76,20 @@ export function bindParameters(
   });
 }
 
-/** The value in the form that sources are given: a date as `YYYY-MM-DD`, a date with a time as its UTC moment. */
+/** Returns the value as it is bound: a date as `YYYY-MM-DD`, a timestamp as ISO 8601 in UTC. */
 function typedValue({ name, dataType }: ParameterDefinition, value: unknown): ParameterValue {
   if (value === null) return null;
-  const typed = readers[dataType](value);
+  const typed = VALUE_READERS[dataType](value);
   if (typed === undefined)
     throw badInput(
-      `The parameter ${JSON.stringify(name)} takes a ${dataType}${dataType === 'date' ? ' in ISO form' : ''}`,
+      `The parameter ${JSON.stringify(name)} must be a ${dataType}${dataType === 'date' ? ' in ISO format' : ''}`,
     );
   return typed;
 }
 
-const readers: Record<ParameterDefinition['dataType'], (value: unknown) => ParameterValue | undefined> = {
-  // No source takes a NUL or half a surrogate pair in a text.
+/** Returns the checked value, undefined if it is not of the type. */
+const VALUE_READERS: Record<ParameterDefinition['dataType'], (value: unknown) => ParameterValue | undefined> = {
+  // No source accepts NUL or a lone surrogate in a string.
   string: (value) => (typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined),
   number: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),

@@ -1,33 +1,39 @@
 import type { Column, Field } from './fields.ts';
 import type { ParameterValue } from './parameters.ts';
 
-/** A query ready to run: its text still with `{{name}}` placeholders, and the effective value of each. Values are bound, never pasted. */
+/**
+ * A query ready to run: its text with `{{name}}` placeholders, and the value of each. Values are bound as parameters of
+ * the statement; they never become part of its text.
+ */
 export interface BoundQuery {
   text: string;
   parameters: { name: string; dataType: 'string' | 'number' | 'date' | 'boolean'; value: ParameterValue }[];
-  /** Milliseconds after which the source must have given up. */
+  /** Statement timeout in the source, in milliseconds. */
   timeout: number;
 }
 
 /**
- * A file of whole records in the one CSV dialect: comma, `"` doubled inside quotes, `\N` unquoted for null, `\n` after every record, no header,
- * UTF-8; timestamps ISO in UTC, booleans `t`/`f` or `true`/`false`.
+ * A file of whole records in the one CSV dialect: comma, `"` doubled inside quotes, `\N` unquoted for null, `\n` after
+ * every record, no header, UTF-8; timestamps ISO 8601 in UTC, booleans `t`/`f` or `true`/`false`.
  */
 export interface Segment {
   path: string;
   rows: number;
   bytes: number;
-  /** Bytes of the longest record, for readers that must be told. */
+  /** Size of the longest record in bytes, for readers that allocate their line buffer up front. */
   longestRow: number;
-  /** Whether the reader deletes the file when it is done with it. */
+  /** Whether the reader deletes the file after reading it. */
   temporary: boolean;
 }
 
-/** What a refresh needs of a source. */
-export interface RowSource {
-  /** The columns of the answer. The query is parsed by the source, not run. */
+/** What a refresh requires of a source. */
+interface RowSource {
+  /** Returns the columns of the result. The source parses the query but does not run it. */
   describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]>;
-  /** Runs the query read-only and writes its rows as segments into `dir`, with back-pressure: at most two segments wait for the reader. Aborting cancels the statement in the source. */
+  /**
+   * Runs the query read-only and writes its rows as segments into `dir`. Applies back-pressure: at most two segments
+   * wait for the reader. Aborting cancels the statement in the source.
+   */
   segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncIterable<Segment>;
 }
 
@@ -39,7 +45,7 @@ export interface SourceTable {
   columns: { name: string; type: string; nullable: boolean; primaryKey: boolean }[];
 }
 
-/** Answer of a connection test: latency in milliseconds, warnings such as a role that can write. */
+/** Result of a connection test: latency in milliseconds, warnings such as a role that can write. */
 export interface ConnectionTest {
   ok: boolean;
   latency: number;
@@ -48,7 +54,7 @@ export interface ConnectionTest {
   message: string | null;
 }
 
-/** A small result for people: at most `limit` rows, in the JSON forms of `Field.type`. */
+/** Result of an interactive query: at most `limit` rows, in the JSON forms of `Field.type`. */
 export interface QueryResult {
   fields: Field[];
   rows: Record<string, unknown>[];
@@ -57,28 +63,32 @@ export interface QueryResult {
   duration: number;
 }
 
-/** An open door to one source. Every door is closed by who opened it. */
+/** An open connection to one source. Must be closed by the code that opened it. */
 export interface SourceConnection extends RowSource {
   test(signal: AbortSignal): Promise<ConnectionTest>;
   schema(signal: AbortSignal): Promise<SourceTable[]>;
   query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult>;
-  /** Has the source run the query read-only and count its rows, none of which leaves it. Aborting cancels the statement in the source. */
+  /** Runs the query read-only and counts its rows in the source. Aborting cancels the statement in the source. */
   count(query: BoundQuery, signal: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
 
-/** What a driver whose sources are uploaded files says of a file. */
+/** Extension of a driver whose sources are uploaded files. */
 export interface UploadedSource {
   /**
-   * Looks at what was uploaded: the `config` of a datasource of it, or null where it is none of this driver's kinds. The content decides; the name only
-   * between kinds of text. A file of its kind that is broken is `badInput` and says where.
+   * Detects whether the driver can read a file. Returns the `config` of a datasource for it, or null if it cannot. The
+   * content decides; the file name only distinguishes text formats. Throws `badInput` with the position of the error
+   * for a broken file of a supported type.
    */
   recognise(path: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null>;
-  /** The query whose rows are the file's, for files that are one table; null where somebody must choose a table. */
+  /** Returns the query that selects all rows of a single-table file, null if the user must choose a table. */
   wholeQuery(config: Record<string, unknown>): string | null;
 }
 
-/** A kind of source. A complaint about the SQL is thrown as `badInput` with the source's message, an unreachable source as `upstreamFailed`. */
+/**
+ * A type of datasource. Its connections throw `badInput` with the source's message for an invalid query, and
+ * `upstreamFailed` for an unreachable source.
+ */
 export interface Driver {
   id: string;
   name: string;
@@ -86,10 +96,10 @@ export interface Driver {
   features: string[];
   /** JSON Schema of a datasource's `config`. */
   configSchema: Record<string, unknown>;
-  /** JSON Schema of its `secrets`. */
+  /** JSON Schema of a datasource's `secrets`. */
   secretsSchema: Record<string, unknown>;
-  /** Present where a source is an uploaded file, never a server. */
+  /** Present if the sources are uploaded files, not servers. */
   upload?: UploadedSource;
-  /** `file` is the path of the uploaded file; null for servers. */
+  /** Opens a connection. `file` is the path of the uploaded file, null for servers. */
   connect(config: Record<string, unknown>, secrets: Record<string, string>, file: string | null): SourceConnection;
 }

@@ -1,7 +1,7 @@
 import type { FieldType, Storage } from './fields.ts';
 
-/** What a source's type becomes: the field's type and how its values are written in segments. */
-export interface SourceType {
+/** Result of mapping a source's column type: the field's type, and how its values are written in segments. */
+interface SourceType {
   type: FieldType;
   storage: Storage;
 }
@@ -12,20 +12,26 @@ export interface DecimalSize {
   scale: number;
 }
 
-const plain = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>): SourceType => ({ type, storage: { kind } });
+const sourceType = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>): SourceType => ({
+  type,
+  storage: { kind },
+});
 
-const BOOLEAN = plain('boolean', 'boolean');
-const INT32 = plain('integer', 'int32');
-const INT64 = plain('integer', 'int64');
-const UINT64 = plain('integer', 'uint64');
-const FLOAT = plain('number', 'float64');
-const DATE = plain('date', 'date');
-const TIMESTAMP = plain('datetime', 'timestamp');
-const JSON_VALUE = plain('json', 'json');
-/** Everything without an entry below: enum, uuid, time, interval, inet, bytea and blob (as base64), geometry, types of extensions. */
-const STRING = plain('string', 'text');
+const BOOLEAN = sourceType('boolean', 'boolean');
+const INT32 = sourceType('integer', 'int32');
+const INT64 = sourceType('integer', 'int64');
+const UINT64 = sourceType('integer', 'uint64');
+const FLOAT = sourceType('number', 'float64');
+const DATE = sourceType('date', 'date');
+const TIMESTAMP = sourceType('datetime', 'timestamp');
+const JSON_VALUE = sourceType('json', 'json');
+/**
+ * All types without an entry below: enum, uuid, time, interval, inet, bytea and blob (as base64), geometry, types of
+ * extensions.
+ */
+const STRING = sourceType('string', 'text');
 
-/** By `pg_type.typname`. A `timestamp` without zone is taken as UTC. */
+/** By `pg_type.typname`. A `timestamp` without time zone is read as UTC. */
 const POSTGRES: Readonly<Record<string, SourceType>> = {
   bool: BOOLEAN,
   int2: INT32,
@@ -42,7 +48,7 @@ const POSTGRES: Readonly<Record<string, SourceType>> = {
   hstore: JSON_VALUE,
 };
 
-/** By the word of `information_schema.columns.data_type`. MariaDB's `json` is a `longtext` and thereby a string. */
+/** By `information_schema.columns.data_type`. MariaDB's `json` is a `longtext` and therefore a string. */
 const MYSQL: Readonly<Record<string, SourceType>> = {
   tinyint: INT32,
   smallint: INT32,
@@ -58,11 +64,11 @@ const MYSQL: Readonly<Record<string, SourceType>> = {
   json: JSON_VALUE,
 };
 
-/** DuckDB's and Elasticsearch's fixed decimals end here. */
+/** Maximum number of digits of fixed decimals in DuckDB and Elasticsearch. */
 const MAX_PRECISION = 38;
 
-/** A size that the staging cannot hold (too many digits, a negative scale) is staged as digits of any length. */
-function decimal(size: DecimalSize | undefined): SourceType {
+/** A size that cannot be staged (too many digits, a negative scale) is staged as a decimal of any length. */
+function decimalType(size: DecimalSize | undefined): SourceType {
   if (!size || size.scale < 0) return { type: 'number', storage: { kind: 'decimal' } };
   const precision = Math.max(size.precision, size.scale);
   return {
@@ -72,8 +78,8 @@ function decimal(size: DecimalSize | undefined): SourceType {
 }
 
 /**
- * The one place that says what Postgres types become (contract, section 7).
- * `name` is `pg_type.typname`; `structure` tells arrays and composites of any name apart; `size` is numeric's.
+ * Maps a Postgres type (docs/contract.md#fields). `name` is `pg_type.typname`, `structure` distinguishes arrays and
+ * composites of any name, `size` applies to `numeric`.
  */
 export function postgresType(
   name: string,
@@ -81,21 +87,21 @@ export function postgresType(
   size?: DecimalSize,
 ): SourceType {
   if (structure !== 'scalar') return JSON_VALUE;
-  if (name === 'numeric' || name === 'money') return decimal(size);
+  if (name === 'numeric' || name === 'money') return decimalType(size);
   return (Object.hasOwn(POSTGRES, name) && POSTGRES[name]) || STRING;
 }
 
 /**
- * The one place that says what MySQL and MariaDB types become (contract, section 7). `name` is the bare lower-case word, e.g. `bigint`;
- * `width` the display width of `tinyint` and `bit`: of width 1 they are booleans, as every driver reads them.
+ * Maps a MySQL or MariaDB type (docs/contract.md#fields). `name` is the bare name in lower case, e.g. `bigint`; `width`
+ * is the display width of `tinyint` and `bit`, which are booleans if it is 1, as in other MySQL drivers.
  */
 export function mysqlType(
   name: string,
-  about: { unsigned?: boolean; width?: number; size?: DecimalSize } = {},
+  attributes: { unsigned?: boolean; width?: number; size?: DecimalSize } = {},
 ): SourceType {
-  if (name === 'decimal' || name === 'numeric') return decimal(about.size);
-  if (about.width === 1 && (name === 'tinyint' || name === 'bit')) return BOOLEAN;
-  if (about.unsigned && name === 'bigint') return UINT64;
-  if (about.unsigned && name === 'int') return INT64;
+  if (name === 'decimal' || name === 'numeric') return decimalType(attributes.size);
+  if (attributes.width === 1 && (name === 'tinyint' || name === 'bit')) return BOOLEAN;
+  if (attributes.unsigned && name === 'bigint') return UINT64;
+  if (attributes.unsigned && name === 'int') return INT64;
   return (Object.hasOwn(MYSQL, name) && MYSQL[name]) || STRING;
 }

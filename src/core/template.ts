@@ -1,16 +1,19 @@
 import { badInput } from './errors.ts';
 
-/** How a source reads its SQL. MySQL and MariaDB know backslashes in strings and `#` comments, and neither dollar quotes nor nested comments. */
+/**
+ * Lexical rules of a source's SQL. MySQL and MariaDB have backslash escapes in strings and `#` comments, but no dollar
+ * quotes and no nested comments.
+ */
 export type SqlDialect = 'standard' | 'mysql';
 
-/** A piece of a query: a text as it is, or a placeholder. */
+/** A piece of a query: literal text, or a placeholder. */
 export type TemplatePiece = string | { name: string };
 
 type Token =
-  | { kind: 'code' | 'space' | 'end' | 'hidden'; end: number }
+  | { kind: 'code' | 'space' | 'end' | 'opaque'; end: number }
   | { kind: 'placeholder'; end: number; name: string };
 
-const MAX_LENGTH = 200_000;
+const MAX_QUERY_CHARACTERS = 200_000;
 const NAME = '[A-Za-z_][A-Za-z0-9_-]{0,62}';
 const PLACEHOLDER = new RegExp(String.raw`\{\{\s*(${NAME})\s*\}\}`, 'y');
 const PLACEHOLDER_ANYWHERE = new RegExp(String.raw`\{\{\s*${NAME}\s*\}\}`);
@@ -23,8 +26,11 @@ const QUOTED_NAME = /(?:[^"]|"")*"/y;
 const BACKQUOTED_NAME = /(?:[^`]|``)*`/y;
 const LINE = /[^\n]*/y;
 
-/** What hides its content from placeholders: how it begins and what follows. No character can be read in two ways, so nothing runs back over the text. */
-const HIDING: Record<SqlDialect, [what: string, start: RegExp, rest: RegExp][]> = {
+/**
+ * Tokens that must not contain placeholders, by their start and their rest. The expressions are unambiguous, so
+ * matching never backtracks.
+ */
+const OPAQUE_TOKENS: Record<SqlDialect, [what: string, start: RegExp, rest: RegExp][]> = {
   standard: [
     ['a string', /[eE]'/y, ESCAPED_STRING],
     ['a string', /'/y, /(?:[^']|'')*'/y],
@@ -41,12 +47,14 @@ const HIDING: Record<SqlDialect, [what: string, start: RegExp, rest: RegExp][]> 
 };
 
 /**
- * Takes a query apart at its `{{name}}` placeholders. A trailing `;` is taken off. Joining the texts with a driver's own notation for each value gives the statement.
- * @throws badInput when a placeholder stands in a string, a quoted name or a comment (where it could not be bound), when `{{` begins no placeholder, when something
- * is left open, or when a second statement follows.
+ * Splits a query at its `{{name}}` placeholders and removes a trailing `;`. A driver joins the texts with its own
+ * placeholder notation. Throws `badInput` for a placeholder inside a string, quoted name or comment (where it cannot be
+ * bound), for any other `{{` outside of them, for an unclosed string, name or comment, and for a second statement.
  */
 export function parseTemplate(sql: string, dialect: SqlDialect = 'standard'): TemplatePiece[] {
-  if (sql.length > MAX_LENGTH) throw badInput(`The query is longer than ${MAX_LENGTH} characters`);
+  if (sql.length > MAX_QUERY_CHARACTERS) {
+    throw badInput(`The query is longer than ${MAX_QUERY_CHARACTERS} characters`);
+  }
   const pieces: TemplatePiece[] = [];
   let text = '';
   let ended = false;
@@ -64,28 +72,28 @@ export function parseTemplate(sql: string, dialect: SqlDialect = 'standard'): Te
 }
 
 function nextToken(sql: string, at: number, dialect: SqlDialect): Token {
-  const hidden = hiddenToken(sql, at, dialect);
-  if (hidden) {
-    const inside = PLACEHOLDER_ANYWHERE.exec(sql.slice(at, hidden.end));
+  const opaque = opaqueToken(sql, at, dialect);
+  if (opaque) {
+    const inside = PLACEHOLDER_ANYWHERE.exec(sql.slice(at, opaque.end));
     if (inside)
       throw badInput(
-        `The placeholder ${inside[0]} stands in ${hidden.what}; a placeholder is a value of its own and takes no quotes`,
+        `The placeholder ${inside[0]} is inside ${opaque.what}. A placeholder is a whole value and requires no quotes`,
       );
-    return { kind: hidden.what === 'a comment' ? 'space' : 'hidden', end: hidden.end };
+    return { kind: opaque.what === 'a comment' ? 'space' : 'opaque', end: opaque.end };
   }
   if (sql[at] === ';') return { kind: 'end', end: at + 1 };
   const placeholder = stickyMatch(PLACEHOLDER, sql, at);
   if (placeholder) return { kind: 'placeholder', end: at + placeholder[0].length, name: placeholder[1]! };
   if (sql.startsWith('{{', at))
-    throw badInput(`The query has a {{ that begins no placeholder: ${JSON.stringify(sql.slice(at, at + 40))}`);
+    throw badInput(`The query has a {{ that does not begin a placeholder: ${JSON.stringify(sql.slice(at, at + 40))}`);
   const space = stickyMatch(SPACE, sql, at);
   if (space) return { kind: 'space', end: at + space[0].length };
   return { kind: 'code', end: at + (stickyMatch(WORD, sql, at)?.[0].length ?? 1) };
 }
 
-function hiddenToken(sql: string, at: number, dialect: SqlDialect): { what: string; end: number } | undefined {
+function opaqueToken(sql: string, at: number, dialect: SqlDialect): { what: string; end: number } | undefined {
   if (sql.startsWith('/*', at)) return { what: 'a comment', end: endOfComment(sql, at, dialect) };
-  for (const [what, start, rest] of HIDING[dialect]) {
+  for (const [what, start, rest] of OPAQUE_TOKENS[dialect]) {
     const opening = stickyMatch(start, sql, at);
     if (!opening) continue;
     const body = stickyMatch(rest, sql, at + opening[0].length);

@@ -5,7 +5,7 @@ import type { Platform } from '../core/platform.ts';
 import { benchmarkStatistics } from '../services/dataset/dataset-benchmark-statistics.ts';
 import { countRows } from '../services/dataset/dataset-run.ts';
 import { driverOf } from '../services/datasource/datasource-config.ts';
-import { runFailure } from '../services/datasource/datasource-connection.ts';
+import { toRunError } from '../services/datasource/datasource-connection.ts';
 import { prepareLoad } from './dataset-refresh.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
@@ -34,7 +34,7 @@ export const datasetBenchmark = (place: LoaderPlace): Handler<'dataset.benchmark
           config.includeIndexing ? measureLoad(platform, load, signal) : measureSource(platform, load, config, signal),
         );
       } catch (error) {
-        throw signal.aborted ? signal.reason : runFailure(error);
+        throw signal.aborted ? signal.reason : toRunError(error);
       }
     });
     const result: DatasetBenchmark = {

@@ -11,7 +11,7 @@ import { newId } from '../core/id.ts';
 import type { DatasetRefreshInput, OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
-import { pathOf, readSource, runFailure } from '../services/datasource/datasource-connection.ts';
+import { sourceFilePath, loadSource, toRunError } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { recordRefreshActivity } from '../services/resource/activity.ts';
 import { publishGeneration } from './dataset-publish.ts';
@@ -63,7 +63,7 @@ export async function loadRows(
       return { generation, load };
     } catch (error) {
       await load.release();
-      throw input.upload ? error : runFailure(error);
+      throw input.upload ? error : toRunError(error);
     }
   });
 }
@@ -98,7 +98,7 @@ export async function prepareLoad(
     values: [job.tenantId, input.datasetId],
   });
   if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
-  const datasource = await readSource({ query }, job.tenantId, input.datasourceId);
+  const datasource = await loadSource({ query }, job.tenantId, input.datasourceId);
   if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
   const secrets = datasource.secrets
     ? (JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string>)
@@ -109,7 +109,7 @@ export async function prepareLoad(
     // Null where Postgres does not report it; then no datasource is refused for being the own database.
     ownDatabase: await readOwnDatabase(platform.system).catch(() => null),
     generationId: newId(),
-    source: { type: datasource.type, config: datasource.config, secrets, file: pathOf(platform, datasource) },
+    source: { type: datasource.type, config: datasource.config, secrets, file: sourceFilePath(platform, datasource) },
     query: { text: input.query, parameters: input.parameters, timeout },
     plan: {
       flow: dataset.flow,

@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { bindParameters, checkParameters, parseTemplate } from '../../src/core/parameters.ts';
 import type { ParameterDefinition } from '../../src/core/parameters.ts';
 
-const refused = (message: string | RegExp) =>
+const badInput = (message: string | RegExp) =>
   expect.objectContaining({
     status: 400,
     message: typeof message === 'string' ? message : expect.stringMatching(message),
   });
 const region: ParameterDefinition = { name: 'region', dataType: 'string', required: true };
 
-describe('a query is taken apart at its placeholders', () => {
-  test('texts and placeholders, in order', () => {
+describe('a query is split at its placeholders', () => {
+  test('into texts and placeholders, in order', () => {
     expect(parseTemplate('select * from t where a = {{a}} and b in ({{ b }}, {{a}})')).toEqual([
       'select * from t where a = ',
       { name: 'a' },
@@ -31,23 +31,23 @@ describe('a query is taken apart at its placeholders', () => {
     ["select $q$ it's; $q$, a$b$c from t", "select $q$ it's; $q$, a$b$c from t"],
     ["select '{{1,2},{3,4}}'::int[][]", "select '{{1,2},{3,4}}'::int[][]"],
     [String.raw`select '\', E'\'', typee'x'`, String.raw`select '\', E'\'', typee'x'`],
-  ])('a trailing semicolon is taken off, others are part of the text: %s', (sql, text) => {
+  ])('a trailing semicolon is removed, others are part of the text: %s', (sql, text) => {
     expect(parseTemplate(sql)).toEqual([text]);
   });
 
   test.each([
-    ["select '{{a}}'", /stands in a string/],
-    ["select 'it''s {{a}}'", /stands in a string/],
-    [String.raw`select E'\' {{a}}'`, /stands in a string/],
-    ['select $$ {{a}} $$', /stands in a string/],
-    ['select $x$ $$ {{a}} $x$', /stands in a string/],
-    ['select "{{a}}"', /stands in a quoted name/],
-    ['select `{{a}}`', /stands in a quoted name/],
-    ['select 1 -- {{a}}', /stands in a comment/],
-    ['select 1 /* /* */ {{a}} */', /stands in a comment/],
-    ['select {{ a b }}', /begins no placeholder/],
-    ['select {{1a}}', /begins no placeholder/],
-    ['select {{a', /begins no placeholder/],
+    ["select '{{a}}'", /is inside a string/],
+    ["select 'it''s {{a}}'", /is inside a string/],
+    [String.raw`select E'\' {{a}}'`, /is inside a string/],
+    ['select $$ {{a}} $$', /is inside a string/],
+    ['select $x$ $$ {{a}} $x$', /is inside a string/],
+    ['select "{{a}}"', /is inside a quoted name/],
+    ['select `{{a}}`', /is inside a quoted name/],
+    ['select 1 -- {{a}}', /is inside a comment/],
+    ['select 1 /* /* */ {{a}} */', /is inside a comment/],
+    ['select {{ a b }}', /does not begin a placeholder/],
+    ['select {{1a}}', /does not begin a placeholder/],
+    ['select {{a', /does not begin a placeholder/],
     ["select 'a", 'The query ends within a string'],
     ['select "a', 'The query ends within a quoted name'],
     ['select /* /* */', 'The query ends within a comment'],
@@ -56,17 +56,17 @@ describe('a query is taken apart at its placeholders', () => {
     ['select 1; {{a}}', 'The query has more than one statement'],
     ["select 1; ''", 'The query has more than one statement'],
   ])('%s is refused', (sql, message) => {
-    expect(() => parseTemplate(sql)).toThrow(refused(message));
+    expect(() => parseTemplate(sql)).toThrow(badInput(message));
   });
 
-  test('MySQL reads backslashes, # comments and -- its own way', () => {
+  test('MySQL has its own rules for backslashes, # comments and --', () => {
     expect(parseTemplate(String.raw`select 'it\'s', {{a}} # that's it`, 'mysql')).toContainEqual({ name: 'a' });
     expect(parseTemplate('select 5--{{a}}', 'mysql')).toContainEqual({ name: 'a' });
-    expect(() => parseTemplate('select "{{a}}"', 'mysql')).toThrow(refused(/stands in a string/));
-    expect(() => parseTemplate('select 1 # {{a}}', 'mysql')).toThrow(refused(/stands in a comment/));
+    expect(() => parseTemplate('select "{{a}}"', 'mysql')).toThrow(badInput(/is inside a string/));
+    expect(() => parseTemplate('select 1 # {{a}}', 'mysql')).toThrow(badInput(/is inside a comment/));
   });
 
-  test('whatever the text, its pieces are the text again', () => {
+  test('the pieces of any query add up to its text', () => {
     const fragments = fc.array(
       fc.constantFrom(
         "'",
@@ -108,7 +108,7 @@ describe('a query is taken apart at its placeholders', () => {
 });
 
 describe('definitions are checked when a query is saved', () => {
-  test('an unused definition is fine', () =>
+  test('an unused definition is accepted', () =>
     expect(() =>
       checkParameters('select {{region}}', [region, { name: 'more', dataType: 'date', defaultValue: '2024-01-01' }]),
     ).not.toThrow());
@@ -116,21 +116,21 @@ describe('definitions are checked when a query is saved', () => {
   test.each<[string, ParameterDefinition[], string | RegExp]>([
     ['select {{region}}, {{other}}', [region], 'The placeholder {{other}} has no parameter definition'],
     ['select 1', [region, region], 'The parameter "region" is defined twice'],
-    ['select 1', [{ ...region, name: 'a b' }], /^"a b" is no name/],
-    ['select 1', [{ ...region, name: '2x' }], /^"2x" is no name/],
+    ['select 1', [{ ...region, name: 'a b' }], /^"a b" is not a valid parameter name/],
+    ['select 1', [{ ...region, name: '2x' }], /^"2x" is not a valid parameter name/],
     ['select 1', [{ ...region, dataType: 'blob' as 'string' }], 'The parameter "region" has the unknown type "blob"'],
-    ['select 1', [{ ...region, defaultValue: 3 }], 'The parameter "region" takes a string'],
+    ['select 1', [{ ...region, defaultValue: 3 }], 'The parameter "region" must be a string'],
     [
       'select 1',
       [{ ...region, dataType: 'date', defaultValue: '2024-13-01' }],
-      'The parameter "region" takes a date in ISO form',
+      'The parameter "region" must be a date in ISO format',
     ],
   ])('%s with %j', (sql, definitions, message) => {
-    expect(() => checkParameters(sql, definitions)).toThrow(refused(message));
+    expect(() => checkParameters(sql, definitions)).toThrow(badInput(message));
   });
 });
 
-describe('values are bound for a run', () => {
+describe('parameters are bound to values for a run', () => {
   const definitions: ParameterDefinition[] = [
     region,
     { name: 'from', dataType: 'date', defaultValue: '2024-01-01' },
@@ -140,7 +140,7 @@ describe('values are bound for a run', () => {
   const values = (overrides: Record<string, unknown>) =>
     bindParameters(definitions, overrides).map((parameter) => parameter.value);
 
-  test('overrides, defaults, and null for what is neither', () => {
+  test('to overrides, else defaults, else null', () => {
     expect(bindParameters(definitions, { region: 'EU' })).toEqual([
       { name: 'region', dataType: 'string', value: 'EU' },
       { name: 'from', dataType: 'date', value: '2024-01-01' },
@@ -161,13 +161,13 @@ describe('values are bound for a run', () => {
     [{ region: null }, 'The parameter "region" is required'],
     [{ region: 'EU', nope: 1 }, 'Unknown parameter "nope"'],
     [JSON.parse('{"region": "EU", "__proto__": 1}'), 'Unknown parameter "__proto__"'],
-    [{ region: 5 }, 'The parameter "region" takes a string'],
-    [{ region: 'a\0' }, 'The parameter "region" takes a string'],
-    [{ region: 'EU', least: '5' }, 'The parameter "least" takes a number'],
-    [{ region: 'EU', least: Infinity }, 'The parameter "least" takes a number'],
-    [{ region: 'EU', from: 'yesterday' }, 'The parameter "from" takes a date in ISO form'],
-    [{ region: 'EU', active: 1 }, 'The parameter "active" takes a boolean'],
+    [{ region: 5 }, 'The parameter "region" must be a string'],
+    [{ region: 'a\0' }, 'The parameter "region" must be a string'],
+    [{ region: 'EU', least: '5' }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', least: Infinity }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', from: 'yesterday' }, 'The parameter "from" must be a date in ISO format'],
+    [{ region: 'EU', active: 1 }, 'The parameter "active" must be a boolean'],
   ])('%j is refused', (overrides, message) => {
-    expect(() => values(overrides)).toThrow(refused(message));
+    expect(() => values(overrides)).toThrow(badInput(message));
   });
 });

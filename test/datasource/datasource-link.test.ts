@@ -2,12 +2,18 @@ import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { FIXTURES } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
-const source = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
-const MAPPINGS = { 'orders.customer_id': 'customers.id' };
+const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
+const share = (admin: Client, id: string, user: Client, accessLevel: number) =>
+  admin.put(`/datasources/${id}/shares/${user.username}`, { accessLevel });
+const linksOf = async (client: Client, id: string) => (await client.get(`/datasources/${id}/links`)).body;
 
-test('the types of links are listed', async ({ ann }) => {
+const MAPPINGS = { 'orders.customer_id': 'customers.id' };
+const LACKS_WRITE = 'You lack the permission datasource:write';
+
+test('the link types are listed', async ({ ann }) => {
   expect((await ann.get('/link-types')).body).toMatchObject({
     total: 2,
     _embedded: {
@@ -25,137 +31,126 @@ test('the types of links are listed', async ({ ann }) => {
   });
 });
 
-test('a datasource that one may write is linked to one that one may read', async ({ admin, ann, stranger }) => {
-  const [from, to, hidden] = [await source(admin, 'from'), await source(admin, 'to'), await source(admin, 'hidden')];
-  const link = { targetDatasourceId: to, type: 'foreign-key', mappings: MAPPINGS };
-  expect(await ann.post(`/datasources/${from}/links`, link)).toMatchObject({
-    status: 404,
-    body: { message: `There is no datasource ${from}` },
+test('a link requires write access to its source and read access to its target', async ({ admin, ann }) => {
+  const [from, to] = [await createSource(admin, 'guarded source'), await createSource(admin, 'guarded target')];
+  const post = (targetDatasourceId: string) =>
+    ann.post(`/datasources/${from}/links`, { targetDatasourceId, type: 'foreign-key', mappings: MAPPINGS });
+  await expectError(post(to), 404, `There is no datasource ${from}`);
+  await share(admin, from, ann, 1);
+  await expectError(post(to), 403, LACKS_WRITE);
+  await share(admin, from, ann, 2);
+  for (const target of [to, newId()]) await expectError(post(target), 404, `There is no datasource ${target}`);
+
+  await share(admin, to, ann, 1);
+  const link = await expectBody(post(to), 200, {
+    sourceDatasourceId: from,
+    targetDatasourceId: to,
+    type: 'foreign-key',
+    mappings: MAPPINGS,
   });
-  await admin.put(`/datasources/${from}/shares/ann`, { accessLevel: 1 });
-  expect(await ann.post(`/datasources/${from}/links`, link)).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission datasource:write' },
-  });
-  await admin.put(`/datasources/${from}/shares/ann`, { accessLevel: 2 });
-  for (const targetDatasourceId of [to, newId()])
-    expect(await ann.post(`/datasources/${from}/links`, { ...link, targetDatasourceId })).toMatchObject({
-      status: 404,
-      body: { message: `There is no datasource ${targetDatasourceId}` },
-    });
-  await admin.put(`/datasources/${to}/shares/ann`, { accessLevel: 1 });
-  const made = await ann.post(`/datasources/${from}/links`, link);
-  expect(made).toMatchObject({
-    status: 200,
-    body: { sourceDatasourceId: from, targetDatasourceId: to, type: 'foreign-key', mappings: MAPPINGS },
-  });
-  const { id } = made.body;
-  expect(made.body._links).toEqual({
-    self: { href: `/api/datasources/${from}/links/${id}` },
+  expect(link._links).toEqual({
+    self: { href: `/api/datasources/${from}/links/${link.id}` },
     'svc:datasource': { href: `/api/datasources/${from}` },
     'svc:target': { href: `/api/datasources/${to}` },
   });
+});
 
-  const second = await admin.creates(`/datasources/${from}/links`, { targetDatasourceId: hidden, type: 'lookup' });
-  expect(second).toMatchObject({ type: 'lookup', mappings: {} });
-  const self = await admin.creates(`/datasources/from/links`, { targetDatasourceId: 'from', type: 'lookup' });
-  expect(self, 'of itself').toMatchObject({ sourceDatasourceId: from, targetDatasourceId: from });
+test('links are listed with their source, without those to datasources that the caller cannot read', async ({
+  admin,
+  ann,
+  stranger,
+}) => {
+  const from = await createSource(admin, 'from');
+  const [to, hidden] = [await createSource(admin, 'to'), await createSource(admin, 'hidden')];
+  await share(admin, from, ann, 2);
+  await share(admin, to, ann, 1);
+  const { id } = await ann.creates(`/datasources/${from}/links`, { targetDatasourceId: to, type: 'foreign-key' });
+  const toHidden = await admin.creates(`/datasources/${from}/links`, { targetDatasourceId: hidden, type: 'lookup' });
+  expect(toHidden).toMatchObject({ type: 'lookup', mappings: {} });
+  const toItself = await admin.creates(`/datasources/from/links`, { targetDatasourceId: 'from', type: 'lookup' });
+  expect(toItself).toMatchObject({ sourceDatasourceId: from, targetDatasourceId: from });
 
-  expect((await admin.get(`/datasources/${from}/links`)).body).toMatchObject({
+  expect(await linksOf(admin, from)).toMatchObject({
     total: 3,
-    _embedded: { 'svc:link': [{ id }, { id: second.id }, { id: self.id }] },
+    _embedded: { 'svc:link': [{ id }, { id: toHidden.id }, { id: toItself.id }] },
   });
-  expect((await ann.get(`/datasources/${from}/links`)).body, 'what one may not read is not told').toMatchObject({
+  expect(await linksOf(ann, from)).toMatchObject({
     total: 2,
-    _embedded: { 'svc:link': [{ id }, { id: self.id }] },
+    _embedded: { 'svc:link': [{ id }, { id: toItself.id }] },
   });
-  expect(await ann.get(`/datasources/${from}/links/${id}`)).toMatchObject({ status: 200, body: { id } });
-  expect(await ann.get(`/datasources/${from}/links/${second.id}`)).toMatchObject({
-    status: 404,
-    body: { message: `There is no link ${second.id}` },
-  });
-  expect((await admin.get(`/datasources/${to}/links`)).body.total, 'links lead one way').toBe(0);
-  expect(await admin.get(`/datasources/${to}/links/${id}`), 'a wrong parent').toMatchObject({ status: 404 });
-  expect(await stranger.get(`/datasources/${from}/links`)).toMatchObject({ status: 404 });
+  await expectBody(ann.get(`/datasources/${from}/links/${id}`), 200, { id });
+  await expectError(ann.get(`/datasources/${from}/links/${toHidden.id}`), 404, `There is no link ${toHidden.id}`);
+  expect((await linksOf(admin, to)).total, 'links are listed with their source only').toBe(0);
+  await expectError(admin.get(`/datasources/${to}/links/${id}`), 404);
+  await expectError(stranger.get(`/datasources/${from}/links`), 404);
 });
 
-test('a link that says nothing sensible is refused', async ({ admin }) => {
-  const id = await source(admin, 'strict');
-  const link = { targetDatasourceId: id, type: 'lookup' };
-  const cases: [object, string][] = [
-    [{ ...link, type: 'join' }, 'type'],
-    [{ type: 'lookup' }, 'targetDatasourceId'],
-    [{ targetDatasourceId: id }, 'type'],
-    [{ ...link, mappings: { a: 1 } }, 'mappings.a must be the name of a field'],
-    [{ ...link, mappings: { a: ' ' } }, 'mappings.a is required'],
-    [{ ...link, mappings: { ' ': 'a' } }, 'mappings is required'],
-    [{ ...link, mappings: { a: 'b'.repeat(256) } }, 'mappings.a must have at most 255'],
-    [{ ...link, mappings: ['a'] }, 'mappings'],
-    [
-      { ...link, mappings: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, 'a'])) },
-      'mappings must have at most 100 entries',
-    ],
+test('an invalid link is refused', async ({ admin }) => {
+  const id = await createSource(admin, 'strict');
+  const valid = { targetDatasourceId: id, type: 'lookup' };
+  const manyMappings = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, 'a']));
+  const cases: [object, RegExp][] = [
+    [{ ...valid, type: 'join' }, /type/],
+    [{ type: 'lookup' }, /targetDatasourceId/],
+    [{ targetDatasourceId: id }, /type/],
+    [{ ...valid, mappings: { a: 1 } }, /mappings\.a must be the name of a field/],
+    [{ ...valid, mappings: { a: ' ' } }, /mappings\.a is required/],
+    [{ ...valid, mappings: { ' ': 'a' } }, /mappings is required/],
+    [{ ...valid, mappings: { a: 'b'.repeat(256) } }, /mappings\.a must have at most 255/],
+    [{ ...valid, mappings: ['a'] }, /mappings/],
+    [{ ...valid, mappings: manyMappings }, /mappings must have at most 100 entries/],
   ];
-  for (const [body, message] of cases)
-    expect(await admin.post(`/datasources/${id}/links`, body), message).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining(message) },
-    });
+  for (const [input, message] of cases) await expectError(admin.post(`/datasources/${id}/links`, input), 400, message);
 });
 
-test('a link is taken away by who may write its source, and goes with either datasource', async ({ admin, bob }) => {
-  const [from, to] = [await source(admin, 'leaving'), await source(admin, 'staying')];
-  const make = async (one: string, other: string) =>
-    (await admin.creates(`/datasources/${one}/links`, { targetDatasourceId: other, type: 'lookup' })).id as string;
-  const [first, second, third] = [await make(from, to), await make(from, to), await make(to, from)];
-  await admin.put(`/datasources/${from}/shares/bob`, { accessLevel: 1 });
-  expect(await bob.delete(`/datasources/${from}/links/${first}`)).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission datasource:write' },
-  });
-  expect(await admin.delete(`/datasources/${to}/links/${first}`)).toMatchObject({
-    status: 404,
-    body: { message: `There is no link ${first}` },
-  });
-  expect(await admin.delete(`/datasources/${from}/links/${first}`)).toMatchObject({
-    status: 200,
-    body: { success: true },
-  });
-  for (const gone of [first, 'no-uuid'])
-    expect(await admin.delete(`/datasources/${from}/links/${gone}`)).toMatchObject({ status: 404 });
-  expect(await admin.delete(`/datasources/${from}`), 'links keep nobody from deleting').toMatchObject({ status: 204 });
-  expect((await admin.get(`/datasources/${to}/links`)).body.total).toBe(0);
-  for (const id of [second, third])
-    expect(await admin.get(`/datasources/${to}/links/${id}`)).toMatchObject({ status: 404 });
+test('a link is deleted with write access to its source, or with either of its datasources', async ({ admin, bob }) => {
+  const [from, to] = [await createSource(admin, 'deleted'), await createSource(admin, 'staying')];
+  const link = async (source: string, targetDatasourceId: string): Promise<string> =>
+    (await admin.creates(`/datasources/${source}/links`, { targetDatasourceId, type: 'lookup' })).id;
+  const [first, second, third] = [await link(from, to), await link(from, to), await link(to, from)];
+
+  await share(admin, from, bob, 1);
+  await expectError(bob.delete(`/datasources/${from}/links/${first}`), 403, LACKS_WRITE);
+  await expectError(admin.delete(`/datasources/${to}/links/${first}`), 404, `There is no link ${first}`);
+  await expectBody(admin.delete(`/datasources/${from}/links/${first}`), 200, { success: true });
+  for (const unknown of [first, 'no-uuid']) {
+    await expectError(admin.delete(`/datasources/${from}/links/${unknown}`), 404);
+  }
+
+  expect((await admin.delete(`/datasources/${from}`)).status, 'links do not count as usage').toBe(204);
+  expect((await linksOf(admin, to)).total).toBe(0);
+  for (const deleted of [second, third]) await expectError(admin.get(`/datasources/${to}/links/${deleted}`), 404);
 });
 
-test('the same in GraphQL', async ({ admin, ann }) => {
-  const [from, to] = [await source(admin, 'told from'), await source(admin, 'told to')];
-  const made = (
-    await admin.data(
-      `mutation ($m: JSONObject) { createDatasourceLink(id: "${from}", input: { targetDatasourceId: "${to}", type: FOREIGN_KEY, mappings: $m }) { id type mappings target { name } } }`,
-      { m: MAPPINGS },
-    )
-  ).createDatasourceLink;
-  expect(made).toEqual({
+test('links in GraphQL', async ({ admin, ann }) => {
+  const [from, to] = [await createSource(admin, 'graphql from'), await createSource(admin, 'graphql to')];
+  const { createDatasourceLink } = await admin.data(
+    `mutation ($mappings: JSONObject) {
+      createDatasourceLink(id: "${from}", input: {
+        targetDatasourceId: "${to}", type: FOREIGN_KEY, mappings: $mappings
+      }) { id type mappings target { name } }
+    }`,
+    { mappings: MAPPINGS },
+  );
+  expect(createDatasourceLink).toEqual({
     id: expect.any(String),
     type: 'FOREIGN_KEY',
     mappings: MAPPINGS,
-    target: { name: 'told to' },
+    target: { name: 'graphql to' },
   });
-  await admin.put(`/datasources/${from}/shares/ann`, { accessLevel: 3 });
+  const { id } = createDatasourceLink;
+
+  await share(admin, from, ann, 3);
   expect(await ann.data(`{ datasource(id: "${from}") { links { id } } }`)).toEqual({ datasource: { links: [] } });
-  expect(
-    await admin.data(
-      `{ datasource(id: "${from}") { links { id target { slug } } link(linkId: "${made.id}") { sourceDatasourceId } } }`,
-    ),
-  ).toEqual({
-    datasource: { links: [{ id: made.id, target: { slug: 'told-to' } }], link: { sourceDatasourceId: from } },
+  const query = `{ datasource(id: "${from}") {
+    links { id target { slug } }
+    link(linkId: "${id}") { sourceDatasourceId }
+  } }`;
+  expect(await admin.data(query)).toEqual({
+    datasource: { links: [{ id, target: { slug: 'graphql-to' } }], link: { sourceDatasourceId: from } },
   });
-  expect(await ann.gql(`{ datasource(id: "${from}") { link(linkId: "${made.id}") { id } } }`)).toMatchObject({
-    errors: [{ extensions: { code: 'NOT_FOUND' } }],
-  });
-  expect(await admin.data(`mutation { deleteDatasourceLink(id: "${from}", linkId: "${made.id}") }`)).toEqual({
-    deleteDatasourceLink: made.id,
+  await expectGraphqlError(ann.gql(`{ datasource(id: "${from}") { link(linkId: "${id}") { id } } }`), 'NOT_FOUND');
+  expect(await admin.data(`mutation { deleteDatasourceLink(id: "${from}", linkId: "${id}") }`)).toEqual({
+    deleteDatasourceLink: id,
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { expectBody, expectError } from '../support/expect.ts';
 import { makeSource, test } from '../support/shop-fixture.ts';
 
 const BY_REGION = {
@@ -26,21 +27,12 @@ test('a saved query runs with its defaults and with overrides', async ({ ann, so
     rows: [{ id: 12 }, { id: 16 }, { id: 20 }],
   });
   expect((await run({ region: 'EU', least: 200 })).body.rows).toMatchObject([{ id: 20 }]);
-  expect(await run({})).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('"region" is required') },
-  });
-  expect(await run({ region: 'EU', most: 1 })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('"most"') },
-  });
-  expect(await run({ region: 7 })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('"region"') },
-  });
+  await expectError(run({}), 400, /"region" is required/);
+  await expectError(run({ region: 'EU', most: 1 }), 400, /"most"/);
+  await expectError(run({ region: 7 }), 400, /"region"/);
 });
 
-test('a record says what the query answers with, as far as the source could tell', async ({ ann, source }) => {
+test('a saved query has the fields of its result, as far as the source can describe them', async ({ ann, source }) => {
   const { id } = await ann.creates('/queries', {
     name: 'Twice',
     datasourceId: source.id,
@@ -50,61 +42,47 @@ test('a record says what the query answers with, as far as the source could tell
     { name: 'id', type: 'integer' },
     { name: 'id_2', type: 'integer' },
   ]);
-  expect((await ann.put(`/queries/${id}`, { query: 'select region from orders' })).body.fields).toMatchObject([
-    { name: 'region', type: 'string' },
-  ]);
-  expect(await ann.put(`/queries/${id}`, { query: 'select nothing from nowhere' })).toMatchObject({
-    status: 200,
-    body: { fields: [] },
+  const changed = await ann.put(`/queries/${id}`, { query: 'select region from orders' });
+  expect(changed.body.fields).toMatchObject([{ name: 'region', type: 'string' }]);
+  await expectBody(ann.put(`/queries/${id}`, { query: 'select nothing from nowhere' }), 200, { fields: [] });
+});
+
+test('a query with invalid placeholders is refused on save', async ({ ann, source }) => {
+  const post = (input: object) => ann.post('/queries', { name: 'X', datasourceId: source.id, ...input });
+  await expectError(post({ query: 'select {{x}}' }), 400, /\{\{x\}\}/);
+  await expectError(post({ query: '  ' }), 400, 'query is required');
+  await expectError(post({ query: 'select 1', language: 'mdx' }), 400);
+  await expectError(post({ query: `select '{{x}}'`, params: [{ name: 'x', dataType: 'string' }] }), 400);
+});
+
+test('a response can be sent back', async ({ ann, source }) => {
+  const { id } = await ann.creates('/queries', { ...BY_REGION, name: 'Round trip', datasourceId: source.id });
+  const { body } = await ann.get(`/queries/${id}`);
+  await expectBody(ann.put(`/queries/${id}`, { ...body, name: 'Sent back' }), 200, {
+    name: 'Sent back',
+    params: body.params,
   });
 });
 
-test('a placeholder without a definition is refused when it is saved', async ({ ann, source }) => {
-  const post = (more: object) => ann.post('/queries', { name: 'X', datasourceId: source.id, ...more });
-  expect(await post({ query: 'select {{x}}' })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('{{x}}') },
-  });
-  expect(await post({ query: '  ' })).toMatchObject({ status: 400, body: { message: 'query is required' } });
-  expect(await post({ query: 'select 1', language: 'mdx' })).toMatchObject({ status: 400 });
-  expect(await post({ query: `select '{{x}}'`, params: [{ name: 'x', dataType: 'string' }] })).toMatchObject({
-    status: 400,
-  });
+test('a query cannot be saved on a datasource that the caller cannot read', async ({ bob, source }) => {
+  const response = bob.post('/queries', { name: 'X', datasourceId: source.id, query: 'select 1' });
+  await expectError(response, 404, new RegExp(source.id));
 });
 
-test('an answer can be sent back', async ({ ann, source }) => {
-  const made = await ann.creates('/queries', { ...BY_REGION, name: 'Back', datasourceId: source.id });
-  const { body } = await ann.get(`/queries/${made.id}`);
-  expect(await ann.put(`/queries/${made.id}`, { ...body, name: 'And forth' })).toMatchObject({
-    status: 200,
-    body: { name: 'And forth', params: body.params },
-  });
-});
-
-test('nobody saves a query on a datasource that they may not read', async ({ bob, source }) => {
-  expect(await bob.post('/queries', { name: 'X', datasourceId: source.id, query: 'select 1' })).toMatchObject({
-    status: 404,
-    body: { message: expect.stringContaining(source.id) },
-  });
-});
-
-test('a query runs on its owner’s right to the datasource', async ({ admin, ann, bob, shop }) => {
+test('a query runs with its owner’s permission on the datasource', async ({ admin, ann, bob, shop }) => {
   const { id } = await makeSource(admin, shop, { ownerId: ann.id });
-  const query = await ann.creates('/queries', { name: 'Given', datasourceId: id, query: 'select 1 as one' });
+  const query = await ann.creates('/queries', { name: 'Handed over', datasourceId: id, query: 'select 1 as one' });
   await ann.put(`/queries/${query.id}`, { ownerId: bob.id });
-  expect(await ann.get(`/queries/${query.id}`)).toMatchObject({ status: 404 });
-  expect(await bob.post(`/queries/${query.id}/_run`, {})).toMatchObject({ status: 403 });
+  await expectError(ann.get(`/queries/${query.id}`), 404);
+  await expectError(bob.post(`/queries/${query.id}/_run`, {}), 403);
   await admin.put(`/datasources/${id}`, { ownerId: bob.id });
   expect((await bob.post(`/queries/${query.id}/_run`, {})).body.rows).toEqual([{ one: 1 }]);
 });
 
-test('a query that a dataset follows is not deleted', async ({ ann, source }) => {
+test('a query that a dataset follows cannot be deleted', async ({ ann, source }) => {
   const query = await ann.creates('/queries', { name: 'Followed', datasourceId: source.id, query: 'select 1 as one' });
   const dataset = await ann.creates('/datasets', { name: 'Follower', queryId: query.id });
-  expect(await ann.delete(`/queries/${query.id}`)).toMatchObject({
-    status: 409,
-    body: { message: 'The query is in use by dataset "Follower"' },
-  });
+  await expectError(ann.delete(`/queries/${query.id}`), 409, 'The query is in use by dataset "Follower"');
   await ann.delete(`/datasets/${dataset.id}`);
-  expect(await ann.delete(`/queries/${query.id}`)).toMatchObject({ status: 204 });
+  expect((await ann.delete(`/queries/${query.id}`)).status).toBe(204);
 });

@@ -11,7 +11,10 @@ import type { MariadbAddress } from '../../tools/mariadb.ts';
 import { mariadb } from './engines.ts';
 import { ask, loadFrom, never } from './postgres-source.ts';
 
-/** A database of the file's own in the run's MariaDB as a source, opened as its administrator: what is refused is refused for everybody. */
+/**
+ * Sets up a database of the test file in the MariaDB of the test run as a source. It is opened as administrator, so
+ * what is refused is refused for all users.
+ */
 export function useMysqlSource() {
   const database = `t_${randomUUID().replaceAll('-', '')}`;
   const source = {} as {
@@ -19,20 +22,20 @@ export function useMysqlSource() {
     database: string;
     connection: SourceConnection;
     dir: string;
-    /** The datasource's config with changes, and its secrets, opened. */
+    /** Opens a connection with a changed config or other secrets. */
     open(change?: Record<string, unknown>, secrets?: Record<string, string>): SourceConnection;
-    /** Runs SQL in the source, past the driver; one statement where values are bound. */
+    /** Runs SQL directly in the source. With values, only a single statement. */
     sql(text: string, values?: BoundValue[]): Promise<Record<string, unknown>[]>;
     load(query: BoundQuery): ReturnType<typeof loadFrom>;
     query(text: string, parameters?: BoundQuery['parameters'], limit?: number): Promise<QueryResult>;
-    /** Statements of the driver that the source is busy with; '' for a session between two. */
+    /** Returns the statements of the driver that are running in the source, '' for an idle session. */
     busy(): Promise<string[]>;
   };
   let admin: mysql.Connection;
   beforeAll(async () => {
     const { host, port, user, password } = (source.address = await mariadb());
     admin = await mysql.createConnection({ host, port, user, password, multipleStatements: true });
-    // Another file may be trying what the server's own mode does.
+    // Another test file may change the server's SQL mode.
     await admin.query(`set sql_mode = ''; create database ${database} character set utf8mb4; use ${database}`);
     source.database = database;
     source.open = (change = {}, secrets = { password }) =>
@@ -48,7 +51,9 @@ export function useMysqlSource() {
     source.busy = async () =>
       (
         await source.sql(
-          `select coalesce(info, '') as info from information_schema.processlist where db = '${database}' and id <> connection_id()`,
+          `select coalesce(info, '') as info
+          from information_schema.processlist
+          where db = '${database}' and id <> connection_id()`,
         )
       ).map((row) => String(row.info));
   });

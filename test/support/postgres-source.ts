@@ -10,7 +10,7 @@ import { runSql } from './run-sql.ts';
 
 type Parameter = BoundQuery['parameters'][number];
 
-/** A parameter typed by its value; dates are said to be dates. */
+/** Creates a bound parameter. The data type defaults to that of the value; dates require it. */
 export const bound = (name: string, value: Parameter['value'], dataType?: Parameter['dataType']): Parameter => ({
   name,
   value,
@@ -45,7 +45,10 @@ export const open = (
     .connect({ ...config, ...change }, secrets, null);
 };
 
-/** The records of segments in the one dialect, each value its text or null. A reader of its own, so that it agrees with nobody's mistakes. */
+/**
+ * Parses the records of a segment, each value its text or null. Independent of the product's CSV readers, so that it
+ * does not share their errors.
+ */
 export function parseCsv(text: string): (string | null)[][] {
   const rows: (string | null)[][] = [];
   let row: (string | null)[] = [];
@@ -67,7 +70,7 @@ export function parseCsv(text: string): (string | null)[][] {
   return rows;
 }
 
-/** All that a query answers: the records of its segments and the segments themselves, whose files in `dir` are deleted. */
+/** Loads a query's result: the records of its segments, and the segments. Deletes their files in `dir`. */
 export async function loadFrom(
   connection: SourceConnection,
   dir: string,
@@ -83,17 +86,20 @@ export async function loadFrom(
   return { rows, segments };
 }
 
-/** A database of the file's own as a source, opened as superuser: what is refused is refused for everybody. */
+/**
+ * Sets up a database of the test file as a source. It is opened as superuser, so what is refused is refused for all
+ * roles.
+ */
 export function useSource() {
   const source = {} as {
     database: TestDatabase;
     connection: SourceConnection;
     dir: string;
-    /** Runs SQL in the source, past the driver. */
+    /** Runs SQL directly in the source. */
     sql(text: string, values?: unknown[]): ReturnType<typeof runSql>;
     load(query: BoundQuery): ReturnType<typeof loadFrom>;
     query(text: string, parameters?: Parameter[], limit?: number): Promise<QueryResult>;
-    /** Statements of the driver that the source is busy with. */
+    /** Returns the statements of the driver that are running in the source. */
     busy(): Promise<string[]>;
   };
   beforeAll(async () => {
@@ -105,8 +111,11 @@ export function useSource() {
     source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
     source.busy = async () =>
       (
-        await source.sql(`select query from pg_stat_activity
-      where application_name = 'data-workspace-service' and datname = current_database()`)
+        await source.sql(
+          `select query
+          from pg_stat_activity
+          where application_name = 'data-workspace-service' and datname = current_database()`,
+        )
       ).map((row) => String(row.query));
   });
   afterAll(async () => {

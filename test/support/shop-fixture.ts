@@ -3,22 +3,29 @@ import { test as base } from './fixture.ts';
 import { createDatabase } from './postgres.ts';
 import { runSql } from './run-sql.ts';
 
-/** A database of the file's own with a small shop in it: `orders` 1 to 20, four regions in turn, amounts 10, 20, … 200. */
+/**
+ * A database of the test file with a small shop: `orders` 1 to 20, amounts 10, 20, … 200, the regions `US`, `APAC`,
+ * null and `EU` in turn.
+ */
 export interface Shop {
   url: string;
   config: Record<string, unknown>;
   secrets: Record<string, string>;
-  /** Runs SQL in it, past the service. */
+  /** Runs SQL directly in the database. */
   sql(text: string, values?: unknown[]): ReturnType<typeof runSql>;
 }
 
-const ORDERS = `create table orders (id integer primary key, region text, amount numeric(10,2), ordered_on date, note text);
-  insert into orders select n, (array['EU','US','APAC',null])[1 + n % 4], n * 10, date '2026-01-01' + n, case when n % 5 = 0 then 'Rush delivery to Zoë' end from generate_series(1, 20) n;
+const CREATE_ORDERS = `
+  create table orders (id integer primary key, region text, amount numeric(10,2), ordered_on date, note text);
+  insert into orders
+  select n, (array['EU','US','APAC',null])[1 + n % 4], n * 10, date '2026-01-01' + n,
+    case when n % 5 = 0 then 'Rush delivery to Zoë' end
+  from generate_series(1, 20) n;
   comment on table orders is 'for tests'`;
 
 async function openShop(): Promise<Shop & { drop(): Promise<void> }> {
   const database = await createDatabase('template0');
-  await runSql(database.url, ORDERS);
+  await runSql(database.url, CREATE_ORDERS);
   const { hostname, port, pathname, username, password } = new URL(database.url);
   return {
     url: database.url,
@@ -29,7 +36,7 @@ async function openShop(): Promise<Shop & { drop(): Promise<void> }> {
   };
 }
 
-/** The world with a shop, and a datasource of it that the superuser made and gave to ann. */
+/** Fixtures of a service with a shop database, and a datasource for it that is owned by ann. */
 export const test = base.extend<{ shop: Shop; source: { id: string } }>({
   shop: [
     async ({}, use) => {
@@ -45,11 +52,12 @@ export const test = base.extend<{ shop: Shop; source: { id: string } }>({
   ],
 });
 
+/** Creates a datasource for a shop database. */
 export const makeSource = (
-  maker: Client,
+  client: Client,
   { config, secrets }: Shop,
-  more: Record<string, unknown> = {},
+  input: Record<string, unknown> = {},
 ): Promise<{ id: string; slug: string }> =>
-  maker.creates('/datasources', { name: 'Shop', type: 'postgres', config, secrets, ...more });
+  client.creates('/datasources', { name: 'Shop', type: 'postgres', config, secrets, ...input });
 
 export const ORDERS_QUERY = 'select id, region, amount, ordered_on, note from orders order by id';

@@ -11,10 +11,10 @@ import { newId } from '../../src/core/id.ts';
 import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
 import { ask, never, parseCsv } from './postgres-source.ts';
 
-/** The driver of an uploaded file, by its id. */
+/** Returns the driver of uploaded files with this id. */
 export const driverOf = (id: string) => createDrivers({ ownDatabase: null }).driverOf(id);
 
-/** Ids of a process's query processes. */
+/** Returns the process ids of a process's query processes. */
 export function queryProcesses(parent: number = process.pid): number[] {
   const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
     textAt(`/proc/${parent}/task/${task}/children`).split(/\s+/).filter(Boolean),
@@ -22,7 +22,7 @@ export function queryProcesses(parent: number = process.pid): number[] {
   return children.filter((child) => textAt(`/proc/${child}/cmdline`).includes('query-process')).map(Number);
 }
 
-/** Nothing of what is gone. */
+/** Returns the content of a file, '' if it does not exist. */
 function textAt(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -31,32 +31,35 @@ function textAt(path: string): string {
   }
 }
 
-/** Whether a process lives; one that only waits to be buried does not. */
+/** Returns whether a process is running. A zombie is not. */
 export const isAlive = (pid: number): boolean => /\) [^Z] /.test(textAt(`/proc/${pid}/stat`));
 
-/** Waits for a condition; the test's own time limit is the only clock. */
+/** Waits for a condition, until the timeout of the test. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(20);
 }
 
-/** What a promise fails with, looked at later than it may fail. */
+/**
+ * Returns what a promise rejects with. Attaches its handler at once, so that the promise may reject before it is
+ * awaited.
+ */
 export const failure = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => undefined,
     (error: unknown) => error,
   );
 
-/** An open uploaded file, and what tests ask of it. */
+/** An open uploaded file. */
 export interface OpenFile {
   connection: SourceConnection;
   query(text: string, parameters?: BoundQuery['parameters'], limit?: number): Promise<QueryResult>;
-  /** Reads all segments: their records and the segments themselves. */
+  /** Loads a query's result: the records of its segments, and the segments. */
   load(query: BoundQuery): Promise<{ rows: (string | null)[][]; segments: Segment[] }>;
-  /** Loads a query's rows into a real index, as a refresh does, and reads them back. */
+  /** Loads a query's rows into a DuckDB index like a refresh, and reads them back. */
   index(text: string): Promise<{ generation: Generation; rows: Record<string, unknown>[] }>;
 }
 
-/** A folder for the file's tests, and how they open files in it. */
+/** Sets up a folder for the files of a test file, and functions that open them. */
 export function useFiles() {
   const files = {} as {
     dir: string;
@@ -125,5 +128,5 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
   };
 }
 
-/** Files that a folder holds. */
+/** Lists the names of the files in a folder. */
 export const filesIn = (dir: string): Promise<string[]> => readdir(dir);

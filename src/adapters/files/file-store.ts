@@ -58,8 +58,7 @@ async function write(
   try {
     for await (const chunk of content) {
       size += chunk.byteLength;
-      if (maxBytes > 0 && size > maxBytes)
-        throw tooLarge(`The file has more than ${maxBytes} bytes, the most that can be taken`);
+      if (maxBytes > 0 && size > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);
       hash.update(chunk);
       await handle.writeFile(chunk);
     }

@@ -7,7 +7,12 @@ import { badInput, conflict, notFound } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { checkParameters, type ParameterDefinition } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkOwnerMayUse, dialectOf, usable, type DatasourceUse } from '../datasource/datasource-access.ts';
+import {
+  checkOwnerMayUse,
+  dialectOf,
+  loadUsableDatasource,
+  type DatasourceUse,
+} from '../datasource/datasource-access.ts';
 import { sameDefinitions, storedDefinitions } from '../datasource/query-parameter.ts';
 import { load } from '../resource/load-resource.ts';
 
@@ -122,7 +127,7 @@ async function resolveLinkedQuery(
   params: ParameterDefinition[],
 ): Promise<QuerySource> {
   const saved = await load(ctx, tx, SAVED_QUERY, queryId, 'query:read');
-  const datasource = await usable(ctx, tx, saved.datasourceId, 'datasource:read');
+  const datasource = await loadUsableDatasource(ctx, tx, saved.datasourceId, 'datasource:read');
   const unknown = params.find(({ name }) => !saved.params.some((parameter) => parameter.name === name));
   if (unknown) throw invalid('params', `names ${JSON.stringify(unknown.name)}, which is not a parameter of the query`);
   const isOverride = (own: ParameterDefinition) =>
@@ -143,7 +148,7 @@ async function resolveOwnQuery(
   query: string,
   params: ParameterDefinition[],
 ): Promise<QuerySource> {
-  const datasource = await usable(ctx, tx, datasourceId, 'datasource:run');
+  const datasource = await loadUsableDatasource(ctx, tx, datasourceId, 'datasource:run');
   checkText(query, 'query', Infinity);
   checkParameters(query, params, dialectOf(datasource.type));
   return { queryId: null, datasourceId: datasource.id, query, params: storedDefinitions(params) };

@@ -7,7 +7,7 @@ import type { Context } from '../../core/context.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
-import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
+import { loadSource, toRunError, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
 import { load } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
@@ -34,7 +34,7 @@ export async function run(
         (connection, signal) => countRows(connection, query, signal, (current) => job.progress({ current })),
         { signal: job.signal },
       ).catch((error: unknown) => {
-        throw runFailure(error);
+        throw toRunError(error);
       });
       return {
         records,
@@ -67,7 +67,7 @@ export function prepareRun(ctx: Context, id: string, params: Record<string, unkn
       : bindParameters(definitions.map((definition) => ({ ...definition, required: false })));
     return {
       datasetId: dataset.id,
-      source: await readSource(tx, tenantId, datasourceId),
+      source: await loadSource(tx, tenantId, datasourceId),
       query: { text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS },
       flow: dataset.flow,
     };

@@ -1,30 +1,24 @@
 import type { Dataset } from '../../../entities/dataset.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
+import type { UploadDatasetInput } from '../../../entities/upload-input.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput } from '../../core/errors.ts';
 import { titleOf } from '../../core/files.ts';
 import { parseFlow } from '../../core/flow/parse.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { checkParameters, type ParameterDefinition } from '../../core/parameters.ts';
+import { checkParameters } from '../../core/parameters.ts';
 import { dialectOf } from '../datasource/datasource-access.ts';
 import { withSource } from '../datasource/datasource-connection.ts';
 import { createUploaded } from '../datasource/datasource-upload.ts';
 import { storedDefinitions } from '../datasource/query-parameter.ts';
-import { receiveFile, type ReceivedFile, type UploadInput } from '../datasource/upload.ts';
+import { receiveFile, type ReceivedFile } from '../datasource/upload.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { createOwned, type OwnedInput } from '../resource/owned-kind.ts';
+import { createOwned } from '../resource/owned-kind.ts';
 import { startRefresh } from './dataset-refresh.ts';
 
-interface DatasetUploadInput extends UploadInput, OwnedInput {
-  /** A table of the file. Exclusive with `query`. */
-  table?: string | null;
-  query?: string | null;
-  params?: ParameterDefinition[] | null;
-  flow?: unknown[] | null;
-  settings?: Record<string, unknown> | null;
-  fieldSecurityEnabled?: boolean | null;
+interface DatasetUploadInput extends UploadDatasetInput {
   /** The client's name for the operation. */
   progress?: string | number | null;
 }

@@ -7,7 +7,7 @@ import { printPrincipal } from '../../core/viewer.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { planOf } from '../../core/visual/plan.ts';
-import { criteriaOf } from '../report/dataset-reference-checks.ts';
+import { referenceCriteria } from '../report/dataset-reference-checks.ts';
 import { ownershipLevel, loadSharedLevels, type Grantee } from '../resource/access-level.ts';
 import { loadNames } from '../resource/activity.ts';
 import { aggregationOf } from './dataset-aggregate.ts';
@@ -67,7 +67,7 @@ export const referenceProblem = (
   { filter, chips }: { filter: ReferenceFilter; chips: readonly Chip[] },
   fields: readonly Field[],
 ): string | null =>
-  problemOf(criteriaOf(filter), fields, false) ??
+  problemOf(referenceCriteria(filter), fields, false) ??
   missing(
     chips.map(({ field }) => field),
     fields,

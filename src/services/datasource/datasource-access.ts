@@ -13,18 +13,29 @@ import {
 import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 
-/** What one may want of a datasource: to build on queries that others wrote for it, or to have it run one's own text. */
+/**
+ * Permission on a datasource that a query requires: `read` to follow a saved query, `run` to run a text of one's own.
+ */
 export type DatasourceUse = 'datasource:read' | 'datasource:run';
 
-/** A datasource that the caller names beside the resource that the call is about: 404 when they may not read it, 403 when they may not do that. */
-export const usable = (ctx: Context, tx: Transaction, id: string, use: DatasourceUse): Promise<Datasource> =>
-  // `If-Match` speaks of the resource of the call, not of this one.
-  load(ctx, tx, DATASOURCE, id, use);
+/**
+ * Loads a datasource that another resource refers to. `If-Match` is not checked, as it applies to that other resource.
+ * Throws NOT_FOUND if the caller may not read the datasource, FORBIDDEN without the permission.
+ */
+export const loadUsableDatasource = (
+  ctx: Context,
+  tx: Transaction,
+  id: string,
+  use: DatasourceUse,
+): Promise<Datasource> => load(ctx, tx, DATASOURCE, id, use);
 
-/** How a datasource of this type reads its SQL. */
+/** Returns the SQL dialect of a datasource type. */
 export const dialectOf = (type: string): SqlDialect => (type === 'mysql' ? 'mysql' : 'standard');
 
-/** 403 unless the owner of a dataset or query may use its datasource: what runs without its owner watching runs on the owner's right (contract 3). */
+/**
+ * Throws FORBIDDEN unless the owner of a dataset or query has the permission on its datasource. Datasets and queries
+ * run with the permissions of their owner (docs/contract.md#access).
+ */
 export async function checkOwnerMayUse(
   tx: Transaction,
   tenantId: string,
@@ -37,13 +48,13 @@ export async function checkOwnerMayUse(
     values: [tenantId, datasourceId],
   });
   const level = datasource
-    ? await levelOfPrincipal(tx, tenantId, ownerId, { id: datasourceId, ...datasource })
+    ? await accessLevelOfPrincipal(tx, tenantId, ownerId, { id: datasourceId, ...datasource })
     : LEVEL.none;
   if (!levelAllows(level, use)) throw refused(`The owner lacks the permission ${use} on the datasource`);
 }
 
-/** The level that a principal, who need not be calling, has on a resource. */
-async function levelOfPrincipal(
+/** Returns the access level that a principal has on a resource. The principal need not be the caller. */
+async function accessLevelOfPrincipal(
   tx: Transaction,
   tenantId: string,
   principal: string,

@@ -6,26 +6,29 @@ import { schemaError } from '../resource/schema-validation.ts';
 
 const ajv = new Ajv({ allErrors: true, useDefaults: true });
 
-/** The driver of a datasource's type; an unknown type is 400 and named. */
+/** Returns the driver of a datasource type. Throws BAD_USER_INPUT for an unknown type. */
 export function driverOf({ drivers }: Pick<Platform, 'drivers'>, type: string): Driver {
   const driver = drivers.get(type);
   if (!driver)
-    throw badInput(`There is no datasource type ${JSON.stringify(type)}; known are ${[...drivers.keys()].join(', ')}`);
+    throw badInput(`Unknown datasource type ${JSON.stringify(type)}. Known types: ${[...drivers.keys()].join(', ')}`);
   return driver;
 }
 
-/** A connection's config as it is kept: checked against the driver's JSON Schema, its defaults filled in. 400 naming the path of what does not fit. */
-export const checkedConfig = (driver: Driver, config: unknown): Record<string, unknown> =>
-  checked(driver.configSchema, config, 'config') as Record<string, unknown>;
+/**
+ * Validates a datasource's config against the driver's JSON Schema and returns it with defaults filled in.
+ * Throws BAD_USER_INPUT with one validation issue per invalid path.
+ */
+export const validateDatasourceConfig = (driver: Driver, config: unknown): Record<string, unknown> =>
+  validate(driver.configSchema, config, 'config') as Record<string, unknown>;
 
-/** The same for secrets. No message holds a value. */
-export const checkedSecrets = (driver: Driver, secrets: unknown): Record<string, string> =>
-  checked(driver.secretsSchema, secrets, 'secrets') as Record<string, string>;
+/** Validates a datasource's secrets like its config. Error messages contain no values. */
+export const validateDatasourceSecrets = (driver: Driver, secrets: unknown): Record<string, string> =>
+  validate(driver.secretsSchema, secrets, 'secrets') as Record<string, string>;
 
-function checked(schema: Record<string, unknown>, given: unknown, root: string): unknown {
-  // Defaults are filled into what is checked, and the caller's object is not ours to change. (Ajv keeps what it compiled by the schema's identity.)
-  const value = structuredClone(given);
-  const valid = ajv.compile(schema);
-  if (valid(value)) return value;
-  throw schemaError(valid.errors!, root);
+function validate(schema: Record<string, unknown>, input: unknown, root: string): unknown {
+  // Ajv fills in defaults in place, so it works on a copy. It caches compiled schemas by object identity.
+  const value = structuredClone(input);
+  const isValid = ajv.compile(schema);
+  if (isValid(value)) return value;
+  throw schemaError(isValid.errors!, root);
 }

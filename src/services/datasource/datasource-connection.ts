@@ -5,59 +5,65 @@ import type { Transaction } from '../../core/platform.ts';
 import type { SourceConnection } from '../../core/row-source.ts';
 import { driverOf } from './datasource-config.ts';
 
-/** Where a datasource is and how it is opened; its secrets still sealed. */
+/** What is required to open a datasource. The secrets are still encrypted. */
 export interface SealedSource extends Record<string, unknown> {
   type: string;
   config: Record<string, unknown>;
   secrets: string | null;
-  /** The uploaded file that it is; null for servers. */
+  /** Id of the uploaded file. Null for a database server. */
   fileId: string | null;
 }
 
-/** Reads what opens a datasource. Rights are checked before. */
-export async function readSource(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<SealedSource> {
+/** Loads what is required to open a datasource. The caller has checked permissions before. */
+export async function loadSource(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<SealedSource> {
   const [source] = await tx.query<SealedSource>({
-    text: `select type, config, secrets, file_id as "fileId" from dws.datasource where tenant_id = $1 and id = $2`,
+    text: `
+      select type, config, secrets, file_id as "fileId"
+      from dws.datasource
+      where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
   return source!;
 }
 
-/** A caller who asks many sources at once waits in turn: every piece of work is a connection to somebody's database. */
-const BRIEF = new ConcurrencyGate(16, 200, 'Too many queries wait for their sources');
-/** What may take an hour does not keep the others waiting. */
-const LONG = new ConcurrencyGate(8, 100, 'Too many runs wait for their sources');
+/** Limits the number of concurrent interactive connections to customers' databases. */
+const INTERACTIVE_GATE = new ConcurrencyGate(16, 200, 'Too many queries are waiting for their datasources');
+/** Limits runs with a timeout of their own separately: they can take an hour and must not block interactive queries. */
+const LONG_RUN_GATE = new ConcurrencyGate(8, 100, 'Too many runs are waiting for their datasources');
 
-interface Limits {
-  /** Milliseconds; `QUERY_TIMEOUT_MS` by default. */
-  longest?: number;
-  /** A further reason to stop. */
+interface SourceLimits {
+  /** Timeout. Default: `QUERY_TIMEOUT_MS`. */
+  timeoutMs?: number;
+  /** Additional signal that aborts the work. */
   signal?: AbortSignal;
 }
 
 /**
- * Opens a source for one interactive piece of work. It is given up when it takes too long and when the client hangs up, down to the statement in the
- * source. An unreachable source is `upstreamFailed`.
+ * Opens a source, runs `work` on the connection and closes it. Aborts the work, including the statement in the source,
+ * on timeout or when the client disconnects. Throws UPSTREAM_FAILED on timeout or if the source is unreachable.
  */
 export async function withSource<T>(
   { platform, request }: Context,
   source: SealedSource,
   work: (connection: SourceConnection, signal: AbortSignal) => Promise<T>,
-  limits: Limits = {},
+  limits: SourceLimits = {},
 ): Promise<T> {
-  const { longest = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
-  const late = AbortSignal.timeout(longest);
+  const { timeoutMs = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
+  const timeout = AbortSignal.timeout(timeoutMs);
   const connection = driverOf(platform, source.type).connect(
     source.config,
-    openedSecrets(platform, source.secrets),
-    pathOf(platform, source),
+    openSecrets(platform, source.secrets),
+    sourceFilePath(platform, source),
   );
-  const stop = AbortSignal.any([request.signal, late, ...(signal ? [signal] : [])]);
+  const stop = AbortSignal.any([request.signal, timeout, ...(signal ? [signal] : [])]);
+  const gate = limits.timeoutMs === undefined ? INTERACTIVE_GATE : LONG_RUN_GATE;
   try {
-    return await (limits.longest === undefined ? BRIEF : LONG).run(stop, () => work(connection, stop));
+    return await gate.run(stop, () => work(connection, stop));
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (late.aborted && !signal?.aborted) throw upstreamFailed(`query timeout after ${longest} ms`, { cause: error });
+    if (timeout.aborted && !signal?.aborted) {
+      throw upstreamFailed(`query timeout after ${timeoutMs} ms`, { cause: error });
+    }
     throw error;
   } finally {
     await connection.close();
@@ -65,15 +71,17 @@ export async function withSource<T>(
 }
 
 /**
- * What a source, or a dataset's flow on its columns, refuses while the dataset runs is a failure of the run and not of the request: 500 with its words
- * (specification, "Errors"; contract 4, `UPSTREAM_FAILED`). What is wrong with a request is found before.
+ * Converts BAD_USER_INPUT from a source, or from a dataset's flow, during a run into UPSTREAM_FAILED: the run failed,
+ * not the request (docs/contract.md#errors). Returns other errors as they are.
  */
-export const runFailure = (error: unknown): unknown =>
+export const toRunError = (error: unknown): unknown =>
   error instanceof ApiError && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error;
 
-/** Where the file of a source lies; null for servers. */
-export const pathOf = ({ files }: Context['platform'], { fileId }: Pick<SealedSource, 'fileId'>): string | null =>
-  fileId ? files.path(fileId) : null;
+/** Returns the path of a source's file. Null for a database server. */
+export const sourceFilePath = (
+  { files }: Context['platform'],
+  { fileId }: Pick<SealedSource, 'fileId'>,
+): string | null => (fileId ? files.path(fileId) : null);
 
-const openedSecrets = ({ secrets }: Context['platform'], sealed: string | null): Record<string, string> =>
+const openSecrets = ({ secrets }: Context['platform'], sealed: string | null): Record<string, string> =>
   sealed ? (JSON.parse(secrets.open(sealed)) as Record<string, string>) : {};

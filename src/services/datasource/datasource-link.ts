@@ -1,3 +1,4 @@
+import type { CreateDatasourceLinkInput } from '../../../entities/datasource-link-input.ts';
 import { DatasourceLink, type DatasourceLinkType } from '../../../entities/datasource-link.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
@@ -5,35 +6,32 @@ import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
-import { usable } from './datasource-access.ts';
+import { loadUsableDatasource } from './datasource-access.ts';
 
-/** What a link can mean. Links are records: nothing is joined by them. */
+/** The types of links. Links are documentation: no query is joined by them. */
 export const LINK_TYPES: readonly { id: DatasourceLinkType; name: string; description: string }[] = [
-  { id: 'foreign-key', name: 'Foreign key', description: 'The source’s fields are the key of a row of the target.' },
+  {
+    id: 'foreign-key',
+    name: 'Foreign key',
+    description: 'The source fields are a foreign key: they identify one row of the target.',
+  },
   {
     id: 'lookup',
     name: 'Lookup',
-    description: 'The source’s fields are looked up in the target, which may have several such rows or none.',
+    description: 'The source fields are looked up in the target, with any number of matching rows.',
   },
 ];
 
-export interface DatasourceLinkInput {
-  targetDatasourceId: string;
-  type: DatasourceLinkType;
-  /** Source field to target field. */
-  mappings?: Record<string, unknown> | null;
-}
-
-/** Links a datasource that the caller may write to one that they may read, which may be the same. Answers the link's id. */
+/** Links a datasource that the caller may write to one that they may read, or to itself. Returns the link's id. */
 export async function create(
   ctx: Context,
   sourceId: string,
-  { targetDatasourceId, type, mappings }: DatasourceLinkInput,
+  { targetDatasourceId, type, mappings }: CreateDatasourceLinkInput,
 ): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const source = await load(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
-    const target = await usable(ctx, tx, targetDatasourceId, 'datasource:read');
+    const target = await loadUsableDatasource(ctx, tx, targetDatasourceId, 'datasource:read');
     const link = tx.em.create(
       DatasourceLink,
       {
@@ -41,7 +39,7 @@ export async function create(
         sourceDatasourceId: source.id,
         targetDatasourceId: target.id,
         type,
-        mappings: checkedMappings(mappings ?? {}),
+        mappings: checkMappings(mappings ?? {}),
       },
       { partial: true },
     );
@@ -50,7 +48,7 @@ export async function create(
   });
 }
 
-/** Takes a link away; whoever may write its source does. */
+/** Deletes a link of a datasource that the caller may write. Throws NOT_FOUND for an unknown link. */
 export async function remove(ctx: Context, sourceId: string, linkId: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const source = await load(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
@@ -64,8 +62,8 @@ export async function remove(ctx: Context, sourceId: string, linkId: string): Pr
 
 const MAX_MAPPINGS = 100;
 
-function checkedMappings(given: Record<string, unknown>): Record<string, string> {
-  const entries = Object.entries(given);
+function checkMappings(mappings: Record<string, unknown>): Record<string, string> {
+  const entries = Object.entries(mappings);
   if (entries.length > MAX_MAPPINGS) throw invalid('mappings', `must have at most ${MAX_MAPPINGS} entries`);
   return Object.fromEntries(
     entries.map(([from, to]) => {

@@ -1,3 +1,4 @@
+import type { AdHocQueryInput } from '../../../entities/datasource-input.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
@@ -7,23 +8,23 @@ import type { ConnectionTest, QueryResult, SourceTable } from '../../core/row-so
 import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { dialectOf } from './datasource-access.ts';
-import { readSource, withSource, type SealedSource } from './datasource-connection.ts';
+import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';
 
-/** Rows that a query for people answers (contract 5). */
+/** Limits of the rows that an interactive query returns (docs/contract.md#queries). */
 const MAX_ROWS = 1000;
 const DEFAULT_ROWS = 100;
 
-/** Tries the connection. A source that cannot be used is an answer, not an error. */
-export async function test(ctx: Context, id: string): Promise<ConnectionTest> {
-  const source = await open(ctx, id, 'datasource:write');
-  const began = performance.now();
+/** Tests the connection. A source that cannot be used is a result with `ok: false`, not an error. */
+export async function testConnection(ctx: Context, id: string): Promise<ConnectionTest> {
+  const source = await loadPermittedSource(ctx, id, 'datasource:write');
+  const startedAt = performance.now();
   try {
     return await withSource(ctx, source, (connection, signal) => connection.test(signal));
   } catch (error) {
     if (!(error instanceof ApiError) || ctx.request.signal.aborted) throw error;
     return {
       ok: false,
-      latency: Math.round(performance.now() - began),
+      latency: Math.round(performance.now() - startedAt),
       version: null,
       warnings: [],
       message: error.message,
@@ -31,30 +32,27 @@ export async function test(ctx: Context, id: string): Promise<ConnectionTest> {
   }
 }
 
-/** The tables and views that the connection's role sees. */
-export async function schema(ctx: Context, id: string): Promise<SourceTable[]> {
-  return withSource(ctx, await open(ctx, id, 'datasource:run'), (connection, signal) => connection.schema(signal));
+/** Lists the tables and views that the connection's role can see. */
+export async function listTables(ctx: Context, id: string): Promise<SourceTable[]> {
+  const source = await loadPermittedSource(ctx, id, 'datasource:run');
+  return withSource(ctx, source, (connection, signal) => connection.schema(signal));
 }
 
-export interface AdHocQuery {
-  query: string;
-  /** Values by name, typed as they are. */
-  params?: Record<string, unknown> | null;
-  limit?: number | null;
-}
-
-/** Runs a query of the caller's own, read-only, for at most 1,000 rows. The source's complaint about it is 400, an unreachable source 500. */
-export async function query(
+/**
+ * Runs the caller's own query, read-only. Throws BAD_USER_INPUT with the source's message for an invalid query,
+ * UPSTREAM_FAILED if the source is unreachable.
+ */
+export async function runAdHocQuery(
   ctx: Context,
   id: string,
-  { query: text, params, limit }: AdHocQuery,
+  { query: text, params, limit }: AdHocQueryInput,
 ): Promise<QueryResult> {
-  const source = await open(ctx, id, 'datasource:write');
-  const parameters = valuesOf(checkText(text, 'query', Infinity), params ?? {}, source.type);
+  const source = await loadPermittedSource(ctx, id, 'datasource:write');
+  const parameters = bindUndefinedParameters(checkText(text, 'query', Infinity), params ?? {}, source.type);
   return runQuery(ctx, source, text, parameters, limit);
 }
 
-/** Runs a query whose parameters are bound, for at most `limit` rows (100 unless said, 1,000 at most). */
+/** Runs a query with bound parameters. Returns at most `limit` rows (default 100, maximum 1000). */
 export function runQuery(
   ctx: Context,
   source: SealedSource,
@@ -63,31 +61,35 @@ export function runQuery(
   limit?: number | null,
 ): Promise<QueryResult> {
   const rows = limit ?? DEFAULT_ROWS;
-  if (!Number.isInteger(rows) || rows < 1 || rows > MAX_ROWS)
+  if (!Number.isInteger(rows) || rows < 1 || rows > MAX_ROWS) {
     throw invalid('limit', `must be a whole number from 1 to ${MAX_ROWS}`);
+  }
   return withSource(ctx, source, (connection, signal) =>
     connection.query({ text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS }, rows, signal),
   );
 }
 
-/** Without definitions every placeholder needs a value, and the value says its type. */
-function valuesOf(text: string, params: Record<string, unknown>, type: string): BoundParameter[] {
-  const names = [
-    ...new Set(
-      parseTemplate(text, dialectOf(type)).flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name])),
-    ),
-  ];
+/** Binds the placeholders of a query without parameter definitions: each requires a value, whose type is the type. */
+function bindUndefinedParameters(
+  text: string,
+  params: Record<string, unknown>,
+  datasourceType: string,
+): BoundParameter[] {
+  const pieces = parseTemplate(text, dialectOf(datasourceType));
+  const names = [...new Set(pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name])))];
   const missing = names.find((name) => !Object.hasOwn(params, name));
   if (missing !== undefined) throw invalid(`params.${missing}`, 'is required');
-  const dataType = (value: unknown): ParameterDefinition['dataType'] =>
-    typeof value === 'number' || typeof value === 'boolean' ? (typeof value as 'number' | 'boolean') : 'string';
   return bindParameters(
-    names.map((name) => ({ name, dataType: dataType(params[name]) })),
+    names.map((name) => ({ name, dataType: dataTypeOf(params[name]) })),
     params,
   );
 }
 
-const open = (ctx: Context, id: string, permission: ResourcePermission): Promise<SealedSource> =>
-  ctx.transaction(async (tx) =>
-    readSource(tx, ctx.viewer.tenantId, (await load(ctx, tx, DATASOURCE, id, permission)).id),
-  );
+const dataTypeOf = (value: unknown): ParameterDefinition['dataType'] =>
+  typeof value === 'number' || typeof value === 'boolean' ? (typeof value as 'number' | 'boolean') : 'string';
+
+const loadPermittedSource = (ctx: Context, id: string, permission: ResourcePermission): Promise<SealedSource> =>
+  ctx.transaction(async (tx) => {
+    const datasource = await load(ctx, tx, DATASOURCE, id, permission);
+    return loadSource(tx, ctx.viewer.tenantId, datasource.id);
+  });

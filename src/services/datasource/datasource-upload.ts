@@ -1,19 +1,23 @@
 import type { Datasource } from '../../../entities/datasource.ts';
+import type { UploadDatasourceInput } from '../../../entities/upload-input.ts';
 import type { Context } from '../../core/context.ts';
 import { titleOf } from '../../core/files.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { createOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
-import { receiveFile, type ReceivedFile, type UploadInput } from './upload.ts';
+import { receiveFile, type ReceivedFile } from './upload.ts';
 
-/** Makes a datasource of a file. Its name is the file's unless the input says otherwise. Answers the id. */
-export const upload = (ctx: Context, input: UploadInput & OwnedInput): Promise<string> =>
+/** Creates a datasource from a file. Its name defaults to the file name without extension. Returns the id. */
+export const upload = (ctx: Context, input: UploadDatasourceInput): Promise<string> =>
   receiveFile(ctx, input, (file, common) =>
     ctx.transaction(async (tx) => (await createUploaded(ctx, tx, file, common, false)).id),
   );
 
-/** The rows of an uploaded file: its own and its datasource's. `embedded` says that nobody asked for the datasource as such. */
+/**
+ * Creates the rows of an uploaded file: the file's own and its datasource's. `embedded` marks a datasource that is only
+ * a part of an uploaded dataset. Throws PAYLOAD_TOO_LARGE past the tenant's quota.
+ */
 export async function createUploaded(
   ctx: Context,
   tx: Transaction,
@@ -24,7 +28,9 @@ export async function createUploaded(
   const { tenantId } = ctx.viewer;
   await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, file.size);
   await tx.query({
-    text: `insert into dws.stored_file (id, tenant_id, filename, content_type, size, sha256) values ($1, $2, $3, $4, $5, $6)`,
+    text: `
+      insert into dws.stored_file (id, tenant_id, filename, content_type, size, sha256)
+      values ($1, $2, $3, $4, $5, $6)`,
     values: [file.id, tenantId, file.filename, file.contentType, file.size, file.sha256],
   });
   return createOwned(

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { CreateDatasourceInput, UpdateDatasourceInput } from '../../../entities/datasource-input.ts';
 import type { Datasource } from '../../../entities/datasource.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden } from '../../core/errors.ts';
@@ -6,42 +7,37 @@ import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { dropFileRow } from '../dataset/dataset-upload-cleanup.ts';
 import { load } from '../resource/load-resource.ts';
-import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
-import { checkedConfig, checkedSecrets, driverOf } from './datasource-config.ts';
-import { readSource } from './datasource-connection.ts';
+import { driverOf, validateDatasourceConfig, validateDatasourceSecrets } from './datasource-config.ts';
+import { loadSource } from './datasource-connection.ts';
 
-export interface DatasourceInput extends OwnedInput {
-  config?: Record<string, unknown> | null;
-  /** Write-only: absent keeps them, null clears them. */
-  secrets?: Record<string, unknown> | null;
-}
-
-/** Makes a datasource. Answers the id. */
+/** Creates a datasource without testing the connection. Returns the id. */
 export async function create(
   ctx: Context,
-  { type, config, secrets, ...input }: DatasourceInput & { type: string },
+  { type, config, secrets, ...input }: CreateDatasourceInput,
 ): Promise<string> {
   const driver = driverOf(ctx.platform, type);
-  if (driver.upload)
+  if (driver.upload) {
     throw invalid(
       'type',
-      `must not be "${type}" here: a datasource of this type is an uploaded file, made by POST /api/datasources/_upload or uploadDatasource`,
+      `must not be "${type}": upload the file with POST /api/datasources/_upload or uploadDatasource`,
     );
-  const checked = {
+  }
+  const content = {
     type,
-    config: checkedConfig(driver, config ?? {}),
-    secrets: sealed(ctx, checkedSecrets(driver, secrets ?? {})),
+    config: validateDatasourceConfig(driver, config ?? {}),
+    secrets: sealSecrets(ctx, validateDatasourceSecrets(driver, secrets ?? {})),
   };
-  return ctx.transaction(async (tx) => (await createOwned(ctx, tx, DATASOURCE, input, checked)).id);
+  return ctx.transaction(async (tx) => (await createOwned(ctx, tx, DATASOURCE, input, content)).id);
 }
 
-/** Changes a datasource; where it connects to only by those who may make one. Answers the id. */
+/** Changes a datasource. Changing its connection requires `datasources:create`. Returns the id. */
 export async function update(
   ctx: Context,
   id: string,
-  { config, secrets, ...input }: DatasourceInput,
+  { config, secrets, ...input }: UpdateDatasourceInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch });
@@ -51,41 +47,48 @@ export async function update(
   });
 }
 
+/** Absent secrets stay as they are, null clears them. */
 async function updateConnection(
   ctx: Context,
   tx: Transaction,
   datasource: Datasource,
-  { config, secrets }: Pick<DatasourceInput, 'config' | 'secrets'>,
+  { config, secrets }: Pick<UpdateDatasourceInput, 'config' | 'secrets'>,
 ): Promise<void> {
   const driver = driverOf(ctx.platform, datasource.type);
-  const changed = config == null ? datasource.config : checkedConfig(driver, config);
-  const moves = !isDeepStrictEqual(changed, datasource.config);
-  if (!moves && secrets === undefined) return;
+  const newConfig = config == null ? datasource.config : validateDatasourceConfig(driver, config);
+  const isChanged = !isDeepStrictEqual(newConfig, datasource.config);
+  if (!isChanged && secrets === undefined) return;
   const { superuser, permissions } = ctx.viewer;
-  // The config of a file says how it is read, and leads nowhere else.
-  if (!driver.upload && !superuser && !permissions.has('datasources:create'))
+  // The config of an uploaded file only defines how the file is read. It cannot lead to another source.
+  if (!driver.upload && !superuser && !permissions.has('datasources:create')) {
     throw forbidden({ permission: 'datasources:create' });
-
-  if (secrets === undefined) await checkSecretsStay(ctx, tx, datasource, changed);
-  else datasource.secrets = sealed(ctx, checkedSecrets(driver, secrets ?? {}));
-  datasource.config = changed;
+  }
+  if (secrets === undefined) await checkStoredSecretsStay(ctx, tx, datasource, newConfig);
+  else datasource.secrets = sealSecrets(ctx, validateDatasourceSecrets(driver, secrets ?? {}));
+  datasource.config = newConfig;
 }
 
-/** Kept secrets must not travel to another place, or by another way, than they were given for: who names it must know them. */
-async function checkSecretsStay(
+/**
+ * Throws BAD_USER_INPUT if stored secrets would be sent to another server, or over another kind of connection, than
+ * they were saved for. A caller who changes these settings must send the secrets again.
+ */
+async function checkStoredSecretsStay(
   ctx: Context,
   tx: Transaction,
   { id, config }: Datasource,
-  changed: Record<string, unknown>,
+  newConfig: Record<string, unknown>,
 ): Promise<void> {
-  const keys = [...new Set([...Object.keys(config), ...Object.keys(changed)])];
-  const moved = keys.find((key) => key !== 'database' && !isDeepStrictEqual(config[key], changed[key]));
-  if (moved === undefined) return;
-  const { secrets } = await readSource(tx, ctx.viewer.tenantId, id);
-  if (secrets) throw invalid('secrets', `is required when config.${moved} changes`);
+  const keys = [...new Set([...Object.keys(config), ...Object.keys(newConfig)])];
+  const changedKey = keys.find((key) => key !== 'database' && !isDeepStrictEqual(config[key], newConfig[key]));
+  if (changedKey === undefined) return;
+  const { secrets } = await loadSource(tx, ctx.viewer.tenantId, id);
+  if (secrets) throw invalid('secrets', `is required when config.${changedKey} changes`);
 }
 
-/** Deletes a datasource that nothing uses; 409 otherwise, listing its users. The bytes of an uploaded file are removed by the janitor. */
+/**
+ * Deletes a datasource. Throws CONFLICT listing its users if it is in use. The janitor deletes the bytes of an uploaded
+ * file later.
+ */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
@@ -95,6 +98,6 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   });
 }
 
-/** Null when there is nothing to keep secret, so that a connection without a password can be moved freely. */
-const sealed = ({ platform }: Context, secrets: Record<string, string>): string | null =>
+/** Encrypts the secrets. Returns null for no secrets, so that a connection without a password can be changed freely. */
+const sealSecrets = ({ platform }: Context, secrets: Record<string, string>): string | null =>
   Object.keys(secrets).length > 0 ? platform.secrets.seal(JSON.stringify(secrets)) : null;

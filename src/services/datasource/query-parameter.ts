@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ParameterDefinition } from '../../core/parameters.ts';
 
-/** A definition as it is stored: every key is there, whatever the client left out. */
-const stored = ({
+/** Returns a definition in its stored form, with every key present. */
+const storedDefinition = ({
   name,
   label,
   dataType,
@@ -18,9 +18,10 @@ const stored = ({
   description: description ?? null,
 });
 
+/** Returns definitions in their stored form, with every key present. */
 export const storedDefinitions = (definitions: readonly ParameterDefinition[]): ParameterDefinition[] =>
-  definitions.map(stored);
+  definitions.map(storedDefinition);
 
-/** Whether two lists define the same. An answer sent back has nulls where the first input had nothing. */
+/** Returns whether two lists define the same parameters. An absent key equals its default. */
 export const sameDefinitions = (one: readonly ParameterDefinition[], other: readonly ParameterDefinition[]): boolean =>
   isDeepStrictEqual(storedDefinitions(one), storedDefinitions(other));

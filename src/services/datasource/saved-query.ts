@@ -1,3 +1,4 @@
+import type { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../../entities/saved-query-input.ts';
 import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
@@ -12,66 +13,62 @@ import {
 import type { Transaction } from '../../core/platform.ts';
 import type { QueryResult } from '../../core/row-source.ts';
 import { load } from '../resource/load-resource.ts';
-import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { SAVED_QUERY } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
-import { checkOwnerMayUse, dialectOf, usable } from './datasource-access.ts';
-import { readSource, withSource, type SealedSource } from './datasource-connection.ts';
+import { checkOwnerMayUse, dialectOf, loadUsableDatasource } from './datasource-access.ts';
+import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';
 import { runQuery } from './datasource-probe.ts';
 import { sameDefinitions, storedDefinitions } from './query-parameter.ts';
 
-export interface SavedQueryInput extends OwnedInput {
-  datasourceId?: string | null;
-  language?: string | null;
-  query?: string | null;
-  params?: ParameterDefinition[] | null;
-}
-
-/** Saves a query on a datasource that the caller may run queries on. Answers the id. */
+/** Saves a query on a datasource that the caller may run queries on. Returns the id. */
 export async function create(
   ctx: Context,
-  { datasourceId, language, query, params, ...input }: SavedQueryInput,
+  { datasourceId, language, query, params, ...input }: CreateSavedQueryInput,
 ): Promise<string> {
   checkLanguage(language);
   const id = await ctx.transaction(async (tx) => {
-    const content = await checkedContent(ctx, tx, {
+    const content = await checkContent(ctx, tx, {
       datasourceId: checkText(datasourceId, 'datasourceId'),
-      query: query ?? '',
+      query,
       params: params ?? [],
     });
     return (await createOwned(ctx, tx, SAVED_QUERY, input, content)).id;
   });
-  await noteFields(ctx, id);
+  await saveFields(ctx, id);
   return id;
 }
 
-/** Changes a saved query; its text, parameters and datasource only by those who may run queries on the datasource. Answers the id. */
+/**
+ * Changes a saved query. Changing its text, parameters or datasource requires `datasource:run` on the datasource.
+ * Returns the id.
+ */
 export async function update(
   ctx: Context,
   id: string,
-  { datasourceId, language, query, params, ...input }: SavedQueryInput,
+  { datasourceId, language, query, params, ...input }: UpdateSavedQueryInput,
 ): Promise<string> {
   checkLanguage(language);
   const updated = await ctx.transaction(async (tx) => {
     const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
-    const wanted = {
+    const content = {
       datasourceId: datasourceId ?? saved.datasourceId,
       query: query ?? saved.query,
       params: params ?? saved.params,
     };
-    const changed =
-      wanted.datasourceId !== saved.datasourceId ||
-      wanted.query !== saved.query ||
-      !sameDefinitions(wanted.params, saved.params);
-    if (changed) Object.assign(saved, await checkedContent(ctx, tx, wanted), { fields: [] });
+    const isChanged =
+      content.datasourceId !== saved.datasourceId ||
+      content.query !== saved.query ||
+      !sameDefinitions(content.params, saved.params);
+    if (isChanged) Object.assign(saved, await checkContent(ctx, tx, content), { fields: [] });
     await updateOwned(ctx, tx, SAVED_QUERY, saved, input);
-    return { id: saved.id, changed };
+    return { id: saved.id, isChanged };
   });
-  if (updated.changed) await noteFields(ctx, updated.id);
+  if (updated.isChanged) await saveFields(ctx, updated.id);
   return updated.id;
 }
 
-/** Deletes a saved query that no dataset follows; 409 otherwise, listing them. */
+/** Deletes a saved query. Throws CONFLICT listing the datasets that follow it, if any. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:delete', { ifMatch: ctx.ifMatch });
@@ -80,33 +77,35 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   });
 }
 
-/** Runs a saved query for people, on its owner's right to the datasource. `params` override the defaults. */
+/** Runs a saved query with the owner's permission on the datasource. `params` override the parameters' defaults. */
 export async function run(
   ctx: Context,
   id: string,
   params?: Record<string, unknown> | null,
   limit?: number | null,
 ): Promise<QueryResult> {
-  const { source, text, parameters } = await prepared(ctx, id, (definitions) =>
+  const { source, text, parameters } = await prepareRun(ctx, id, (definitions) =>
     bindParameters(definitions, params ?? {}),
   );
   return runQuery(ctx, source, text, parameters, limit);
 }
 
-/** A source that takes longer to describe a query is not waited for. Milliseconds. */
 const DESCRIBE_TIMEOUT_MS = 5000;
 
-/** Notes the fields of the query's answer, so that readers need not ask the source. A source that cannot say, or complains, keeps nobody from saving. */
-async function noteFields(ctx: Context, id: string): Promise<void> {
+/**
+ * Saves the fields of the query's result, so that reading them requires no connection. If the source cannot describe
+ * the query in time, or rejects it, the fields stay empty and the query is saved nevertheless.
+ */
+async function saveFields(ctx: Context, id: string): Promise<void> {
   try {
-    const { source, text, parameters } = await prepared(ctx, id, (definitions) =>
-      bindParameters(definitions.map((one) => ({ ...one, required: false }))),
+    const { source, text, parameters } = await prepareRun(ctx, id, (definitions) =>
+      bindParameters(definitions.map((definition) => ({ ...definition, required: false }))),
     );
     const columns = await withSource(
       ctx,
       source,
       (connection, signal) => connection.describe({ text, parameters, timeout: DESCRIBE_TIMEOUT_MS }, signal),
-      { longest: DESCRIBE_TIMEOUT_MS },
+      { timeoutMs: DESCRIBE_TIMEOUT_MS },
     );
     const names = distinctNames(columns.map(({ name }) => name));
     const fields: Field[] = columns.map(({ type }, i) => ({ name: names[i]!, label: names[i]!, type }));
@@ -119,8 +118,8 @@ async function noteFields(ctx: Context, id: string): Promise<void> {
   }
 }
 
-/** Checks rights and parameters before the source is asked. */
-function prepared(
+/** Checks permissions and parameters before a connection to the source is opened. */
+function prepareRun(
   ctx: Context,
   id: string,
   bind: (definitions: ParameterDefinition[]) => BoundParameter[],
@@ -130,21 +129,21 @@ function prepared(
     const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:run');
     await checkOwnerMayUse(tx, tenantId, saved.ownerId, saved.datasourceId, 'datasource:read');
     return {
-      source: await readSource(tx, tenantId, saved.datasourceId),
+      source: await loadSource(tx, tenantId, saved.datasourceId),
       text: saved.query,
       parameters: bind(saved.params),
     };
   });
 }
 
-type Content = Pick<SavedQuery, 'datasourceId' | 'query' | 'params'>;
+type QueryContent = Pick<SavedQuery, 'datasourceId' | 'query' | 'params'>;
 
-async function checkedContent(
+async function checkContent(
   ctx: Context,
   tx: Transaction,
-  { datasourceId, query, params }: Content,
-): Promise<Content> {
-  const datasource = await usable(ctx, tx, datasourceId, 'datasource:run');
+  { datasourceId, query, params }: QueryContent,
+): Promise<QueryContent> {
+  const datasource = await loadUsableDatasource(ctx, tx, datasourceId, 'datasource:run');
   checkText(query, 'query', Infinity);
   checkParameters(query, params, dialectOf(datasource.type));
   return { datasourceId: datasource.id, query, params: storedDefinitions(params) };

@@ -1,110 +1,110 @@
+import type { UploadDatasourceInput } from '../../../entities/upload-input.ts';
 import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
-import { cleanFilename, type IncomingFile } from '../../core/files.ts';
+import { cleanFilename } from '../../core/files.ts';
 import type { Driver } from '../../core/row-source.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
-import { checkedConfig } from './datasource-config.ts';
+import { validateDatasourceConfig } from './datasource-config.ts';
 
-/** What every upload of a source says. */
-export interface UploadInput {
-  file: IncomingFile;
-  /** Instead of the name that the file comes with. */
-  filename?: string | null;
-  /** Keys of the config that shall be otherwise than what the file was recognised as. */
-  config?: Record<string, unknown> | null;
-}
+/** The part of an upload's input that describes the file. */
+type UploadInput = Pick<UploadDatasourceInput, 'file' | 'filename' | 'config'>;
 
-/** A file whose bytes are kept and whose driver is known. A row must name it, or it goes again. */
+/** A driver that reads uploaded files. */
+type FileDriver = Driver & Required<Pick<Driver, 'upload'>>;
+
+/** A file in the file store whose driver is known. It is deleted unless a row of `stored_file` refers to it. */
 export interface ReceivedFile {
   id: string;
   filename: string;
   contentType: string;
+  /** Size in bytes. */
   size: number;
   sha256: string;
-  driver: Driver & Required<Pick<Driver, 'upload'>>;
+  driver: FileDriver;
   config: Record<string, unknown>;
 }
 
-/** Looking at a file may take its whole length, so few are looked at at once. */
-const LOOKING = new ConcurrencyGate(4, 100, 'Too many files wait to be looked at');
+/** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
+const DETECTION_GATE = new ConcurrencyGate(4, 100, 'Too many uploaded files are waiting to be processed');
 
 /**
- * Takes the file in, finds out what it is and lets `work` make of it what shall be. Whatever goes wrong, no file stays that no row names.
- * 413 past `MAX_UPLOAD_BYTES` or the quota, 400 for what no driver knows.
+ * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted.
+ * Throws PAYLOAD_TOO_LARGE past `MAX_UPLOAD_BYTES` or the tenant's quota, BAD_USER_INPUT for an unsupported file.
  */
 export async function receiveFile<I extends UploadInput, T>(
   ctx: Context,
-  given: I,
+  initialInput: I,
   work: (file: ReceivedFile, input: Omit<I, keyof UploadInput>) => Promise<T>,
 ): Promise<T> {
-  const limit = await limitFor(ctx, given.file.minSize);
-  const saved = await ctx.platform.files.save(given.file.content, limit);
+  const maxBytes = await maxBytesFor(ctx, initialInput.file.minSize);
+  const saved = await ctx.platform.files.save(initialInput.file.content, maxBytes);
   try {
-    const { file, filename, config, ...input } = ((await given.file.wholeInput?.()) as I | undefined) ?? given;
-    const name = cleanFilename(filename ?? file.filename);
-    const found = await recognised(ctx, saved.id, name);
+    // A form may have further parts after the file, so its input is complete only now.
+    const wholeInput = ((await initialInput.file.wholeInput?.()) as I | undefined) ?? initialInput;
+    const { file, filename: filenameInput, config, ...input } = wholeInput;
+    const filename = cleanFilename(filenameInput ?? file.filename);
+    const detected = await detectDriver(ctx, saved.id, filename);
     const received = {
       ...saved,
-      ...found,
-      filename: name,
+      ...detected,
+      filename,
       contentType: file.contentType.slice(0, 255),
-      config: checkedConfig(found.driver, { ...found.config, ...config }),
+      config: validateDatasourceConfig(detected.driver, { ...detected.config, ...config }),
     };
     return await work(received, input);
   } catch (error) {
-    await forget(ctx, saved.id);
+    await deleteUnreferenced(ctx, saved.id);
     throw error;
   }
 }
 
-/** How many bytes the file may have; 0 is unlimited. What says at once that it is too large is refused at once. */
-async function limitFor({ platform: { config }, viewer, query }: Context, leastSize: number): Promise<number> {
-  const { MAX_UPLOAD_BYTES: most, TENANT_QUOTA_BYTES: quota } = config;
-  const left = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
-  if (left <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
-  const limit = Math.min(most || Infinity, left);
-  if (leastSize > limit) throw tooLarge(`The file has more than ${limit} bytes, the most that can be taken`);
-  return limit === Infinity ? 0 : limit;
+/** Returns the maximum size of the file in bytes, 0 for unlimited. Throws early if `leastSize` already exceeds it. */
+async function maxBytesFor({ platform: { config }, viewer, query }: Context, leastSize: number): Promise<number> {
+  const { MAX_UPLOAD_BYTES, TENANT_QUOTA_BYTES: quota } = config;
+  const available = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
+  if (available <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
+  const maxBytes = Math.min(MAX_UPLOAD_BYTES || Infinity, available);
+  if (leastSize > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);
+  return maxBytes === Infinity ? 0 : maxBytes;
 }
 
-/** Asks each driver whether the file is one of its kinds. */
-async function recognised(
+/** Finds the driver that can read the file, and its settings. Throws BAD_USER_INPUT if there is none. */
+async function detectDriver(
   { platform, request }: Context,
   id: string,
   filename: string,
 ): Promise<Pick<ReceivedFile, 'driver' | 'config'>> {
-  const drivers = [...platform.drivers.values()].filter(
-    (driver) => driver.upload !== undefined,
-  ) as ReceivedFile['driver'][];
-  const late = AbortSignal.timeout(platform.config.QUERY_TIMEOUT_MS);
-  const stop = AbortSignal.any([request.signal, late]);
+  const { QUERY_TIMEOUT_MS } = platform.config;
+  const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
+  const timeout = AbortSignal.timeout(QUERY_TIMEOUT_MS);
+  const stop = AbortSignal.any([request.signal, timeout]);
   try {
-    return await LOOKING.run(stop, async () => {
+    return await DETECTION_GATE.run(stop, async () => {
       for (const driver of drivers) {
         const config = await driver.upload.recognise(platform.files.path(id), filename, stop);
         if (config) return { driver, config };
       }
-      throw badInput(
-        `"${filename}" is no file that can be read; known are ${drivers.map(({ name }) => name).join(', ')}`,
-      );
+      const supported = drivers.map(({ name }) => name).join(', ');
+      throw badInput(`"${filename}" is not a supported file. Supported types: ${supported}`);
     });
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (late.aborted)
-      throw upstreamFailed(`Looking at "${filename}" took longer than ${platform.config.QUERY_TIMEOUT_MS} ms`, {
+    if (timeout.aborted) {
+      throw upstreamFailed(`Detecting the type of "${filename}" took longer than ${QUERY_TIMEOUT_MS} ms`, {
         cause: error,
       });
+    }
     throw error;
   }
 }
 
-/** Removes the bytes unless a row names them. What cannot be removed now the janitor finds. */
-async function forget({ platform, query }: Context, id: string): Promise<void> {
+/** Deletes the bytes unless a row refers to them. If that fails, the janitor deletes them later. */
+async function deleteUnreferenced({ platform, query }: Context, id: string): Promise<void> {
   try {
     const rows = await query({ text: `select from dws.stored_file where id = $1`, values: [id] });
     if (rows.length === 0) await platform.files.remove(id);
   } catch (error) {
-    platform.log.warn({ err: error, file: id }, 'A file could not be removed');
+    platform.log.warn({ err: error, file: id }, 'Could not delete an uploaded file');
   }
 }

@@ -9,14 +9,18 @@ import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/data
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
-/** The snapshots that a reference names one by one, as a column of it; one that was promoted is none any more. */
+/** Computed column: ids of the snapshots chosen by id, without those that are no snapshots of the dataset any more. */
 export const SNAPSHOT_IDS: { sql: string; type: ColumnType } = {
-  sql: `(select coalesce(json_agg(s.dataset_id order by s.position), '[]') from dws.dataset_reference_snapshot s join dws.dataset d on d.id = s.dataset_id and d.parent_id = p.dataset_id and d.is_snapshot where s.tenant_id = p.tenant_id and s.reference_id = p.id)`,
+  sql: `(
+    select coalesce(json_agg(s.dataset_id order by s.position), '[]')
+    from dws.dataset_reference_snapshot s
+    join dws.dataset d on d.id = s.dataset_id and d.parent_id = p.dataset_id and d.is_snapshot
+    where s.tenant_id = p.tenant_id and s.reference_id = p.id)`,
   type: 'json',
 };
 
-/** What a reference is resolved from. */
-export const RESOLVED = [
+/** Columns of a `ResolvedReference`. */
+export const REFERENCE_COLUMNS = [
   'datasetId',
   'filter',
   'chips',
@@ -25,29 +29,33 @@ export const RESOLVED = [
   ...VIEW_COLUMNS.map((column) => `dataset.${column}`),
 ];
 
+/** A dataset reference with all that is required to load its rows. */
 export interface ResolvedReference extends Pick<
   DatasetReference,
   'id' | 'datasetId' | 'filter' | 'chips' | 'snapshots'
 > {
   snapshotIds: string[];
-  /** Null when the caller may not read it. */
+  /** Null if the caller may not read the dataset. */
   dataset: ViewedDataset | null;
 }
 
-/** Rows of one moment: the current ones, or a snapshot's. */
-export interface Source {
+/** A dataset whose rows a reference shows: the referenced dataset itself, or a snapshot of it. */
+export interface ReferenceSource {
   dataset: ViewedDataset;
-  /** What tells them apart from others: null for the current rows. */
+  /** Label of the snapshot. Null for the dataset itself. */
   label: string | null;
 }
 
-interface Snapshot extends ViewedDataset {
+interface SnapshotRow extends ViewedDataset {
   name: string;
   snapshotDate: string | null;
 }
 
-/** Filter and chips as far as the caller sees all the fields that they name: whoever sees a part of the dataset, or nothing, is not told of others. */
-export async function shownParts(
+/**
+ * Returns the filter and the chips of a reference as the caller may see them. Each is empty if the caller cannot see
+ * all fields that it names, or cannot read the dataset.
+ */
+export async function visibleFilterAndChips(
   ctx: Context,
   {
     filter,
@@ -58,57 +66,65 @@ export async function shownParts(
   if (!dataset) return { filter: {}, chips: [] };
   if (!isRestricted(await accessLevel(ctx, dataset))) return { filter, chips };
   const visible = new Set((await visibleFields(ctx, dataset)).map(({ name }) => name));
-  const shows = (named: readonly { field: string }[] | undefined): boolean =>
-    (named ?? []).every(({ field }) => visible.has(field));
-  return { filter: shows(filter.criteria) ? filter : {}, chips: shows(chips) ? chips : [] };
+  const canSeeAll = (items: readonly { field: string }[] = []): boolean =>
+    items.every(({ field }) => visible.has(field));
+  return { filter: canSeeAll(filter.criteria) ? filter : {}, chips: canSeeAll(chips) ? chips : [] };
 }
 
-/** The snapshots that a reference shows, the latest first. */
-export async function snapshotsOf(
+/** Loads the snapshots that a reference shows, the latest first. */
+export async function loadReferenceSnapshots(
   ctx: Context,
   { datasetId, snapshots, snapshotIds }: ResolvedReference,
-): Promise<Source[]> {
+): Promise<ReferenceSource[]> {
   if (!snapshots || (snapshots.type === null && snapshotIds.length === 0)) return [];
   const where =
     snapshots.type === 'n'
-      ? {
-          sql: `id = any(array(select s.id from dws.dataset s where s.tenant_id = ? and s.parent_id = ? and s.is_snapshot order by s.snapshot_date desc nulls last, s.id desc limit ?))`,
-          params: [ctx.viewer.tenantId, datasetId, snapshots.n],
-        }
+      ? latestSnapshots(ctx.viewer.tenantId, datasetId, snapshots.n)
       : { sql: 'parent_id = ? and is_snapshot and id = any(?)', params: [datasetId, snapshotIds] };
-  const found = (await ctx.read.list(
-    Dataset,
-    [...VIEW_COLUMNS, 'name', 'snapshotDate'],
-    where,
-    {},
-    MAX_SNAPSHOTS,
-  )) as unknown as Snapshot[];
-  const order = ({ snapshotDate, id }: Snapshot) => `${snapshotDate ?? ''} ${id}`;
+  const columns = [...VIEW_COLUMNS, 'name', 'snapshotDate'];
+  const found = (await ctx.read.list(Dataset, columns, where, {}, MAX_SNAPSHOTS)) as unknown as SnapshotRow[];
+  const sortKey = ({ snapshotDate, id }: SnapshotRow) => `${snapshotDate ?? ''} ${id}`;
   return found
-    .toSorted((one, other) => (order(one) < order(other) ? 1 : -1))
+    .toSorted((one, other) => (sortKey(one) < sortKey(other) ? 1 : -1))
     .map((dataset) => ({
       dataset,
       label: dataset.snapshotDate ? `${dataset.name} (${dataset.snapshotDate})` : dataset.name,
     }));
 }
 
-/** The moments of its dataset that a reference shows: the current rows first, then snapshots, the latest first. 404 when the caller may not read the dataset. */
-export async function sourcesOf(ctx: Context, reference: ResolvedReference): Promise<Source[]> {
+const latestSnapshots = (tenantId: string, datasetId: string, count: number) => ({
+  sql: `id = any(array(
+    select s.id
+    from dws.dataset s
+    where s.tenant_id = ? and s.parent_id = ? and s.is_snapshot
+    order by s.snapshot_date desc nulls last, s.id desc
+    limit ?))`,
+  params: [tenantId, datasetId, count],
+});
+
+/**
+ * Loads the datasets whose rows a reference shows: the dataset itself first (unless excluded), then snapshots, the
+ * latest first. Throws NOT_FOUND if the caller may not read the dataset.
+ */
+export async function loadReferenceSources(ctx: Context, reference: ResolvedReference): Promise<ReferenceSource[]> {
   const { dataset, datasetId, snapshots } = reference;
   if (!dataset) throw notFound({ what: 'dataset', id: datasetId });
   return [
     ...(snapshots?.includeLatest === false ? [] : [{ dataset, label: null }]),
-    ...(await snapshotsOf(ctx, reference)),
+    ...(await loadReferenceSnapshots(ctx, reference)),
   ];
 }
 
-/** Of one request so many questions about references are asked at once: a report with many must not fill the index's queue. */
-const AT_ONCE = 4;
+/**
+ * Limits the queries of one request to the dataset index, so that a report with many references does not fill its
+ * queue.
+ */
+const MAX_CONCURRENT_QUERIES = 4;
 const gates = new WeakMap<object, ConcurrencyGate>();
 
-/** Runs a task when the request has less than four of its kind at work. */
-export function inTurn<T>({ request }: Pick<Context, 'request'>, task: () => Promise<T>): Promise<T> {
-  const gate = gates.get(request) ?? new ConcurrencyGate(AT_ONCE, Infinity, '');
+/** Runs a task when fewer than four tasks of the request are running. */
+export function runLimited<T>({ request }: Pick<Context, 'request'>, task: () => Promise<T>): Promise<T> {
+  const gate = gates.get(request) ?? new ConcurrencyGate(MAX_CONCURRENT_QUERIES, Infinity, '');
   gates.set(request, gate);
   return gate.run(request.signal, task);
 }

@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from 'ajv';
+import type { BlockRows } from '../../../entities/report-data.ts';
 import { Visual } from '../../../entities/visual.ts';
 import type { Context } from '../../core/context.ts';
 import type { AggregateResult, Aggregation } from '../../core/dataset-index.ts';
 import { notFound } from '../../core/errors.ts';
-import type { Field } from '../../core/fields.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { COMPONENTS } from '../../core/visual/component.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
@@ -11,21 +11,21 @@ import { search } from '../dataset/dataset-data.ts';
 import type { ViewedDataset } from '../dataset/dataset-view.ts';
 import { checkedConfig } from '../visual/visual-config.ts';
 import { visualData } from '../visual/visual-data.ts';
-import type { Block } from './report-definition.ts';
+import type { ReportBlock } from './report-definition.ts';
 
-type Criteria = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-/** Rows of a table. */
-export interface BlockRows {
-  fields: Field[];
-  rows: Record<string, unknown>[];
-  total: number;
-}
-
-/** What a block asks of rows: of each moment that its reference shows, rows (at most `limit` of all moments together), or groups and their measures. */
-export type Question =
-  | { kind: 'rows'; limit: number; ask(dataset: ViewedDataset, filter: Criteria, limit: number): Promise<BlockRows> }
-  | { kind: 'groups'; ask(dataset: ViewedDataset, filter: Criteria): Promise<AggregateResult> };
+/**
+ * The query of a block. It runs once on every dataset that the reference shows (the current rows and each snapshot):
+ * for rows, at most `limit` of all datasets together, or for groups with their measures.
+ */
+type BlockQuery =
+  | {
+      kind: 'rows';
+      limit: number;
+      run(dataset: ViewedDataset, filter: JsonObject, limit: number): Promise<BlockRows>;
+    }
+  | { kind: 'groups'; run(dataset: ViewedDataset, filter: JsonObject): Promise<AggregateResult> };
 
 const DEFAULT_ROWS = 100;
 const MAX_BLOCK_ROWS = 1000;
@@ -65,8 +65,11 @@ const INTERVALS: readonly NonNullable<Aggregation['groupBy'][number]['interval']
 const text = { type: 'string', nullable: true } as const;
 const limit = { type: 'integer', minimum: 1, maximum: MAX_BLOCK_ROWS, nullable: true } as const;
 const names = { type: 'array', items: { type: 'string' }, nullable: true } as const;
-const table: JSONSchemaType<TableBlock> = { type: 'object', properties: { fields: names, sort: text, q: text, limit } };
-const group: JSONSchemaType<Aggregation['groupBy'][number]> = {
+const tableSchema: JSONSchemaType<TableBlock> = {
+  type: 'object',
+  properties: { fields: names, sort: text, q: text, limit },
+};
+const groupSchema: JSONSchemaType<Aggregation['groupBy'][number]> = {
   type: 'object',
   required: ['field'],
   additionalProperties: false,
@@ -76,18 +79,18 @@ const group: JSONSchemaType<Aggregation['groupBy'][number]> = {
     timezone: text,
   },
 };
-const measure: JSONSchemaType<Aggregation['measures'][number]> = {
+const measureSchema: JSONSchemaType<Aggregation['measures'][number]> = {
   type: 'object',
   required: ['fn', 'as'],
   additionalProperties: false,
   properties: { fn: { type: 'string', enum: FUNCTIONS }, field: text, as: { type: 'string' } },
 };
-const groups: JSONSchemaType<GroupBlock> = {
+const groupsSchema: JSONSchemaType<GroupBlock> = {
   type: 'object',
   required: ['measures'],
   properties: {
-    groupBy: { type: 'array', items: group, nullable: true },
-    measures: { type: 'array', items: measure },
+    groupBy: { type: 'array', items: groupSchema, nullable: true },
+    measures: { type: 'array', items: measureSchema },
     sort: text,
     q: text,
     limit,
@@ -95,68 +98,72 @@ const groups: JSONSchemaType<GroupBlock> = {
 };
 
 const ajv = new Ajv();
-const [isTable, areGroups] = [ajv.compile(table), ajv.compile(groups)];
+const isTableBlock = ajv.compile(tableSchema);
+const isGroupBlock = ajv.compile(groupsSchema);
 
-/** 400 naming the key of a block that holds something else. */
-function checked<T>(block: Block, fits: ValidateFunction<T>): T {
-  if (fits(block)) return block;
-  const { instancePath, keyword, params, message }: ErrorObject = fits.errors![0]!;
+/** Returns the block with its checked type. Throws BAD_USER_INPUT naming the first invalid key. */
+function checkBlock<T>(block: ReportBlock, isValid: ValidateFunction<T>): T {
+  if (isValid(block)) return block;
+  const { instancePath, keyword, params, message }: ErrorObject = isValid.errors![0]!;
   throw invalid(
     instancePath.slice(1).replaceAll('/', '.') || 'block',
     keyword === 'enum' ? `must be one of ${params.allowedValues.join(', ')}` : message!,
   );
 }
 
-/** What a block asks. `{measures, groupBy?, …}` asks as `_aggregate` does, `{type: 'visual', visual}` for a visual of the dataset, a visual's component with `config` for one that is kept nowhere else, `{type: 'table', fields?, sort?, limit?}` for rows. */
-export async function questionOf(ctx: Context, block: Block, datasetId: string): Promise<Question> {
+/**
+ * Returns the query of a block, by its form:
+ * - `{measures, groupBy?, …}` aggregates like `_aggregate`;
+ * - `{type: 'visual', visual}` runs a visual of the dataset;
+ * - `{type: <visual component>, config}` runs an inline visual;
+ * - `{type: 'table', fields?, sort?, limit?}` selects rows.
+ *
+ * Throws BAD_USER_INPUT for any other form, NOT_FOUND for an unknown visual.
+ */
+export async function blockQueryOf(ctx: Context, block: ReportBlock, datasetId: string): Promise<BlockQuery> {
   const { type, visual, config, measures } = block;
-  if (measures !== undefined) return groupsOf(ctx, checked(block, areGroups));
-  if (type === 'visual') return visualOf(ctx, await storedVisual(ctx, visual, datasetId), block);
+  if (measures !== undefined) return groupQuery(ctx, checkBlock(block, isGroupBlock));
+  if (type === 'visual') return visualQuery(ctx, await loadVisual(ctx, visual, datasetId), block);
   const component = COMPONENTS.find(({ id }) => id === type)?.id;
-  if (component && typeof config === 'object' && config !== null)
-    return visualOf(ctx, { component, config: checkedConfig(component, config as Criteria) }, block);
-  if (type === 'table') return rowsOf(ctx, checked(block, isTable));
-  throw invalid(
-    'block',
-    'asks nothing of its dataset: it has neither measures nor a visual or config, and is no table',
-  );
+  if (component && typeof config === 'object' && config !== null) {
+    return visualQuery(ctx, { component, config: checkedConfig(component, config as JsonObject) }, block);
+  }
+  if (type === 'table') return rowQuery(ctx, checkBlock(block, isTableBlock));
+  throw invalid('block', 'with a dataset must be a table, or have measures, a visual or a config');
 }
 
-async function storedVisual(
-  ctx: Context,
-  id: unknown,
-  datasetId: string,
-): Promise<Pick<Visual, 'component' | 'config'>> {
+async function loadVisual(ctx: Context, id: unknown, datasetId: string): Promise<Pick<Visual, 'component' | 'config'>> {
   if (typeof id !== 'string') throw invalid('visual', 'must be the id of a visual');
   const visual = await ctx.read.find(Visual, { id, datasetId }, ['component', 'config']);
   if (!visual) throw notFound({ what: 'visual', id });
   return visual;
 }
 
-const visualOf = (
+function visualQuery(
   ctx: Context,
   { component, config }: Pick<Visual, 'component' | 'config'>,
-  block: Block,
-): Question => {
-  const { q, limit: most } = checked(block, isTable);
+  block: ReportBlock,
+): BlockQuery {
+  const { q, limit: maxGroups } = checkBlock(block, isTableBlock);
   return {
     kind: 'groups',
-    ask: (dataset, filter) => visualData(ctx, { name: '', component, config, dataset }, { filter, q, limit: most }),
+    run: (dataset, filter) =>
+      visualData(ctx, { name: '', component, config, dataset }, { filter, q, limit: maxGroups }),
   };
-};
+}
 
-const groupsOf = (ctx: Context, { groupBy, measures, sort, q, limit: most }: GroupBlock): Question => ({
+const groupQuery = (ctx: Context, { groupBy, measures, sort, q, limit: maxGroups }: GroupBlock): BlockQuery => ({
   kind: 'groups',
-  ask: (dataset, filter) =>
-    aggregate(ctx, dataset, { groupBy, measures, sort, q, filter, limit: most ?? MAX_BLOCK_ROWS }),
+  run: (dataset, filter) =>
+    aggregate(ctx, dataset, { groupBy, measures, sort, q, filter, limit: maxGroups ?? MAX_BLOCK_ROWS }),
 });
 
-const rowsOf = (ctx: Context, { fields, sort, q, limit: most }: TableBlock): Question => ({
+const rowQuery = (ctx: Context, { fields, sort, q, limit: maxRows }: TableBlock): BlockQuery => ({
   kind: 'rows',
-  limit: most ?? DEFAULT_ROWS,
-  async ask(dataset, filter, wanted) {
-    // The index gives one row at least, the fields being the same for any number.
-    const page = await search(ctx, dataset, { fields, sort, q, filter, limit: Math.max(wanted, 1) });
-    return { fields: page.fields, rows: page.items.slice(0, wanted), total: await page.countAll() };
+  limit: maxRows ?? DEFAULT_ROWS,
+  async run(dataset, filter, remaining) {
+    // A search requires a limit of at least 1. With none remaining, only the fields and the total are used.
+    const page = await search(ctx, dataset, { fields, sort, q, filter, limit: Math.max(remaining, 1) });
+    return { fields: page.fields, rows: page.items.slice(0, remaining), total: await page.countAll() };
   },
 });

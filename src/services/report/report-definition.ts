@@ -2,92 +2,107 @@ import type { ReportDefinition } from '../../../entities/report.ts';
 import { isObject } from '../../core/criteria/value.ts';
 import { invalid } from '../../core/input-checks.ts';
 
-/** Bytes that a definition or settings may have as JSON. */
-const LARGEST = 1_000_000;
-/** Nobody nests blocks as deep, and what walks them calls itself. */
+/** Maximum size of a definition, of settings and of a filter as JSON. */
+const MAX_JSON_BYTES = 1_000_000;
+/** Limits the recursion of the functions that walk a definition. */
 const MAX_DEPTH = 100;
+const MAX_BLOCK_ID_CHARACTERS = 255;
 
-/** 400 for JSON that is too long. */
-export function checkSize(value: object, path: string): void {
-  if (Buffer.byteLength(JSON.stringify(value)) > LARGEST) throw invalid(path, 'must have at most 1 MB as JSON');
+/** Throws BAD_USER_INPUT if the value has more than 1 MB as JSON. */
+export function checkJsonSize(value: object, path: string): void {
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_JSON_BYTES) throw invalid(path, 'must have at most 1 MB as JSON');
 }
 
-/** Every block is an object with an id of its own; what else it says is its type's. */
-export function checkedDefinition(definition: Record<string, unknown>): ReportDefinition {
+/**
+ * Checks that every top-level block is an object with a unique id. Other keys of a block depend on its type and are
+ * checked when its data is loaded.
+ */
+export function checkDefinition(definition: Record<string, unknown>): ReportDefinition {
   const { blocks } = definition;
   if (!Array.isArray(blocks)) throw invalid('definition.blocks', 'must be an array');
-  if (isDeeper(definition, MAX_DEPTH)) throw invalid('definition', `must nest at most ${MAX_DEPTH} levels`);
-  checkSize(definition, 'definition');
+  if (isDeeperThan(definition, MAX_DEPTH)) throw invalid('definition', `must nest at most ${MAX_DEPTH} levels`);
+  checkJsonSize(definition, 'definition');
   const ids = new Set<string>();
   for (const [index, block] of blocks.entries()) {
     const path = `definition.blocks.${index}`;
     if (!isObject(block)) throw invalid(path, 'must be an object');
     const { id } = block;
-    if (typeof id !== 'string' || id === '' || id.length > 255)
-      throw invalid(`${path}.id`, 'must be a text of 1 to 255 characters');
-    if (ids.has(id)) throw invalid(`${path}.id`, `is that of another block: "${id}"`);
+    if (typeof id !== 'string' || id === '' || id.length > MAX_BLOCK_ID_CHARACTERS) {
+      throw invalid(`${path}.id`, `must be a string of 1 to ${MAX_BLOCK_ID_CHARACTERS} characters`);
+    }
+    if (ids.has(id)) throw invalid(`${path}.id`, `is used by another block: "${id}"`);
     ids.add(id);
   }
   return definition as ReportDefinition;
 }
 
-const isDeeper = (value: unknown, levels: number): boolean =>
+const isDeeperThan = (value: unknown, levels: number): boolean =>
   typeof value === 'object' &&
   value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)));
 
-/** Of a block, criteria: there `dataset` may be the name of a field. */
-const CRITERIA = 'filter';
+/** Key of a block that contains criteria. A key `dataset` in there is the name of a field, not an alias. */
+const CRITERIA_KEY = 'filter';
 
-/** The definition with every use of a dataset’s alias changed, in blocks within blocks too. */
-export const renamed = (definition: ReportDefinition, from: string, to: string): ReportDefinition => ({
+/** Returns the definition with a dataset's alias replaced in all blocks, including nested ones. */
+export const renameAlias = (definition: ReportDefinition, from: string, to: string): ReportDefinition => ({
   ...definition,
-  blocks: renamedIn(definition.blocks, from, to) as ReportDefinition['blocks'],
+  blocks: renameAliasIn(definition.blocks, from, to) as ReportDefinition['blocks'],
 });
 
-function renamedIn(value: unknown, from: string, to: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => renamedIn(item, from, to));
+function renameAliasIn(value: unknown, from: string, to: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => renameAliasIn(item, from, to));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      key === CRITERIA ? inner : key === 'dataset' && inner === from ? to : renamedIn(inner, from, to),
+      key === CRITERIA_KEY ? inner : key === 'dataset' && inner === from ? to : renameAliasIn(inner, from, to),
     ]),
   );
 }
 
-const GONE = Symbol('gone');
+const REMOVED = Symbol('removed');
 
-/** The definition without the blocks that use a dataset’s alias. Of a list within a block, such as series, the items that use it go, and not the block. */
-export const without = (definition: ReportDefinition, alias: string): ReportDefinition => ({
+/**
+ * Returns the definition without the blocks that use a dataset's alias. From a list inside a block, such as series,
+ * only the items that use it are removed, not the block.
+ */
+export const removeAlias = (definition: ReportDefinition, alias: string): ReportDefinition => ({
   ...definition,
-  blocks: remaining(definition.blocks, alias) as ReportDefinition['blocks'],
+  blocks: removeAliasFrom(definition.blocks, alias) as ReportDefinition['blocks'],
 });
 
-function remaining(value: unknown, alias: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => remaining(item, alias)).filter((item) => item !== GONE);
+function removeAliasFrom(value: unknown, alias: string): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => removeAliasFrom(item, alias)).filter((item) => item !== REMOVED);
+  }
   if (!isObject(value)) return value;
-  if (value['dataset'] === alias) return GONE;
+  if (value['dataset'] === alias) return REMOVED;
   const entries = Object.entries(value).map(
-    ([key, inner]) => [key, key === CRITERIA ? inner : remaining(inner, alias)] as const,
+    ([key, inner]) => [key, key === CRITERIA_KEY ? inner : removeAliasFrom(inner, alias)] as const,
   );
-  return entries.some(([, inner]) => inner === GONE) ? GONE : Object.fromEntries(entries);
+  return entries.some(([, inner]) => inner === REMOVED) ? REMOVED : Object.fromEntries(entries);
 }
 
-/** A block that can be asked for. */
-export interface Block extends Record<string, unknown> {
+/** A block whose data can be loaded. */
+export interface ReportBlock extends Record<string, unknown> {
   id: string;
 }
 
-/** The blocks from top to bottom, with those within them behind each: in whatever list, an object with `id` and `type` is one. */
-export const blocksOf = ({ blocks }: ReportDefinition): Block[] => blocks.flatMap((block) => [block, ...within(block)]);
+/**
+ * Returns all blocks from top to bottom, each followed by the blocks nested in it. A nested block is an object with
+ * `id` and `type` in any list.
+ */
+export const blocksOf = ({ blocks }: ReportDefinition): ReportBlock[] =>
+  blocks.flatMap((block) => [block, ...nestedBlocks(block)]);
 
-function within(value: unknown): Block[] {
-  if (Array.isArray(value)) return value.flatMap((item) => (isBlock(item) ? [item, ...within(item)] : within(item)));
-  return isObject(value)
-    ? Object.entries(value).flatMap(([key, inner]) => (key === CRITERIA ? [] : within(inner)))
-    : [];
+function nestedBlocks(value: unknown): ReportBlock[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => (isBlock(item) ? [item, ...nestedBlocks(item)] : nestedBlocks(item)));
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (key === CRITERIA_KEY ? [] : nestedBlocks(inner)));
 }
 
-const isBlock = (value: unknown): value is Block =>
+const isBlock = (value: unknown): value is ReportBlock =>
   isObject(value) && typeof value['id'] === 'string' && typeof value['type'] === 'string';

@@ -1,34 +1,29 @@
+import type { CreateReportInput, UpdateReportInput } from '../../../entities/report-input.ts';
 import type { Context } from '../../core/context.ts';
 import { load } from '../resource/load-resource.ts';
-import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { REPORT } from '../resource/owned-kinds.ts';
-import { checkedDefinition, checkSize } from './report-definition.ts';
+import { checkDefinition, checkJsonSize } from './report-definition.ts';
 
-export interface ReportInput extends OwnedInput {
-  /** Null, and absent in a new report: no blocks. */
-  definition?: Record<string, unknown> | null;
-  settings?: Record<string, unknown> | null;
-}
-
-/** Makes a report. Answers the id. */
-export async function create(ctx: Context, { definition, settings, ...input }: ReportInput): Promise<string> {
+/** Creates a report, by default without blocks. Returns the id. */
+export async function create(ctx: Context, { definition, settings, ...input }: CreateReportInput): Promise<string> {
   const content = {
-    definition: checkedDefinition(definition ?? { blocks: [] }),
-    settings: checkedSettings(settings ?? {}),
+    definition: checkDefinition(definition ?? { blocks: [] }),
+    settings: checkSettings(settings ?? {}),
   };
   return ctx.transaction(async (tx) => (await createOwned(ctx, tx, REPORT, input, content)).id);
 }
 
-/** Changes a report. Answers the id. */
+/** Changes a report. A definition of null removes all blocks. Returns the id. */
 export async function update(
   ctx: Context,
   id: string,
-  { definition, settings, ...input }: ReportInput,
+  { definition, settings, ...input }: UpdateReportInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const report = await load(ctx, tx, REPORT, id, 'report:write', { ifMatch: ctx.ifMatch });
-    if (definition !== undefined) report.definition = checkedDefinition(definition ?? { blocks: [] });
-    if (settings !== undefined) report.settings = checkedSettings(settings ?? {});
+    if (definition !== undefined) report.definition = checkDefinition(definition ?? { blocks: [] });
+    if (settings !== undefined) report.settings = checkSettings(settings ?? {});
     await updateOwned(ctx, tx, REPORT, report, input);
     return report.id;
   });
@@ -41,7 +36,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   });
 }
 
-function checkedSettings(settings: Record<string, unknown>): Record<string, unknown> {
-  checkSize(settings, 'settings');
+function checkSettings(settings: Record<string, unknown>): Record<string, unknown> {
+  checkJsonSize(settings, 'settings');
   return settings;
 }

@@ -1,0 +1,26 @@
+import { Field, ID, InputType } from 'type-graphql';
+
+/** Changes to a suite. */
+@InputType({ description: 'Changes to a suite. Absent keys are unchanged, null clears.' })
+export class UpdateSuiteInput {
+  @Field(() => String, { nullable: true, description: 'Display name.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Description.' })
+  description?: string | null;
+
+  @Field(() => [ID], {
+    nullable: true,
+    description:
+      'Datasources in order, by id, slug or natural id, at most 1000. The caller must be able to read each of them. ' +
+      'Replaces the datasources that the caller sees. Others stay in the suite, after the listed ones.',
+  })
+  datasourceIds?: string[] | null;
+}
+
+/** A new suite. */
+@InputType({ description: 'A new suite.' })
+export class CreateSuiteInput extends UpdateSuiteInput {
+  @Field(() => String, { description: 'Display name.' })
+  override name!: string;
+}

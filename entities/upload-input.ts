@@ -1,0 +1,69 @@
+import { Field, InputType } from 'type-graphql';
+import type { IncomingFile } from '../src/core/files.ts';
+import { JsonObject, Upload } from '../src/core/scalars.ts';
+import { UpdateOwnedInput } from './owned-input.ts';
+import { QueryParameter } from './query-parameter.ts';
+
+/** A new datasource from a file. */
+@InputType({
+  description: 'A new datasource from a file. `name` defaults to the file name without its extension.',
+})
+export class UploadDatasourceInput extends UpdateOwnedInput {
+  @Field(() => Upload, { description: 'The file. In a form: the first file part, with any part name.' })
+  file!: IncomingFile;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'File name with its extension. In a form, the file name of the file part by default.',
+  })
+  filename?: string | null;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description: 'Overrides for the detected driver settings, e.g. the delimiter.',
+  })
+  config?: Record<string, unknown> | null;
+}
+
+/** A new dataset from a file. */
+@InputType({
+  description: 'A new dataset with its rows from a file. `name` defaults to the file name without its extension.',
+})
+export class UploadDatasetInput extends UploadDatasourceInput {
+  @Field(() => String, {
+    nullable: true,
+    description: 'Name of the table to load. Required for a file with several tables, unless `query` is set.',
+  })
+  table?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Query on the file that selects the rows to load, instead of `table`: a single SQL statement. ' +
+      '`{{name}}` is a placeholder for the value of a parameter.',
+  })
+  query?: string | null;
+
+  @Field(() => [QueryParameter], {
+    nullable: true,
+    description: 'Definitions of the query’s parameters, at most 100.',
+  })
+  params?: QueryParameter[] | null;
+
+  @Field(() => [JsonObject], {
+    nullable: true,
+    description:
+      'Transformation steps that are applied to the rows when they are loaded: ' +
+      '`filter`, `sort`, `limit`, `rename`, `remove`, `calculate`.',
+  })
+  flow?: Record<string, unknown>[] | null;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description: 'Settings of client applications. Not interpreted by the service.',
+  })
+  settings?: Record<string, unknown> | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether shares may restrict fields. Default: false.' })
+  fieldSecurityEnabled?: boolean | null;
+}
