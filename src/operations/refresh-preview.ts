@@ -1,18 +1,19 @@
+import type { RefreshPreview } from '../../entities/refresh-preview.ts';
 import type { Generation, GenerationId } from '../core/dataset-index.ts';
 import { forbidden, notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { LEVEL, levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
-import { dependantsOf, impactOn } from '../services/dataset/refresh-impact.ts';
+import { loadDependents } from '../services/dataset/refresh-dependents.ts';
+import { findBreaks } from '../services/dataset/refresh-impact.ts';
 import {
-  baseOf,
-  differences,
-  keep,
-  take,
+  loadPreviewBase,
+  compareFields,
+  savePreview,
+  consumePreview,
   type PreviewBase,
   type PromoteRefreshInput,
   type RefreshPreviewInput,
-  type RefreshPreviewResult,
 } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { granteeOf, accessLevelInTransaction } from '../services/resource/access.ts';
@@ -28,7 +29,11 @@ export const datasetPreview = (place: LoaderPlace): Handler => ({
   takeover: true,
   async run(job, platform) {
     const input = job.input as unknown as RefreshPreviewInput;
-    const base = await baseOf((statement) => platform.database.query(job.tenantId, statement), job.tenantId, input);
+    const base = await loadPreviewBase(
+      (statement) => platform.database.query(job.tenantId, statement),
+      job.tenantId,
+      input,
+    );
     const { generation, load } = await loadRows(place, platform, job, input);
     let former: GenerationId | null = null;
     return {
@@ -57,7 +62,12 @@ export const datasetPromoteRefresh: Handler = {
     const { previewId } = job.input as unknown as PromoteRefreshInput;
     return {
       async publish(tx) {
-        return publishRefresh(tx, job, await take(tx, job.tenantId, job.resourceId, previewId), platform.config);
+        return publishRefresh(
+          tx,
+          job,
+          await consumePreview(tx, job.tenantId, job.resourceId, previewId),
+          platform.config,
+        );
       },
     };
   },
@@ -78,7 +88,7 @@ async function keepPreview(
   generation: Generation,
   base: PreviewBase,
   quota: number,
-): Promise<{ result: RefreshPreviewResult; former: GenerationId | null }> {
+): Promise<{ result: RefreshPreview; former: GenerationId | null }> {
   const [before] = await tx.query<Before>({
     text: `select id, owner_id as "ownerId", parent_id as "parentId", fields, records from dws.dataset where tenant_id = $1 and id = $2 for update`,
     values: [tenantId, resourceId],
@@ -90,15 +100,19 @@ async function keepPreview(
   await checkQuota(tx, tenantId, quota, generation.size, resourceId);
 
   const after = fieldsOf(before.fields, generation);
-  const impact = impactOn(await dependantsOf(tx, { tenantId, id: resourceId, viewer, level }), before.fields, after);
-  const { expiresAt, former } = await keep(tx, tenantId, resourceId, generation, base);
+  const impact = findBreaks(
+    await loadDependents(tx, { tenantId, id: resourceId, viewer, level }),
+    before.fields,
+    after,
+  );
+  const { expiresAt, former } = await savePreview(tx, tenantId, resourceId, generation, base);
   return {
     former,
     result: {
       previewId: generation.id,
       records: generation.records,
       previousRecordCount: before.records,
-      ...differences(before.fields, after),
+      ...compareFields(before.fields, after),
       ...impact,
       expiresAt: expiresAt.toISOString(),
     },

@@ -654,7 +654,7 @@ test('who sees a part of the dataset counts that part, and is told of no field t
     count: null,
     countWithoutSnapshots: null,
     overallCount: 5,
-    problem: 'It names a field that there is not, or is of another type',
+    problem: 'It names a field that does not exist or has another type',
     ...shown,
   });
   expect(answer.body.dataset.fields).toHaveLength(2);

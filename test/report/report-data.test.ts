@@ -370,7 +370,7 @@ test('who sees a part of the dataset sees that part in each block, and no name t
       error: {
         statusCode: 400,
         message:
-          'The filter of the dataset reference "secret" does not fit its dataset: It names a field that there is not, or is of another type',
+          'The filter of the dataset reference "secret" does not fit its dataset: It names a field that does not exist or has another type',
       },
     },
     { data: null, error: { statusCode: 400, message: 'Unknown field "amount"' } },

@@ -15,8 +15,8 @@ import { DatasetRunResolver } from '../../../resolvers/dataset/dataset-run.ts';
 import { DatasetOwnedFields, DatasetResolver } from '../../../resolvers/dataset/dataset.ts';
 import { DatasetDraftResolver } from '../../../resolvers/dataset/draft.ts';
 import { RefreshPreviewResolver } from '../../../resolvers/dataset/refresh-preview.ts';
-import { DatasetFilterFields, SavedFilterResolver } from '../../../resolvers/dataset/saved-filter.ts';
-import { DatasetSnapshotFields, SnapshotResolver } from '../../../resolvers/dataset/snapshot.ts';
+import { DatasetFilterResolver, SavedFilterResolver } from '../../../resolvers/dataset/saved-filter.ts';
+import { DatasetSnapshotResolver, SnapshotResolver } from '../../../resolvers/dataset/snapshot.ts';
 import { UserSettingResolver } from '../../../resolvers/dataset/user-setting.ts';
 import { DatasourceLinkFields, DatasourceLinkResolver } from '../../../resolvers/datasource/datasource-link.ts';
 import { DatasourceOwnedFields, DatasourceResolver } from '../../../resolvers/datasource/datasource.ts';
@@ -89,9 +89,9 @@ const RESOLVERS: NonEmptyArray<NewableFunction> = [
   DatasetAccessResolver,
   DatasetFieldSecurityResolver,
   DatasetCopyResolver,
-  DatasetSnapshotFields,
+  DatasetSnapshotResolver,
   SnapshotResolver,
-  DatasetFilterFields,
+  DatasetFilterResolver,
   SavedFilterResolver,
   DatasetVisualResolver,
   VisualResolver,

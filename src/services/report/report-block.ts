@@ -9,8 +9,8 @@ import { COMPONENTS } from '../../core/visual/component.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { search } from '../dataset/dataset-data.ts';
 import type { ViewedDataset } from '../dataset/dataset-view.ts';
-import { checkedConfig } from '../visual/visual-config.ts';
-import { visualData } from '../visual/visual-data.ts';
+import { checkConfig } from '../visual/visual-config.ts';
+import { loadVisualData } from '../visual/visual-data.ts';
 import type { Block } from './report-definition.ts';
 
 type Criteria = Record<string, unknown>;
@@ -114,7 +114,7 @@ export async function questionOf(ctx: Context, block: Block, datasetId: string):
   if (type === 'visual') return visualOf(ctx, await storedVisual(ctx, visual, datasetId), block);
   const component = COMPONENTS.find(({ id }) => id === type)?.id;
   if (component && typeof config === 'object' && config !== null)
-    return visualOf(ctx, { component, config: checkedConfig(component, config as Criteria) }, block);
+    return visualOf(ctx, { component, config: checkConfig(component, config as Criteria) }, block);
   if (type === 'table') return rowsOf(ctx, checked(block, isTable));
   throw invalid(
     'block',
@@ -141,7 +141,7 @@ const visualOf = (
   const { q, limit: most } = checked(block, isTable);
   return {
     kind: 'groups',
-    ask: (dataset, filter) => visualData(ctx, { name: '', component, config, dataset }, { filter, q, limit: most }),
+    ask: (dataset, filter) => loadVisualData(ctx, { name: '', component, config, dataset }, { filter, q, limit: most }),
   };
 };
 

@@ -8,7 +8,7 @@ import { badInput, notFound } from '../../core/errors.ts';
 import { distinctNames, type Field } from '../../core/fields.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { viewOf } from '../dataset/dataset-view.ts';
-import { problemOf, savedFilterOf } from '../dataset/saved-filter-criteria.ts';
+import { criteriaProblem, loadSavedFilter } from '../dataset/saved-filter-criteria.ts';
 import { criteriaOf } from './dataset-reference-checks.ts';
 import { inTurn, RESOLVED, sourcesOf, type ResolvedReference, type Source } from './dataset-reference-view.ts';
 import { questionOf, type BlockRows } from './report-block.ts';
@@ -117,7 +117,7 @@ async function ownFilter(ctx: Context, { dataset }: Reference, filter: unknown):
   if (filter === undefined || filter === null || filter === '') return null;
   if (isObject(filter)) return filter;
   if (typeof filter !== 'string') throw invalid('filter', 'must be criteria or the id of a saved filter');
-  return (await savedFilterOf(ctx, await viewOf(ctx, dataset!), filter)).criteria;
+  return (await loadSavedFilter(ctx, await viewOf(ctx, dataset!), filter)).criteria;
 }
 
 /** The reference's filter, which always applies, with the block's own. Of the reference's the viewer may see nothing, so that what does not fit is told without names. */
@@ -129,7 +129,7 @@ async function filterOn(
 ): Promise<Criteria> {
   const criteria = criteriaOf(filter);
   const { fields, partial } = await viewOf(ctx, dataset);
-  const problem = problemOf(criteria, fields, partial);
+  const problem = criteriaProblem(criteria, fields, partial);
   if (problem !== null)
     throw badInput(
       `The filter of the dataset reference "${alias}" does not fit ${label === null ? 'its dataset' : `the snapshot ${label}`}: ${problem}`,

@@ -32,9 +32,9 @@ import { patternOf } from '../../core/read/list-arguments.ts';
 import type { Filter, Model, Relation } from '../../core/read/model.ts';
 import { MAX_CHILDREN, toMany, toOne } from '../../core/read/model.ts';
 import type { Kind } from '../../core/read/reader.ts';
-import { STALE } from '../dataset/draft-base.ts';
+import { DRAFT_STALE } from '../dataset/draft-base.ts';
 import { FILTER_ACCESS, FILTER_USED } from '../dataset/saved-filter-model.ts';
-import { ownSettings, settingsOfViewer } from '../dataset/user-setting.ts';
+import { USER_SETTING_ACCESS, viewerSettings } from '../dataset/user-setting.ts';
 import { MEMBER_ACCESS } from '../datasource/suite.ts';
 import { SNAPSHOT_IDS } from '../report/dataset-reference-view.ts';
 import { readable, readableDatasets, readableThrough, fullyVisible } from './access.ts';
@@ -174,11 +174,11 @@ const EXTRAS = new Map<Kind, ModelExtras>([
       accessFilter: readableDatasets,
       sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
       orders: { records: fullyVisible, size: fullyVisible },
-      computed: { stale: STALE },
+      computed: { stale: DRAFT_STALE },
       relations: {
         parent: toOne(model(Dataset), 'parent_id'),
         drafts: parts('r.is_draft', 'createdAt'),
-        ownSettings: settingsOfViewer(model(UserSetting)),
+        ownSettings: viewerSettings(model(UserSetting)),
         snapshots: parts('r.is_snapshot', '-snapshotDate'),
         filters: toMany(model(SavedFilter), 'dataset_id', 'name'),
         visuals: toMany(model(Visual), 'dataset_id', '-pinned,position'),
@@ -187,7 +187,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
       },
     }),
   ],
-  [UserSetting, { accessFilter: ownSettings }],
+  [UserSetting, { accessFilter: USER_SETTING_ACCESS }],
   [
     SavedFilter,
     {
