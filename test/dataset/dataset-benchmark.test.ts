@@ -567,7 +567,7 @@ describe('an uploaded file counts', () => {
 describe.skipIf(!HAS_ELASTICSEARCH)('with rows in Elasticsearch', () => {
   searched(
     'a benchmark that loads rows leaves nothing there, and the dataset’s rows as they are',
-    async ({ service, ann, orders: made }) => {
+    async ({ service, ann, createOrders: made }) => {
       const { id, esIndex } = await made();
       const answer = await ann.post(`/datasets/${id}/_benchmark`, {
         config: { iterations: 2, warmup: 1, includeIndexing: true },

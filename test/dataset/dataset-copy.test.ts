@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
+import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY } from '../support/shop-fixture.ts';
-import { count, draftOf, fileOf, rowsOf, swept, test, WORLDS } from './dataset-copy-fixture.ts';
+import { idsTo, insertDraft, fileOf, rowsOf, sweepUnused, test, WORLDS } from './dataset-copy-fixture.ts';
 
 const byLevel = (one: { accessLevel: number }, other: { accessLevel: number }) => other.accessLevel - one.accessLevel;
 const QUERY = `copyDataset(id: "$id", input: { name: "$name" }`;
@@ -8,8 +9,13 @@ const copyOf = (id: string, name: string, more = '') =>
   `mutation { ${QUERY.replace('$id', id).replace('$name', name)}${more}) { operation { operation status } result { id name ownerId records parent { id } query flow esIndex visuals { name } filters { name } shares { principalId } } } }`;
 
 describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
-  test('a copy is independent of later refreshes and of its origin’s end', async ({ ann, orders, shop, service }) => {
-    const origin = await orders({
+  test('a copy is independent of later refreshes and of its origin’s end', async ({
+    ann,
+    createOrders,
+    shop,
+    service,
+  }) => {
+    const origin = await createOrders({
       settings: { colour: 'red' },
       fieldSecurityEnabled: true,
       flow: [{ type: 'filter', criteria: { id: { $gt: 0 } } }],
@@ -72,19 +78,23 @@ describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
     } finally {
       await shop.sql('delete from orders where id = 21');
     }
-    expect(await ann.delete(`/datasets/${origin.id}`)).toMatchObject({ status: 204 });
-    const left = await swept(service);
+    expect((await ann.delete(`/datasets/${origin.id}`)).status).toBe(204);
+    const left = await sweepUnused(service);
     expect([made.esIndex, result.esIndex, origin.esIndex].map((one) => left.includes(one))).toEqual([
       true,
       false,
       false,
     ]);
-    expect([await rowsOf(ann, made.id), await rowsOf(ann, result.id)]).toEqual([count(20), count(21)]);
-    expect(await ann.get(`/datasets/${made.id}/data?q=rush`)).toMatchObject({ status: 200, body: { total: 4 } });
+    expect([await rowsOf(ann, made.id), await rowsOf(ann, result.id)]).toEqual([idsTo(20), idsTo(21)]);
+    await expectBody(ann.get(`/datasets/${made.id}/data?q=rush`), 200, { total: 4 });
   });
 
-  test('a copy without data has no rows and no fields until its first refresh', async ({ ann, orders, service }) => {
-    const { id } = await orders();
+  test('a copy without data has no rows and no fields until its first refresh', async ({
+    ann,
+    createOrders,
+    service,
+  }) => {
+    const { id } = await createOrders();
     const copy = (await ann.post(`/datasets/${id}/copy?data=false`, { name: 'Empty' })).body;
     expect(copy).toMatchObject({
       records: 0,
@@ -98,28 +108,26 @@ describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
       records: 0,
       esIndex: null,
     });
-    expect(await ann.post(`/datasets/${copy.id}/_refresh`, {})).toMatchObject({
-      status: 200,
-      body: { records: 20, fieldsAdded: 5 },
+    await expectBody(ann.post(`/datasets/${copy.id}/_refresh`, {}), 200, { records: 20, fieldsAdded: 5 });
+    const never = await createOrders({ refresh: false });
+    await expectBody(ann.post(`/datasets/${never.id}/copy`, { name: 'As empty' }), 200, {
+      records: 0,
+      fields: [],
+      esIndex: null,
     });
-    const never = await orders({ refresh: false });
-    expect(await ann.post(`/datasets/${never.id}/copy`, { name: 'As empty' })).toMatchObject({
-      status: 200,
-      body: { records: 0, fields: [], esIndex: null },
-    });
-    expect(await swept(service)).not.toHaveLength(0);
+    expect(await sweepUnused(service)).not.toHaveLength(0);
   });
 });
 
-test('a copy costs no copy of the rows: the files are the same', async ({ ann, orders, service }) => {
-  const { id, esIndex } = await orders();
+test('a copy costs no copy of the rows: the files are the same', async ({ ann, createOrders, service }) => {
+  const { id, esIndex } = await createOrders();
   const copy = await ann.creates(`/datasets/${id}/copy`, { name: 'Linked' });
   expect((await fileOf(service, copy.esIndex)).ino).toBe((await fileOf(service, esIndex)).ino);
 });
 
-test('visuals, filters and shares come where they are asked for', async ({ ann, bob, service, orders }) => {
+test('visuals, filters and shares come where they are asked for', async ({ ann, bob, service, createOrders }) => {
   const carl = await service.user('carl');
-  const { id } = await orders({ fieldSecurityEnabled: true });
+  const { id } = await createOrders({ fieldSecurityEnabled: true });
   await ann.creates(`/datasets/${id}/visuals`, {
     component: 'bar-chart',
     name: 'Bars',
@@ -172,12 +180,12 @@ test('visuals, filters and shares come where they are asked for', async ({ ann, 
   });
   expect(body.sharing[0].datasetFilterId).toBe(body.filters[0].id);
   expect(body.filters[0].id).not.toBe(filter.id);
-  expect(await rowsOf(bob, body.id)).toEqual(count(20).slice(10));
+  expect(await rowsOf(bob, body.id)).toEqual(idsTo(20).slice(10));
   expect((await bob.get(`/datasets/${body.id}`)).body.fields.map(({ name }: { name: string }) => name)).toEqual([
     'id',
     'amount',
   ]);
-  expect(await rowsOf(carl, body.id)).toEqual(count(20));
+  expect(await rowsOf(carl, body.id)).toEqual(idsTo(20));
 
   const shared = (await ann.post(`/datasets/${id}/copy?sharing=true`, { name: 'Shared' })).body;
   expect(shared.filters).toBeUndefined();
@@ -186,7 +194,7 @@ test('visuals, filters and shares come where they are asked for', async ({ ann, 
       ({ name }: { name: string }) => name,
     ),
   ).toEqual(['Big']);
-  expect(await rowsOf(bob, shared.id)).toEqual(count(20).slice(10));
+  expect(await rowsOf(bob, shared.id)).toEqual(idsTo(20).slice(10));
   const {
     copyDataset: { result },
   } = await ann.data(copyOf(id, 'By GraphQL', ', visuals: true, filters: true, sharing: true'));
@@ -201,10 +209,10 @@ test('filters that the copier cannot read stay behind, and so do the shares that
   ann,
   bob,
   service,
-  orders,
+  createOrders,
 }) => {
   const [dora, emil] = [await service.user('dora'), await service.user('emil')];
-  const { id } = await orders();
+  const { id } = await createOrders();
   const secret = await ann.creates(`/datasets/${id}/filters`, { name: 'Ann’s', criteria: { region: 'EU' } });
   await ann.put(`/datasets/${id}/shares/dora`, { accessLevel: 1, datasetFilterId: secret.id });
   await ann.put(`/datasets/${id}/shares/emil`, { accessLevel: 1 });
@@ -214,7 +222,7 @@ test('filters that the copier cannot read stay behind, and so do the shares that
   const copy = (await bob.post(`/datasets/${id}/copy?filters=true&sharing=true`, { name: 'Bob’s copy' })).body;
   expect(copy.filters).toMatchObject([{ name: 'Bob’s', ownerId: `user:${bob.id}`, criteria: own.criteria }]);
   expect(copy.sharing).toMatchObject([{ principalId: emil.id, accessLevel: 1, datasetFilterId: null }]);
-  expect(await dora.get(`/datasets/${copy.id}`)).toMatchObject({ status: 404 });
+  await expectError(dora.get(`/datasets/${copy.id}`), 404);
   expect(
     await service.platform.system.query({
       text: `select name from dws.saved_filter where dataset_id = $1`,
@@ -237,9 +245,9 @@ test('filters that the copier cannot read stay behind, and so do the shares that
   expect(await rowsOf(dora, admins.id)).toEqual([4, 8, 12, 16, 20]);
 });
 
-test('who cannot read the datasource gets the rows alone', async ({ ann, bob, orders, source, admin }) => {
+test('who cannot read the datasource gets the rows alone', async ({ ann, bob, createOrders, source, admin }) => {
   const steps = [{ type: 'limit', n: 20 }];
-  const { id } = await orders({ flow: steps });
+  const { id } = await createOrders({ flow: steps });
   await ann.put(`/datasets/${id}/shares/bob`, { accessLevel: 1 });
   expect((await bob.get(`/datasets/${id}`)).body).toMatchObject({
     query: null,
@@ -260,10 +268,7 @@ test('who cannot read the datasource gets the rows alone', async ({ ann, bob, or
     },
   });
   expect(rows.body.fields).toHaveLength(5);
-  expect(await bob.post(`/datasets/${rows.body.id}/_refresh`, {})).toMatchObject({
-    status: 409,
-    body: { message: 'The dataset has no query to run' },
-  });
+  await expectError(bob.post(`/datasets/${rows.body.id}/_refresh`, {}), 409, 'The dataset has no query to run');
   expect((await bob.data(copyOf(id, 'Rows too'))).copyDataset.result).toMatchObject({
     records: 20,
     query: null,
@@ -273,7 +278,7 @@ test('who cannot read the datasource gets the rows alone', async ({ ann, bob, or
   await admin.put(`/datasources/${source.id}/shares/bob`, { accessLevel: 1 });
   const read = (await bob.post(`/datasets/${id}/copy`, { name: 'With its query' })).body;
   expect(read).toMatchObject({ datasourceId: source.id, query: ORDERS_QUERY, flow: steps });
-  expect(await bob.post(`/datasets/${read.id}/_refresh`, {})).toMatchObject({ status: 403 });
+  await expectError(bob.post(`/datasets/${read.id}/_refresh`, {}), 403);
   await admin.delete(`/datasources/${source.id}/shares/bob`);
 });
 
@@ -281,7 +286,7 @@ test('a link to a saved query is carried as far as the copier may see and run it
   ann,
   bob,
   admin,
-  orders,
+  createOrders,
   source,
 }) => {
   const query = await ann.creates('/queries', {
@@ -291,7 +296,7 @@ test('a link to a saved query is carried as far as the copier may see and run it
     params: [{ name: 'most', dataType: 'number', defaultValue: 5 }],
   });
   const params = [{ name: 'most', dataType: 'number', defaultValue: 3 }];
-  const { id } = await orders({ datasourceId: undefined, query: undefined, queryId: query.id, params });
+  const { id } = await createOrders({ datasourceId: undefined, query: undefined, queryId: query.id, params });
   expect((await ann.post(`/datasets/${id}/copy`, { name: 'Linked' })).body).toMatchObject({
     queryId: query.id,
     query: query.query,
@@ -307,7 +312,7 @@ test('a link to a saved query is carried as far as the copier may see and run it
   await admin.put(`/datasources/${source.id}/shares/bob`, { accessLevel: 1 });
   const linked = await copied();
   expect(linked).toMatchObject({ queryId: query.id, datasourceId: source.id, params: [{ defaultValue: 3 }] });
-  expect(await bob.post(`/datasets/${linked.id}/_refresh`, {})).toMatchObject({ status: 200, body: { records: 3 } });
+  await expectBody(bob.post(`/datasets/${linked.id}/_refresh`, {}), 200, { records: 3 });
 
   await ann.delete(`/queries/${query.id}/shares/bob`);
   expect(await copied()).toMatchObject({ queryId: null, query: null, datasourceId: null });
@@ -319,32 +324,38 @@ test('a link to a saved query is carried as far as the copier may see and run it
     query: query.query,
     params: [{ name: 'most', defaultValue: 3 }],
   });
-  expect(await bob.post(`/datasets/${own.id}/_refresh`, {})).toMatchObject({ status: 200, body: { records: 3 } });
+  await expectBody(bob.post(`/datasets/${own.id}/_refresh`, {}), 200, { records: 3 });
   await admin.delete(`/datasources/${source.id}/shares/bob`);
 });
 
 test('who sees a part of a dataset cannot copy it, and who sees nothing of it does not find it', async ({
   ann,
   bob,
-  orders,
+  createOrders,
   stranger,
 }) => {
-  const { id } = await orders();
-  expect(await bob.post(`/datasets/${id}/copy`, { name: 'x' })).toMatchObject({ status: 404 });
-  expect(await stranger.post(`/datasets/${id}/copy`, { name: 'x' })).toMatchObject({ status: 404 });
+  const { id } = await createOrders();
+  await expectError(bob.post(`/datasets/${id}/copy`, { name: 'x' }), 404);
+  await expectError(stranger.post(`/datasets/${id}/copy`, { name: 'x' }), 404);
   const filter = await ann.creates(`/datasets/${id}/filters`, { name: 'All', criteria: {} });
   await ann.put(`/datasets/${id}/shares/bob`, { accessLevel: 3, datasetFilterId: filter.id });
-  expect(await bob.post(`/datasets/${id}/copy?data=false`, { name: 'x' })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission dataset:copy' },
-  });
+  await expectError(
+    bob.post(`/datasets/${id}/copy?data=false`, { name: 'x' }),
+    403,
+    'You lack the permission dataset:copy',
+  );
   expect((await bob.gql(copyOf(id, 'x'))).errors).toMatchObject([
     { message: 'You lack the permission dataset:copy', extensions: { code: 'FORBIDDEN' } },
   ]);
 });
 
-test('a snapshot can be copied with what its dataset has, a draft cannot', async ({ ann, bob, orders, service }) => {
-  const { id } = await orders();
+test('a snapshot can be copied with what its dataset has, a draft cannot', async ({
+  ann,
+  bob,
+  createOrders,
+  service,
+}) => {
+  const { id } = await createOrders();
   await ann.creates(`/datasets/${id}/filters`, { name: 'Of the dataset', criteria: {} });
   await ann.put(`/datasets/${id}/shares/bob`, { accessLevel: 1 });
   const snapshot = await ann.creates(`/datasets/${id}/snapshots`, { name: 'S' });
@@ -367,18 +378,19 @@ test('a snapshot can be copied with what its dataset has, a draft cannot', async
   await ann.put(`/datasets/${id}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['id'] });
   const later = (await ann.post(`/datasets/${snapshot.id}/copy?sharing=true`, { name: 'Of a snapshot, later' })).body;
   expect((await bob.get(`/datasets/${later.id}`)).body.fields).toMatchObject([{ name: 'id' }]);
-  expect(await bob.get(`/datasets/${later.id}/data?sort=amount`)).toMatchObject({ status: 400 });
+  await expectError(bob.get(`/datasets/${later.id}/data?sort=amount`), 400);
 
-  const draft = await draftOf(service, id);
-  expect(await ann.post(`/datasets/${draft}/copy`, { name: 'x' })).toMatchObject({
-    status: 409,
-    body: { message: 'A draft cannot be copied: commit it first' },
-  });
+  const draft = await insertDraft(service, id);
+  await expectError(
+    ann.post(`/datasets/${draft}/copy`, { name: 'x' }),
+    409,
+    'A draft cannot be copied: commit it first',
+  );
   expect((await ann.gql(copyOf(draft, 'x'))).errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }]);
 });
 
-test('names, flags and room are checked before anything begins', async ({ ann, orders, service }) => {
-  const { id } = await orders();
+test('names, flags and room are checked before anything begins', async ({ ann, createOrders, service }) => {
+  const { id } = await createOrders();
   const { config } = service.platform;
   const copy = (query = '', body: object = { name: 'x' }) => ann.post(`/datasets/${id}/copy${query}`, body);
   expect(await copy('', {})).toMatchObject({ status: 400, body: { message: expect.stringContaining('name') } });
@@ -406,8 +418,8 @@ test('names, flags and room are checked before anything begins', async ({ ann, o
   }
 });
 
-test('a client that does not wait follows the copy by its own name for it', async ({ ann, orders }) => {
-  const { id } = await orders();
+test('a client that does not wait follows the copy by its own name for it', async ({ ann, createOrders }) => {
+  const { id } = await createOrders();
   const { status, headers, body } = await ann.post(
     `/datasets/${id}/copy`,
     { name: 'Later', progress: 'mine' },
@@ -428,5 +440,5 @@ test('a client that does not wait follows the copy by its own name for it', asyn
     current: 20,
     total: 20,
   });
-  expect(await rowsOf(ann, result.id)).toEqual(count(20));
+  expect(await rowsOf(ann, result.id)).toEqual(idsTo(20));
 });

@@ -1,17 +1,19 @@
 import pg from 'pg';
 import { describe, expect, onTestFinished, vi } from 'vitest';
+import type { RefreshPreview as RefreshPreviewResult } from '../../entities/refresh-preview.ts';
 import { newId } from '../../src/core/id.ts';
 import { handlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
-import type { RefreshPreviewInput, RefreshPreviewResult } from '../../src/services/dataset/refresh-preview.ts';
+import type { RefreshPreviewInput } from '../../src/services/dataset/refresh-preview.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operated, type World } from '../operation/fixture.ts';
 import { filesOf, GATED, makeDataset } from '../operation/refreshable.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError } from '../support/expect.ts';
 import type { Service } from '../support/service.ts';
 import { makeSource, type Shop } from '../support/shop-fixture.ts';
-import { rowsOf, swept, WORLDS } from './dataset-copy-fixture.ts';
+import { rowsOf, sweepUnused, WORLDS } from './dataset-copy-fixture.ts';
 
 // Every preview starts a process that loads; on two busy cores that adds up.
 vi.setConfig({ testTimeout: 120_000 });
@@ -20,7 +22,16 @@ const PREVIEW = `previewId records previousRecordCount fieldsAdded { name type }
 const byGraphql = (id: string, more = '') =>
   `mutation { previewRefresh(id: "${id}"${more}) { operation { id operation status current } result { ${PREVIEW} } } }`;
 const promotion = (id: string, previewId: string) =>
-  `mutation { promoteRefresh(id: "${id}", previewId: "${previewId}") { operation { id operation status } result { id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success } } }`;
+  `
+    mutation {
+      promoteRefresh(id: "${id}", previewId: "${previewId}") {
+        operation { id operation status }
+        result {
+          id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success
+        }
+      }
+    }
+  `;
 
 let tables = 0;
 
@@ -180,7 +191,7 @@ describe.each(WORLDS)('a rehearsed refresh on $index', ({ test }) => {
       status: 404,
       body: { message: `There is no refresh preview ${body.previewId}` },
     });
-    expect(await swept(service), 'the published rows stay').toContain(body.previewId);
+    expect(await sweepUnused(service), 'the published rows stay').toContain(body.previewId);
   });
 
   test('does the same in GraphQL, and answers its operation when nobody waits', async ({ ann, shop, source }) => {
@@ -241,18 +252,19 @@ describe.each(WORLDS)('a rehearsed refresh on $index', ({ test }) => {
   test('takes the flags of a refresh', async ({ ann, shop, source }) => {
     const { id, change } = await makeSales(shop, ann, source);
     await change();
-    expect(await ann.post(`/datasets/${id}/_previewRefresh`, { syncFields: false })).toMatchObject({
-      status: 200,
-      body: { fieldsAdded: [], fieldsRemoved: [], fieldsRetyped: [{ name: 'amount' }], records: 4 },
+    await expectBody(ann.post(`/datasets/${id}/_previewRefresh`, { syncFields: false }), 200, {
+      fieldsAdded: [],
+      fieldsRemoved: [],
+      fieldsRetyped: [{ name: 'amount' }],
+      records: 4,
     });
     const kept = await ann.post(`/datasets/${id}/_previewRefresh`, { updateTypeMapping: false });
     expect(kept).toMatchObject({
       status: 200,
       body: { fieldsRetyped: [], fieldsAdded: [{ name: 'paid' }], records: 4 },
     });
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: kept.body.previewId })).toMatchObject({
-      status: 200,
-      body: { fieldsUpdated: 0 },
+    await expectBody(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: kept.body.previewId }), 200, {
+      fieldsUpdated: 0,
     });
     expect((await ann.get(`/datasets/${id}/data?sort=id`)).body._embedded['svc:record'][3]).toEqual({
       id: 4,
@@ -282,9 +294,10 @@ describe.each(WORLDS)('a rehearsed refresh on $index', ({ test }) => {
       esIndex: null,
       lastRefresh: null,
     });
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).toMatchObject({
-      status: 200,
-      body: { records: 3, previousRecordCount: 0, fieldsAdded: 4 },
+    await expectBody(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId }), 200, {
+      records: 3,
+      previousRecordCount: 0,
+      fieldsAdded: 4,
     });
     expect(await rowsOf(ann, id)).toEqual([1, 2, 3]);
   });
@@ -302,15 +315,16 @@ describe.each(WORLDS)('a rehearsed refresh on $index', ({ test }) => {
       string,
     ];
     await expect.poll(() => held(service), { timeout: 20_000 }).not.toContain(first);
-    expect(await swept(service)).toEqual(expect.arrayContaining([current, second]));
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: first })).toMatchObject({ status: 404 });
+    expect(await sweepUnused(service)).toEqual(expect.arrayContaining([current, second]));
+    await expectError(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: first }), 404);
 
     await expire(service, second);
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: second })).toMatchObject({
-      status: 404,
-      body: { message: `There is no refresh preview ${second}` },
-    });
-    expect(await swept(service)).not.toContain(second);
+    await expectError(
+      ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: second }),
+      404,
+      `There is no refresh preview ${second}`,
+    );
+    expect(await sweepUnused(service)).not.toContain(second);
     expect(
       await service.platform.system.query({
         text: 'select 1 from dws.refresh_preview where id = $1',
@@ -319,8 +333,8 @@ describe.each(WORLDS)('a rehearsed refresh on $index', ({ test }) => {
     ).toEqual([]);
 
     const { previewId: third } = await previewed(ann, id);
-    expect(await ann.delete(`/datasets/${id}`)).toMatchObject({ status: 204 });
-    const left = await swept(service);
+    expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
+    const left = await sweepUnused(service);
     for (const gone of [current, third]) expect(left).not.toContain(gone);
   });
 });
@@ -401,14 +415,14 @@ describe('what a refresh would break', () => {
           kind: 'share',
           id: used.fields.id,
           name: used.fields.username,
-          problem: 'There is no field "region", which it shows',
+          problem: 'It shows the field "region", which does not exist',
         },
         { kind: 'share', id: used.both.id, name: used.both.username, problem: expect.stringContaining('amount') },
         {
           kind: 'reference',
           id: used.chipped,
           name: 'As chipped',
-          problem: `${report}: There is no field "region", by which readers filter`,
+          problem: `${report}: Readers filter by the field "region", which does not exist`,
         },
         { kind: 'reference', id: used.filtered, name: 'As filtered', problem: `${report}: ${UNKNOWN_REGION}` },
       ].map((one) => ({ reportId: one.kind === 'reference' ? used.reportId : null, ...one })),
@@ -416,9 +430,7 @@ describe('what a refresh would break', () => {
     const { result } = (await ann.data(byGraphql(id))).previewRefresh;
     expect(result.breaks).toEqual(breaks.map((one) => ({ ...one, kind: one.kind.toUpperCase() })));
 
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: result.previewId })).toMatchObject({
-      status: 200,
-    });
+    expect((await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: result.previewId })).status).toBe(200);
     expect(await ann.get(`/datasets/${id}/visuals/${used.byRegion}/data`), 'as it was said').toMatchObject({
       status: 400,
       body: { message: UNKNOWN_REGION },
@@ -454,10 +466,10 @@ describe('what a refresh would break', () => {
           .map(({ kind, id: what, problem }) => [kind, what, problem]),
       };
     };
-    const vague = 'It names a field that there is not, or is of another type';
+    const vague = 'It names a field that does not exist or has another type';
     const shares = [
       ['share', rows.id, vague],
-      ['share', fields.id, 'There is no field "region", which it shows'],
+      ['share', fields.id, 'It shows the field "region", which does not exist'],
       ['share', both.id, vague],
     ];
     // Two of ann's filters, two references of her report.
@@ -486,17 +498,17 @@ describe('a promotion is a conflict', () => {
   test('once the rows were replaced, until the refresh is previewed again', async ({ ann, shop, source }) => {
     const { id } = await makeSales(shop, ann, source);
     const { previewId } = await previewed(ann, id);
-    expect(await ann.post(`/datasets/${id}/_refresh`)).toMatchObject({ status: 200 });
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).toMatchObject({
-      status: 409,
-      body: { code: 'CONFLICT', message: expect.stringContaining('rows of the dataset were replaced') },
+    expect((await ann.post(`/datasets/${id}/_refresh`)).status).toBe(200);
+    await expectBody(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId }), 409, {
+      code: 'CONFLICT',
+      message: expect.stringContaining('rows of the dataset were replaced'),
     });
     expect((await ann.gql(promotion(id, previewId))).errors).toMatchObject([
       { extensions: { code: 'CONFLICT', status: 409 } },
     ]);
     expect(
-      await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: (await previewed(ann, id)).previewId }),
-    ).toMatchObject({ status: 200 });
+      (await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: (await previewed(ann, id)).previewId })).status,
+    ).toBe(200);
   });
 
   test.for<[string, object, number]>([
@@ -511,7 +523,7 @@ describe('a promotion is a conflict', () => {
   ])('once the definition was changed: %s', async ([, change, status], { ann, shop, source }) => {
     const { id } = await makeSales(shop, ann, source);
     const { previewId } = await previewed(ann, id);
-    expect(await ann.put(`/datasets/${id}`, change)).toMatchObject({ status: 200 });
+    expect((await ann.put(`/datasets/${id}`, change)).status).toBe(200);
     const promoted = await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId });
     expect(promoted).toMatchObject(
       status === 200
@@ -528,11 +540,9 @@ describe('a promotion is a conflict', () => {
     const { id } = await ann.creates('/datasets', { name: 'Follower', queryId: query.id, refresh: true });
     const { previewId } = await previewed(ann, id);
     await ann.put(`/queries/${query.id}`, { query: 'select 2 as id' });
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).toMatchObject({ status: 409 });
+    await expectError(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId }), 409);
     const again = await previewed(ann, id);
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: again.previewId })).toMatchObject({
-      status: 200,
-    });
+    expect((await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: again.previewId })).status).toBe(200);
     expect(await rowsOf(ann, id)).toEqual([2]);
   });
 
@@ -545,9 +555,7 @@ describe('a promotion is a conflict', () => {
     await open();
     const { status, body } = await running;
     expect({ status, records: body.records }).toEqual({ status: 200, records: 5 });
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: body.previewId })).toMatchObject({
-      status: 409,
-    });
+    await expectError(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: body.previewId }), 409);
   });
 });
 
@@ -646,20 +654,20 @@ describe('with the dataset’s concurrency key', () => {
       (await ann.get(`/datasets/${id}`)).body,
       (await ann.get(`/datasets/${id}/activity`)).body,
     ];
-    const before = [await state(), (await swept(service)).toSorted()];
-    expect(await ann.post(`/datasets/${id}/_previewRefresh`, { params: { zero: 3 } })).toMatchObject({
-      status: 500,
-      body: { code: 'UPSTREAM_FAILED', message: expect.stringContaining('division by zero') },
+    const before = [await state(), (await sweepUnused(service)).toSorted()];
+    await expectBody(ann.post(`/datasets/${id}/_previewRefresh`, { params: { zero: 3 } }), 500, {
+      code: 'UPSTREAM_FAILED',
+      message: expect.stringContaining('division by zero'),
     });
     const open = await closeGate(shop);
     const running = ann.post(`/datasets/${id}/_previewRefresh`, { progress: 'doomed', params: { held: true } });
     await expect.poll(() => waiting(shop), { timeout: 30_000 }).toBe(1);
-    expect(await ann.delete('/progress/doomed')).toMatchObject({ status: 202 });
+    expect((await ann.delete('/progress/doomed')).status).toBe(202);
     expect(await running).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
     await expect.poll(() => waiting(shop), { timeout: 30_000 }).toBe(0);
     await open();
-    expect([await state(), (await swept(service)).toSorted()]).toEqual(before);
-    expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).toMatchObject({ status: 200 });
+    expect([await state(), (await sweepUnused(service)).toSorted()]).toEqual(before);
+    expect((await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).status).toBe(200);
   });
 
   test('a preview whose dataset is deleted meanwhile ends, and leaves nothing', async ({
@@ -669,14 +677,14 @@ describe('with the dataset’s concurrency key', () => {
     service,
   }) => {
     const { id } = await ann.creates('/datasets', { name: 'Deleted', datasourceId: source.id, query: GATED });
-    const before = (await swept(service)).toSorted();
+    const before = (await sweepUnused(service)).toSorted();
     const open = await closeGate(shop);
     const running = ann.post(`/datasets/${id}/_previewRefresh`);
     await expect.poll(() => waiting(shop), { timeout: 30_000 }).toBe(1);
-    expect(await ann.delete(`/datasets/${id}`)).toMatchObject({ status: 204 });
+    expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
     expect(await running).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
     await open();
-    await expect.poll(async () => (await swept(service)).toSorted(), { timeout: 20_000 }).toEqual(before);
+    await expect.poll(async () => (await sweepUnused(service)).toSorted(), { timeout: 20_000 }).toEqual(before);
   });
 });
 
@@ -693,11 +701,10 @@ test('what publishing would take past the quota is refused when it is previewed,
   onTestFinished(() => {
     config.TENANT_QUOTA_BYTES = 0;
   });
-  expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).toMatchObject({
-    status: 413,
-    body: { message: expect.stringContaining('quota is 1') },
+  await expectBody(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId }), 413, {
+    message: expect.stringContaining('quota is 1'),
   });
-  expect(await ann.post(`/datasets/${id}/_previewRefresh`)).toMatchObject({ status: 413 });
+  await expectError(ann.post(`/datasets/${id}/_previewRefresh`), 413);
   config.TENANT_QUOTA_BYTES = 0;
   expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId }), 'it was kept').toMatchObject({
     status: 200,
@@ -741,10 +748,11 @@ test('is for those who may refresh, on the owner’s right to the datasource, an
     ['nonsense', id],
     [previewId, other.id],
   ] as const) {
-    expect(await ann.post(`/datasets/${at}/_promoteRefresh`, { previewId: given })).toMatchObject({
-      status: 404,
-      body: { message: `There is no refresh preview ${given}` },
-    });
+    await expectError(
+      ann.post(`/datasets/${at}/_promoteRefresh`, { previewId: given }),
+      404,
+      `There is no refresh preview ${given}`,
+    );
     expect((await ann.gql(promotion(at, given))).errors).toMatchObject([
       { message: `There is no refresh preview ${given}` },
     ]);
@@ -753,9 +761,8 @@ test('is for those who may refresh, on the owner’s right to the datasource, an
     expect(await ann.post(`/datasets/${id}/_promoteRefresh`, body), JSON.stringify(body)).toMatchObject({
       status: 400,
     });
-  expect(await ann.post(`/datasets/${id}/_previewRefresh`, { params: { area: 'EU' } })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('"area"') },
+  await expectBody(ann.post(`/datasets/${id}/_previewRefresh`, { params: { area: 'EU' } }), 400, {
+    message: expect.stringContaining('"area"'),
   });
 
   const team = await admin.creates('/teams', { name: 'Rehearsers' });
@@ -777,19 +784,13 @@ test('is for those who may refresh, on the owner’s right to the datasource, an
 test('snapshots are not refreshed, so neither rehearsed; drafts are, alone', async ({ ann, shop, source }) => {
   const { id, change } = await makeSales(shop, ann, source);
   const snapshot = await ann.creates(`/datasets/${id}/snapshots`, { name: 'Kept' });
-  expect(await ann.post(`/datasets/${snapshot.id}/_previewRefresh`)).toMatchObject({
-    status: 409,
-    body: { message: 'A snapshot keeps its rows' },
-  });
+  await expectError(ann.post(`/datasets/${snapshot.id}/_previewRefresh`), 409, 'A snapshot keeps its rows');
   const draft = (await ann.put(`/datasets/${id}/draft`, { query: 'select 7 as id' })).body;
   await change();
   const { previewId, records } = await previewed(ann, draft.id);
   expect(records).toBe(1);
-  expect(await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).toMatchObject({ status: 404 });
-  expect(await ann.post(`/datasets/${draft.id}/_promoteRefresh`, { previewId })).toMatchObject({
-    status: 200,
-    body: { id: draft.id },
-  });
+  await expectError(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId }), 404);
+  await expectBody(ann.post(`/datasets/${draft.id}/_promoteRefresh`, { previewId }), 200, { id: draft.id });
   expect([await rowsOf(ann, draft.id), await rowsOf(ann, id)]).toEqual([[7], [1, 2, 3]]);
 });
 

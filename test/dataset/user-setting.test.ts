@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { UNKNOWN } from '../conformance/calls.ts';
+import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
 /** The world with a dataset of ann's. */
@@ -19,15 +20,15 @@ const asked = (id: string) => `{ dataset(id: "${id}") { hasUserSettings userSett
 describe('the settings of a user for a dataset', () => {
   test('are empty until there are some, replaced as a whole, and forgotten', async ({ ann, orders }) => {
     const path = `/datasets/${orders.id}/user-settings`;
-    expect(await ann.get(path)).toMatchObject({ status: 200, body: { settings: {}, updatedAt: null } });
+    await expectBody(ann.get(path), 200, { settings: {}, updatedAt: null });
     expect((await ann.data(asked(orders.id))).dataset).toEqual({
       hasUserSettings: false,
       userSettings: { settings: {}, updatedAt: null },
     });
 
-    expect(await ann.put(path, { settings: { columns: ['id'], page: { size: 50 } } })).toMatchObject({
-      status: 200,
-      body: { settings: { columns: ['id'], page: { size: 50 } }, updatedAt: moment },
+    await expectBody(ann.put(path, { settings: { columns: ['id'], page: { size: 50 } } }), 200, {
+      settings: { columns: ['id'], page: { size: 50 } },
+      updatedAt: moment,
     });
     const put = await ann.put(path, { settings: { columns: [] } });
     expect(put.body).toEqual({ settings: { columns: [] }, updatedAt: moment });
@@ -38,7 +39,7 @@ describe('the settings of a user for a dataset', () => {
       { id: orders.id, hasUserSettings: true },
     ]);
 
-    expect(await ann.put(path, put.body)).toMatchObject({ status: 200, body: { settings: { columns: [] } } });
+    await expectBody(ann.put(path, put.body), 200, { settings: { columns: [] } });
     expect(await ann.delete(path)).toMatchObject({ status: 204, body: '' });
     expect(await ann.delete(path)).toMatchObject({ status: 204, body: '' });
     expect((await ann.get(path)).body).toEqual({ settings: {}, updatedAt: null });
@@ -70,12 +71,9 @@ describe('the settings of a user for a dataset', () => {
         status: 400,
         body: { message: expect.stringContaining('settings') },
       });
-    expect(await ann.put(path, {})).toMatchObject({ status: 400, body: { message: '"settings" is required' } });
+    await expectError(ann.put(path, {}), 400, '"settings" is required');
     const of = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
-    expect(await ann.put(path, { settings: of(100_001) })).toMatchObject({
-      status: 400,
-      body: { message: 'settings must have at most 100 kB as JSON' },
-    });
+    await expectError(ann.put(path, { settings: of(100_001) }), 400, 'settings must have at most 100 kB as JSON');
     expect(
       await ann.gql(
         'mutation ($settings: JSONObject!) { setDatasetUserSettings(id: "orders", settings: $settings) { updatedAt } }',
@@ -83,7 +81,7 @@ describe('the settings of a user for a dataset', () => {
       ),
     ).toMatchObject({ errors: [{ extensions: { status: 400 } }] });
     expect((await ann.get(path)).body).toEqual({ settings: {}, updatedAt: null });
-    expect(await ann.put(path, { settings: of(100_000) })).toMatchObject({ status: 200 });
+    expect((await ann.put(path, { settings: of(100_000) })).status).toBe(200);
     await ann.delete(path);
   });
 
@@ -96,8 +94,8 @@ describe('the settings of a user for a dataset', () => {
   }) => {
     const path = `/datasets/${orders.id}/user-settings`;
     await ann.put(path, { settings: { whose: 'ann' } });
-    expect(await bob.put(path, { settings: {} })).toMatchObject({ status: 404 });
-    expect(await stranger.get(path)).toMatchObject({ status: 404 });
+    await expectError(bob.put(path, { settings: {} }), 404);
+    await expectError(stranger.get(path), 404);
     expect((await admin.get(path)).body).toEqual({ settings: {}, updatedAt: null });
 
     const { id: datasetFilterId } = await ann.creates(`/datasets/${orders.id}/filters`, {
@@ -106,7 +104,7 @@ describe('the settings of a user for a dataset', () => {
     });
     await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 1, datasetFilterId });
     expect((await bob.get(path)).body).toEqual({ settings: {}, updatedAt: null });
-    expect(await bob.put(path, { settings: { whose: 'bob' } })).toMatchObject({ status: 200 });
+    expect((await bob.put(path, { settings: { whose: 'bob' } })).status).toBe(200);
     expect((await ann.get(path)).body.settings).toEqual({ whose: 'ann' });
     expect((await bob.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(true);
     expect((await admin.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(false);
@@ -125,9 +123,7 @@ describe('the settings of a user for a dataset', () => {
   test('for a draft are those for its dataset', async ({ ann, orders }) => {
     const draft = (await ann.post(`/datasets/${orders.id}/_edit`)).body;
     expect(draft.hasUserSettings).toBe(false);
-    expect(await ann.put(`/datasets/${draft.id}/user-settings`, { settings: { from: 'draft' } })).toMatchObject({
-      status: 200,
-    });
+    expect((await ann.put(`/datasets/${draft.id}/user-settings`, { settings: { from: 'draft' } })).status).toBe(200);
     expect((await ann.get(`/datasets/${orders.id}/user-settings`)).body.settings).toEqual({ from: 'draft' });
     expect((await ann.get(`/datasets/${draft.id}/user-settings`)).body.settings).toEqual({ from: 'draft' });
     expect((await ann.get(`/datasets/${orders.id}/draft`)).body.hasUserSettings).toBe(true);
@@ -151,9 +147,9 @@ describe('the settings of a user for a dataset', () => {
         values: [id],
       });
     expect(await left()).toHaveLength(2);
-    expect(await admin.delete('/users/eve')).toMatchObject({ status: 204 });
+    expect((await admin.delete('/users/eve')).status).toBe(204);
     expect(await left()).toEqual([{ userId: ann.id }]);
-    expect(await ann.delete(`/datasets/${id}`)).toMatchObject({ status: 204 });
+    expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
     expect(await left()).toEqual([]);
   });
 });

@@ -51,7 +51,13 @@ async function byGraphql(
 ): Promise<{ pieces: Omit<Piece, 'text'>[]; bytes: Buffer }> {
   const socket = openSocket(who);
   const pieces: Piece[] = [];
-  const document = `subscription ($fields: [String!], $filter: JSON, $sort: String, $q: String) { datasetExport(id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort, q: $q) { text encoding filename contentType } }`;
+  const document = `
+    subscription ($fields: [String!], $filter: JSON, $sort: String, $q: String) {
+      datasetExport(id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort, q: $q) {
+        text encoding filename contentType
+      }
+    }
+  `;
   try {
     for await (const { data, errors } of socket.iterate<{ datasetExport: Piece }>(document, part)) {
       expect(errors).toBeUndefined();

@@ -39,7 +39,15 @@ test('the record of a dataset counts the rows that the reader sees, has the fiel
   expect((await alike(world, 'permissions', ({ id }) => world.reader.get(`/datasets/${id}/permissions`))).body).toEqual(
     PERMISSIONS,
   );
-  const document = `query ($id: ID!) { dataset(id: $id) { records size sizeFormatted query params { name } flow settings esIndex lastRefresh { at success duration error } fields { name label type format description } permissions { read write copy share addVisual } data(limit: 1) { total } } }`;
+  const document = `
+    query ($id: ID!) {
+      dataset(id: $id) {
+        records size sizeFormatted query params { name } flow settings esIndex
+        lastRefresh { at success duration error } fields { name label type format description }
+        permissions { read write copy share addVisual } data(limit: 1) { total }
+      }
+    }
+  `;
   const { data } = await alike(world, 'GraphQL', ({ id }) => world.reader.gql(document, { id }));
   expect(data.dataset).toMatchObject({
     records: VISIBLE_ROWS,
@@ -95,9 +103,7 @@ test('no list of the reader’s depends on how many rows are hidden', async ({ w
       name: 'open',
       criteria: { qzx_region: 'qzx-open' },
     });
-    expect(await admin.put(`/datasets/${id}/shares/reader`, { accessLevel: 1, datasetFilterId })).toMatchObject({
-      status: 200,
-    });
+    expect((await admin.put(`/datasets/${id}/shares/reader`, { accessLevel: 1, datasetFilterId })).status).toBe(200);
     ids.push(id);
   }
   const orders = async () =>
@@ -152,7 +158,14 @@ test('a share of somebody else’s says nothing of what they see, one’s own no
   await alike(world, 'other share', ({ id }) => reader.get(`/datasets/${id}/shares/${other.id}`));
   await alike(world, 'GraphQL', ({ id }) =>
     reader.gql(
-      `{ dataset(id: "${id}") { shares { principalId accessLevel datasetFilterId restrictFields visibleFields } share(principalId: "other") { datasetFilterId visibleFields } } }`,
+      `
+        {
+          dataset(id: "${id}") {
+            shares { principalId accessLevel datasetFilterId restrictFields visibleFields }
+            share(principalId: "other") { datasetFilterId visibleFields }
+          }
+        }
+      `,
     ),
   );
   await alike(world, 'access', ({ id }) =>
@@ -206,7 +219,14 @@ test('saved filters of others are not there, one of the team’s shows no criter
   await alike(world, 'order', ({ id }) => reader.get(`/dataset-filters?datasets=${id}&sort=criteria`));
   const { data } = await alike(world, 'GraphQL', (twin) =>
     reader.gql(
-      `query ($id: ID!, $filter: ID!) { savedFilters(datasets: [$id], q: "t") { items { name criteria problem } total } dataset(id: $id) { filters { name criteria problem } filter(id: $filter) { criteria problem owner { name } } } }`,
+      `
+        query ($id: ID!, $filter: ID!) {
+          savedFilters(datasets: [$id], q: "t") { items { name criteria problem } total }
+          dataset(id: $id) {
+            filters { name criteria problem } filter(id: $filter) { criteria problem owner { name } }
+          }
+        }
+      `,
       { id: twin.id, filter: twin.teamFilter },
     ),
   );

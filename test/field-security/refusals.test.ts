@@ -3,6 +3,7 @@ import { permissionOf } from '../../resolvers/support/guard.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { bodyOf, documentOf, kindOf, pathOf, UNKNOWN } from '../conformance/calls.ts';
+import { expectError } from '../support/expect.ts';
 import { alike } from './compare.ts';
 import { test } from './fixture.ts';
 
@@ -42,10 +43,11 @@ test.for(Object.keys(REFUSED))(
     const [method, rest] = route.split(' ') as [string, string];
     for (const { id } of twins) {
       for (const body of method === 'DELETE' ? [undefined] : [BODIES[route] ?? {}]) {
-        expect(await reader.request(method, `/api/datasets/${id}${rest}`, body)).toMatchObject({
-          status: 403,
-          body: { message: `You lack the permission dataset:${REFUSED[route]}` },
-        });
+        await expectError(
+          reader.request(method, `/api/datasets/${id}${rest}`, body),
+          403,
+          `You lack the permission dataset:${REFUSED[route]}`,
+        );
       }
       expect((await admin.get(`/datasets/${id}/shares`)).body.total).toBe(2);
     }
@@ -89,10 +91,11 @@ test('every mutation that takes a permission on a dataset is refused', async ({ 
 test('fields are secured and unsecured by those alone who may share', async ({ world: { admin, reader, twins } }) => {
   const [id, other] = twins.map((twin) => twin.id) as [string, string];
   for (const visible of [true, false]) {
-    expect(await reader.post('/dataset-field-report-access', { [id]: visible })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission dataset:share' },
-    });
+    await expectError(
+      reader.post('/dataset-field-report-access', { [id]: visible }),
+      403,
+      'You lack the permission dataset:share',
+    );
     expect(
       await reader.gql(
         'mutation ($datasets: JSONObject!) { setDatasetFieldSecurity(datasets: $datasets) { updated datasets } }',
@@ -124,7 +127,7 @@ test('filters of others are neither changed, nor taken, nor deleted', async ({ w
     expect((await admin.get(path)).body).toMatchObject({ ownerId: `user:${admin.id}`, criteria: expect.anything() });
     expect((await reader.get(`/datasets/${id}/data?limit=1`)).body.total).toBe(40);
   }
-  expect(await reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`)).toMatchObject({ status: 404 });
+  await expectError(reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`), 404);
 });
 
 test('a dataset made of what the reader sees is not made of more: neither the query nor the datasource is theirs to use', async ({

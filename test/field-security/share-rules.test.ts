@@ -1,20 +1,18 @@
 import { describe, expect } from 'vitest';
 import { UNKNOWN } from '../conformance/calls.ts';
+import { expectBody, expectError } from '../support/expect.ts';
 import { ALL_FIELDS, seen, test } from './shared-rows.ts';
 
 describe('a share of a part', () => {
   test('is made and told in both APIs', async ({ rows, ann, bob }) => {
     const { id, path, filters } = await rows();
     const part = { accessLevel: 2, datasetFilterId: filters['n'], restrictFields: true, visibleFields: ['rank', 'a'] };
-    expect(await ann.put(`${path}/shares/bob`, part)).toMatchObject({
-      status: 200,
-      body: {
-        datasetId: id,
-        principalId: bob.id,
-        ...part,
-        createdAt: expect.any(String),
-        updatedAt: expect.any(String),
-      },
+    await expectBody(ann.put(`${path}/shares/bob`, part), 200, {
+      datasetId: id,
+      principalId: bob.id,
+      ...part,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
     });
     expect((await ann.get(`${path}/shares/${bob.id}`)).body).toMatchObject(part);
     expect((await ann.put(`${path}/shares/bob`, { accessLevel: 1 })).body, 'what is not named stays').toMatchObject({
@@ -28,12 +26,24 @@ describe('a share of a part', () => {
     expect(
       (
         await ann.data(
-          `{ dataset(id: "${id}") { shares { principalId accessLevel datasetFilterId restrictFields visibleFields } } }`,
+          `
+            {
+              dataset(id: "${id}") {
+                shares { principalId accessLevel datasetFilterId restrictFields visibleFields }
+              }
+            }
+          `,
         )
       ).dataset.shares,
     ).toEqual([{ principalId: bob.id, ...part, accessLevel: 1 }]);
     const { shareDataset } = await ann.data(
-      `mutation ($input: DatasetShareInput!) { shareDataset(id: "${id}", principalId: "bob", input: $input) { accessLevel datasetFilterId restrictFields visibleFields } }`,
+      `
+        mutation ($input: DatasetShareInput!) {
+          shareDataset(id: "${id}", principalId: "bob", input: $input) {
+            accessLevel datasetFilterId restrictFields visibleFields
+          }
+        }
+      `,
       { input: { accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null } },
     );
     expect(shareDataset).toEqual({ accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null });
@@ -62,9 +72,10 @@ describe('a share of a part', () => {
     expect((await put({ accessLevel: 1, rows: 'all' })).status).toBe(400);
     expect(await bob.get(dataset.path), 'nothing of it was done').toMatchObject({ status: 404 });
     const open = await rows({ fieldSecurityEnabled: false });
-    expect(
-      await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['rank'] }),
-    ).toMatchObject({ status: 400 });
+    await expectError(
+      ann.put(`${open.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['rank'] }),
+      400,
+    );
     expect(
       await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, datasetFilterId: open.filters['n'] }),
       'rows need no field security',
@@ -90,7 +101,13 @@ describe('a share of a part', () => {
         });
       expect(
         await bob.gql(
-          `mutation { shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) { accessLevel } }`,
+          `
+            mutation {
+              shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) {
+                accessLevel
+              }
+            }
+          `,
         ),
       ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
     }
@@ -211,9 +228,9 @@ describe('field security', () => {
     const [dataset, other] = [await rows(), await rows()];
     for (const one of [dataset, other])
       await one.share('bob', { datasetFilterId: one.filters['n'], restrictFields: true, visibleFields: ['rank'] });
-    expect(await ann.post('/dataset-field-report-access', { [dataset.id]: false, [other.id]: true })).toMatchObject({
-      status: 200,
-      body: { updated: 2, datasets: { [dataset.id]: false, [other.id]: true } },
+    await expectBody(ann.post('/dataset-field-report-access', { [dataset.id]: false, [other.id]: true }), 200, {
+      updated: 2,
+      datasets: { [dataset.id]: false, [other.id]: true },
     });
     expect(await dataset.seenBy(bob)).toEqual(seen('n'));
     expect(await dataset.abilitiesOf(bob)).toEqual(['read']);
@@ -256,10 +273,11 @@ describe('field security', () => {
       status: 403,
       body: { message: 'You lack the permission dataset:share' },
     });
-    expect(await bob.put(dataset.path, { fieldSecurityEnabled: false })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission dataset:share' },
-    });
+    await expectError(
+      bob.put(dataset.path, { fieldSecurityEnabled: false }),
+      403,
+      'You lack the permission dataset:share',
+    );
   });
 });
 
@@ -270,31 +288,26 @@ describe('a saved filter that a share uses', () => {
     await dataset.share(carol.id, { accessLevel: 2 });
     const { id } = await carol.creates(`${dataset.path}/filters`, { name: 'Carol’s', criteria: { zone: 'e' } });
     const path = `${dataset.path}/filters/${id}`;
-    expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId: id })).toMatchObject({
-      status: 200,
-    });
+    expect((await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId: id })).status).toBe(200);
     for (const change of [{ criteria: {} }, { criteria: { zone: 'n' } }, { name: 'Other' }])
-      expect(await carol.put(path, change)).toMatchObject({
-        status: 403,
-        body: { message: 'You lack the permission dataset:share' },
-      });
-    expect(await carol.put(`${path}/owner`, { ownerId: bob.id })).toMatchObject({ status: 403 });
+      await expectError(carol.put(path, change), 403, 'You lack the permission dataset:share');
+    await expectError(carol.put(`${path}/owner`, { ownerId: bob.id }), 403);
     expect(
       await carol.gql(
         `mutation { updateSavedFilter(datasetId: "${dataset.id}", id: "${id}", input: { criteria: {} }) { id } }`,
       ),
     ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
-    for (const who of [carol, admin]) expect(await who.delete(path)).toMatchObject({ status: 409 });
+    for (const who of [carol, admin]) await expectError(who.delete(path), 409);
     expect(await dataset.seenBy(bob)).toEqual(seen('e'));
     expect(await dataset.owner.get(path), 'who may share sees what a share uses').toMatchObject({
       status: 200,
       body: { criteria: { zone: 'e' } },
     });
-    expect(await admin.put(path, { criteria: { zone: { $in: ['s', 'e'] } } })).toMatchObject({ status: 200 });
+    expect((await admin.put(path, { criteria: { zone: { $in: ['s', 'e'] } } })).status).toBe(200);
     expect(await dataset.seenBy(bob)).toEqual(seen('se'));
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
-    expect(await carol.put(path, { criteria: { zone: 'n' } })).toMatchObject({ status: 200 });
-    expect(await carol.delete(path)).toMatchObject({ status: 204 });
+    expect((await carol.put(path, { criteria: { zone: 'n' } })).status).toBe(200);
+    expect((await carol.delete(path)).status).toBe(204);
     expect(await dataset.seenBy(bob)).toEqual(seen('n'));
   });
 
@@ -321,9 +334,7 @@ describe('a saved filter that a share uses', () => {
       [own, () => admin.delete(`/users/${name}`)],
       [teams, () => admin.delete(`/teams/${owners.slice(5)}`)],
     ] as const) {
-      expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId })).toMatchObject({
-        status: 200,
-      });
+      expect((await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId })).status).toBe(200);
       expect((await leave()).status).toBeLessThan(300);
       expect(await dataset.seenBy(bob)).toEqual(seen(datasetFilterId === own ? 'e' : 's'));
     }
@@ -332,8 +343,8 @@ describe('a saved filter that a share uses', () => {
   test('goes with its dataset', async ({ rows, bob, service }) => {
     const dataset = await rows();
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
-    expect(await dataset.owner.delete(dataset.path)).toMatchObject({ status: 204 });
-    expect(await bob.get(dataset.path)).toMatchObject({ status: 404 });
+    expect((await dataset.owner.delete(dataset.path)).status).toBe(204);
+    await expectError(bob.get(dataset.path), 404);
     expect(
       await service.platform.system.query({
         text: 'select id from dws.saved_filter where dataset_id = $1 union all select id from dws.share where resource_id = $1',

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { copyVisuals } from '../../src/services/visual/visual.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
 const COMPONENTS = ['bar-chart', 'line-chart', 'pie-chart', 'table', 'scatter-plot', 'heatmap', 'gauge', 'card'];
@@ -72,42 +73,44 @@ test('a visual is made with defaults, read, changed and deleted', async ({ ann, 
     },
   });
   const config = { xAxis: 'region', yAxis: null, stacked: false, width: 640 };
-  expect(
-    await ann.put(`${orders.visuals}/${id}`, {
+  await expectBody(
+    ann.put(`${orders.visuals}/${id}`, {
       name: ' By region ',
       description: 'd',
       config,
       embedded: true,
       pinned: true,
     }),
-  ).toMatchObject({
-    status: 200,
-    body: { name: 'By region', description: 'd', config, embedded: true, pinned: true, position },
-  });
+    200,
+    { name: 'By region', description: 'd', config, embedded: true, pinned: true, position },
+  );
   const read = await ann.get(`${orders.visuals}/${id}`);
   expect(read).toMatchObject({ status: 200, body: { name: 'By region', config } });
   expect(await ann.put(`${orders.visuals}/${id}`, read.body), 'an answer can be sent back').toMatchObject({
     status: 200,
     body: { name: 'By region', config, pinned: true },
   });
-  expect(await ann.put(`${orders.visuals}/${id}`, { description: null })).toMatchObject({
-    status: 200,
-    body: { description: null, name: 'By region' },
+  await expectBody(ann.put(`${orders.visuals}/${id}`, { description: null }), 200, {
+    description: null,
+    name: 'By region',
   });
   expect((await ann.get(`${orders.visuals}?pinned=true`)).body).toMatchObject({
     total: 1,
     _embedded: { 'svc:visual': [{ id, permissions: { edit: true, delete: true } }] },
   });
-  expect(await ann.delete(`${orders.visuals}/${id}`)).toMatchObject({ status: 204 });
-  expect(await ann.get(`${orders.visuals}/${id}`)).toMatchObject({
-    status: 404,
-    body: { message: `There is no visual ${id}` },
-  });
+  expect((await ann.delete(`${orders.visuals}/${id}`)).status).toBe(204);
+  await expectError(ann.get(`${orders.visuals}/${id}`), 404, `There is no visual ${id}`);
 });
 
 test('the same by GraphQL', async ({ ann, orders }) => {
   const { createVisual: made } = await ann.data(
-    `mutation { createVisual(datasetId: "${orders.id}", input: { component: PIE_CHART, config: { categoryField: "region" } }) { id name component config permissions { edit delete } } }`,
+    `
+      mutation {
+        createVisual(datasetId: "${orders.id}", input: { component: PIE_CHART, config: { categoryField: "region" } }) {
+          id name component config permissions { edit delete }
+        }
+      }
+    `,
   );
   expect(made).toMatchObject({
     name: 'Pie chart',
@@ -117,12 +120,26 @@ test('the same by GraphQL', async ({ ann, orders }) => {
   });
   expect(
     await ann.data(
-      `mutation { updateVisual(datasetId: "${orders.id}", id: "${made.id}", input: { name: "Shares", pinned: true }) { name pinned } }`,
+      `
+        mutation {
+          updateVisual(datasetId: "${orders.id}", id: "${made.id}", input: { name: "Shares", pinned: true }) {
+            name pinned
+          }
+        }
+      `,
     ),
   ).toEqual({ updateVisual: { name: 'Shares', pinned: true } });
   expect(
     await ann.data(
-      `{ dataset(id: "${orders.id}") { visuals(pinned: true) { name } visual(id: "${made.id}") { name datasetId ownerId imageUrl data { rows total } } visualTemplates { component } } }`,
+      `
+        {
+          dataset(id: "${orders.id}") {
+            visuals(pinned: true) { name }
+            visual(id: "${made.id}") { name datasetId ownerId imageUrl data { rows total } }
+            visualTemplates { component }
+          }
+        }
+      `,
     ),
   ).toMatchObject({
     dataset: {
@@ -200,9 +217,8 @@ test('places count from 0 without gaps, and pinned ones come first', async ({ an
     ['a', 3, false],
   ]);
   for (const position of [-1, null, 1.5])
-    expect(await ann.put(`${visuals}/${ids[0]}`, { position })).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('position') },
+    await expectBody(ann.put(`${visuals}/${ids[0]}`, { position }), 400, {
+      message: expect.stringContaining('position'),
     });
 });
 
@@ -227,14 +243,15 @@ test('an entity tag speaks of the visual, whose neighbours move it', async ({ an
     await ann.creates(visuals, { component: 'card' }),
   ];
   const tag = (await ann.get(`${visuals}/${first.id}`)).headers.get('etag')!;
-  expect(await ann.put(`${visuals}/${first.id}`, { name: 'mine' }, { 'if-match': tag })).toMatchObject({ status: 200 });
-  expect(await ann.put(`${visuals}/${first.id}`, { name: 'late' }, { 'if-match': tag })).toMatchObject({
-    status: 412,
-    body: { message: 'The visual has changed since you read it' },
-  });
+  expect((await ann.put(`${visuals}/${first.id}`, { name: 'mine' }, { 'if-match': tag })).status).toBe(200);
+  await expectError(
+    ann.put(`${visuals}/${first.id}`, { name: 'late' }, { 'if-match': tag }),
+    412,
+    'The visual has changed since you read it',
+  );
   const before = (await ann.get(`${visuals}/${first.id}`)).headers.get('etag')!;
   await ann.put(`${visuals}/${second.id}`, { position: 0 });
-  expect(await ann.delete(`${visuals}/${first.id}`, { 'if-match': before })).toMatchObject({ status: 412 });
+  await expectError(ann.delete(`${visuals}/${first.id}`, { 'if-match': before }), 412);
 });
 
 test('what a visual is, and what its config may hold, is checked when it is saved', async ({ ann, orders, make }) => {
@@ -268,22 +285,24 @@ test('what a visual is, and what its config may hold, is checked when it is save
       status: 400,
       body: { message: expect.stringContaining(message) },
     });
-  expect(await ann.put(`${orders.visuals}/${id}`, { component: 'table' })).toMatchObject({
-    status: 400,
-    body: { message: '"component" cannot be changed' },
+  await expectError(ann.put(`${orders.visuals}/${id}`, { component: 'table' }), 400, '"component" cannot be changed');
+  await expectError(
+    ann.put(`${orders.visuals}/${id}`, { component: 'bar-chart', ownerId: UNKNOWN }),
+    400,
+    '"ownerId" cannot be changed',
+  );
+  await expectBody(ann.put(`${orders.visuals}/${id}`, { config: { categoryField: 'region' } }), 400, {
+    message: 'config.categoryField is unknown',
+    validation: [{ path: ['config', 'categoryField'] }],
   });
-  expect(await ann.put(`${orders.visuals}/${id}`, { component: 'bar-chart', ownerId: UNKNOWN })).toMatchObject({
-    status: 400,
-    body: { message: '"ownerId" cannot be changed' },
-  });
-  expect(await ann.put(`${orders.visuals}/${id}`, { config: { categoryField: 'region' } })).toMatchObject({
-    status: 400,
-    body: { message: 'config.categoryField is unknown', validation: [{ path: ['config', 'categoryField'] }] },
-  });
-  expect(await ann.put(`${orders.visuals}/${id}`, { pinned: null })).toMatchObject({ status: 400 });
+  await expectError(ann.put(`${orders.visuals}/${id}`, { pinned: null }), 400);
   expect(
     await ann.gql(
-      `mutation { createVisual(datasetId: "${orders.id}", input: { component: CARD, config: { xAxis: "region" } }) { id } }`,
+      `
+        mutation {
+          createVisual(datasetId: "${orders.id}", input: { component: CARD, config: { xAxis: "region" } }) { id }
+        }
+      `,
     ),
   ).toMatchObject({ errors: [{ message: 'config.xAxis is unknown', extensions: { code: 'BAD_USER_INPUT' } }] });
   expect((await ann.get(`${orders.visuals}/${id}`)).body.config).toEqual({ xAxis: 'region' });
@@ -451,7 +470,11 @@ test('tables and scatter plots show rows, in the same shape', async ({ ann, orde
   });
   expect(
     await ann.data(
-      `query ($filter: JSON) { dataset(id: "${orders.id}") { visual(id: "${scatter}") { data(filter: $filter) { rows } } } }`,
+      `
+        query ($filter: JSON) {
+          dataset(id: "${orders.id}") { visual(id: "${scatter}") { data(filter: $filter) { rows } } }
+        }
+      `,
       { filter: { id: { $gte: 20 } } },
     ),
   ).toEqual({ dataset: { visual: { data: { rows: [[20, 200, 'EU']] } } } });
@@ -504,35 +527,27 @@ test('readers see visuals, editors change them, and others do not know of them',
 }) => {
   const { id: dataset, visuals } = await fresh('Shared');
   const { id } = await ann.creates(visuals, { component: 'card' });
-  expect(await bob.get(visuals)).toMatchObject({ status: 404, body: { message: `There is no dataset ${dataset}` } });
+  await expectError(bob.get(visuals), 404, `There is no dataset ${dataset}`);
   await ann.put(`/datasets/${dataset}/shares/bob`, { accessLevel: 1 });
   expect((await bob.get(visuals)).body).toMatchObject({
     total: 1,
     _embedded: { 'svc:visual': [{ id, permissions: { edit: false, delete: false } }] },
   });
-  expect(await bob.post(visuals, { component: 'card' })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission dataset:addVisual' },
-  });
-  expect(await bob.put(`${visuals}/${id}`, { name: 'x' })).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission dataset:addVisual' },
-  });
-  expect(await bob.delete(`${visuals}/${id}`)).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission dataset:deleteVisual' },
-  });
+  await expectError(bob.post(visuals, { component: 'card' }), 403, 'You lack the permission dataset:addVisual');
+  await expectError(bob.put(`${visuals}/${id}`, { name: 'x' }), 403, 'You lack the permission dataset:addVisual');
+  await expectError(bob.delete(`${visuals}/${id}`), 403, 'You lack the permission dataset:deleteVisual');
   await ann.put(`/datasets/${dataset}/shares/bob`, { accessLevel: 2 });
-  expect(await bob.put(`${visuals}/${id}`, { name: 'by bob' })).toMatchObject({
-    status: 200,
-    body: { name: 'by bob', ownerId: ann.id, permissions: { edit: true, delete: true } },
+  await expectBody(bob.put(`${visuals}/${id}`, { name: 'by bob' }), 200, {
+    name: 'by bob',
+    ownerId: ann.id,
+    permissions: { edit: true, delete: true },
   });
   expect((await bob.post(visuals, { component: 'table' })).body).toMatchObject({
     name: 'Table',
     ownerId: bob.id,
     position: 1,
   });
-  expect(await stranger.get(`${visuals}/${id}`)).toMatchObject({ status: 404 });
+  await expectError(stranger.get(`${visuals}/${id}`), 404);
   const other = await ann.creates('/datasets', { name: 'Other', datasourceId: source.id, query: ORDERS_QUERY });
   for (const method of ['GET', 'PUT', 'DELETE'])
     expect(
@@ -557,13 +572,15 @@ test('whoever sees a part of a dataset sees the numbers of that part, and no nam
   const visuals = `/datasets/${id}/visuals`;
   const filter = await ann.creates(`/datasets/${id}/filters`, { name: 'EU', criteria: { region: 'EU' } });
   expect(
-    await ann.put(`/datasets/${id}/shares/cleo`, {
-      accessLevel: 2,
-      datasetFilterId: filter.id,
-      restrictFields: true,
-      visibleFields: ['id', 'region'],
-    }),
-  ).toMatchObject({ status: 200 });
+    (
+      await ann.put(`/datasets/${id}/shares/cleo`, {
+        accessLevel: 2,
+        datasetFilterId: filter.id,
+        restrictFields: true,
+        visibleFields: ['id', 'region'],
+      })
+    ).status,
+  ).toBe(200);
   const open = await ann.creates(visuals, { component: 'bar-chart', config: { xAxis: 'region' } });
   const hidden = await ann.creates(visuals, {
     component: 'bar-chart',
@@ -575,26 +592,22 @@ test('whoever sees a part of a dataset sees the numbers of that part, and no nam
     (await cleo.get(visuals)).body._embedded['svc:visual'].map((visual: { config: object }) => visual.config),
   ).toEqual([{ xAxis: 'region' }, { xAxis: null, groupBy: 'region', colorScheme: 'cool' }, { columns: ['id'] }]);
   for (const path of ['data', 'image.svg'])
-    expect(await cleo.get(`${visuals}/${hidden.id}/${path}`)).toMatchObject({
-      status: 400,
-      body: { message: 'config.xAxis names an unknown field' },
-    });
+    await expectError(cleo.get(`${visuals}/${hidden.id}/${path}`), 400, 'config.xAxis names an unknown field');
   expect((await cleo.get(`${visuals}/${table.id}/data`)).body).toMatchObject({ columns: [{ name: 'id' }], total: 5 });
   const mine = await cleo.post(visuals, { component: 'card', config: { valueField: 'amount' } });
   expect(mine).toMatchObject({ status: 200, body: { permissions: { edit: true, delete: false } } });
-  expect(await cleo.get(`${visuals}/${mine.body.id}/data`)).toMatchObject({
-    status: 400,
-    body: { message: 'config.valueField names an unknown field' },
-  });
-  expect(
-    await cleo.put(`${visuals}/${hidden.id}`, { config: { xAxis: null, groupBy: 'region', colorScheme: 'warm' } }),
-  ).toMatchObject({ status: 200, body: { config: { xAxis: null, colorScheme: 'warm' } } });
+  await expectError(cleo.get(`${visuals}/${mine.body.id}/data`), 400, 'config.valueField names an unknown field');
+  await expectBody(
+    cleo.put(`${visuals}/${hidden.id}`, { config: { xAxis: null, groupBy: 'region', colorScheme: 'warm' } }),
+    200,
+    { config: { xAxis: null, colorScheme: 'warm' } },
+  );
   expect((await ann.get(`${visuals}/${hidden.id}`)).body.config, 'what she was not shown stays').toEqual({
     xAxis: 'amount',
     groupBy: 'region',
     colorScheme: 'warm',
   });
-  expect(await cleo.delete(`${visuals}/${hidden.id}`)).toMatchObject({ status: 403 });
+  await expectError(cleo.delete(`${visuals}/${hidden.id}`), 403);
 });
 
 test('a copy of a dataset’s visuals is as they are, with a new owner', async ({ ann, bob, service, fresh }) => {
@@ -639,17 +652,14 @@ test('a dataset takes its visuals with it, holds 200 of them, and survives who m
   const dora = await service.user('dora');
   await ann.put(`/datasets/${dataset}/shares/dora`, { accessLevel: 2 });
   const { id } = await dora.creates(visuals, { component: 'card' });
-  expect(await admin.delete('/users/dora')).toMatchObject({ status: 204 });
+  expect((await admin.delete('/users/dora')).status).toBe(204);
   expect((await ann.get(`${visuals}/${id}`)).body).toMatchObject({ ownerId: null, name: 'Card' });
   await service.platform.system.query({
     text: `insert into dws.visual (id, tenant_id, dataset_id, name, component, position) select gen_random_uuid(), tenant_id, dataset_id, 'filler', 'card', n from dws.visual, generate_series(1, 199) n where id = $1`,
     values: [id],
   });
-  expect(await ann.post(visuals, { component: 'card' })).toMatchObject({
-    status: 409,
-    body: { message: 'A dataset has at most 200 visuals' },
-  });
-  expect(await ann.delete(`/datasets/${dataset}`)).toMatchObject({ status: 204 });
+  await expectError(ann.post(visuals, { component: 'card' }), 409, 'A dataset has at most 200 visuals');
+  expect((await ann.delete(`/datasets/${dataset}`)).status).toBe(204);
   expect(
     await service.platform.system.query({ text: 'select id from dws.visual where dataset_id = $1', values: [dataset] }),
   ).toEqual([]);
