@@ -4,7 +4,7 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { bodyOf, documentOf, kindOf, pathOf, UNKNOWN } from '../conformance/calls.ts';
 import { expectError } from '../support/expect.ts';
-import { alike } from './compare.ts';
+import { expectAlike } from './compare.ts';
 import { test } from './fixture.ts';
 
 const schema = await createSchema();
@@ -13,11 +13,11 @@ const changes = endpointsOf(schema).filter(
 );
 const mutations = Object.values(schema.getMutationType()!.getFields());
 
-/** What a restricted share gives, whatever its level (contract 3). */
-const GIVEN = new Set(['dataset:read', 'dataset:addVisual']);
-const ofDatasets = (permission: string | undefined) => permission?.startsWith('dataset:') && !GIVEN.has(permission);
+/** Permissions of a restricted share of any level (docs/contract.md#restricted-shares). */
+const GRANTED = new Set(['dataset:read', 'dataset:addVisual']);
+const isRefused = (permission: string | undefined) => permission?.startsWith('dataset:') && !GRANTED.has(permission);
 
-/** Today's routes that would show, change or copy what is hidden, with what they ask for. */
+/** Routes that would show, change or copy hidden parts, with the permission that they require. */
 const REFUSED: Record<string, string> = {
   'PUT ': 'write',
   'DELETE ': 'delete',
@@ -38,7 +38,7 @@ const BODIES: Record<string, object> = {
 };
 
 test.for(Object.keys(REFUSED))(
-  '%s is refused for want of a permission, with and without a body of sense',
+  '%s is refused without its permission',
   async (route, { world: { reader, admin, twins } }) => {
     const [method, rest] = route.split(' ') as [string, string];
     for (const { id } of twins) {
@@ -54,15 +54,13 @@ test.for(Object.keys(REFUSED))(
   },
 );
 
-test('every change of a dataset that the route table has is refused in the same words, but for what reads and what is the reader’s own', async ({
-  world,
-}) => {
+test('every REST route that changes a dataset is refused with equal errors', async ({ world }) => {
   const refused: string[] = [];
   for (const endpoint of changes) {
-    const { status, body } = await alike(world, `${endpoint.row.method} ${endpoint.row.path}`, ({ id }) =>
+    const { status, body } = await expectAlike(world, `${endpoint.row.method} ${endpoint.row.path}`, ({ id }) =>
       world.reader.request(endpoint.row.method, `/api${pathOf(endpoint, id)}`, bodyOf(endpoint)),
     );
-    if (!ofDatasets(endpoint.permission)) continue;
+    if (!isRefused(endpoint.permission)) continue;
     expect([status, body.message], `${endpoint.row.method} ${endpoint.row.path}`).toEqual([
       403,
       `You lack the permission ${endpoint.permission}`,
@@ -72,9 +70,9 @@ test('every change of a dataset that the route table has is refused in the same 
   expect(refused.length).toBeGreaterThan(8);
 });
 
-test('every mutation that takes a permission on a dataset is refused', async ({ world: { reader, twins } }) => {
+test('every mutation that requires a permission on a dataset is refused', async ({ world: { reader, twins } }) => {
   const refused = mutations.filter(
-    (field) => ofDatasets(permissionOf(field)) && field.args.some(({ name }) => name === 'id' || name === 'datasetId'),
+    (field) => isRefused(permissionOf(field)) && field.args.some(({ name }) => name === 'id' || name === 'datasetId'),
   );
   expect(refused.length).toBeGreaterThan(8);
   for (const field of refused) {
@@ -88,7 +86,7 @@ test('every mutation that takes a permission on a dataset is refused', async ({ 
   }
 });
 
-test('fields are secured and unsecured by those alone who may share', async ({ world: { admin, reader, twins } }) => {
+test('field security can be changed only by users who may share', async ({ world: { admin, reader, twins } }) => {
   const [id, other] = twins.map((twin) => twin.id) as [string, string];
   for (const visible of [true, false]) {
     await expectError(
@@ -106,15 +104,13 @@ test('fields are secured and unsecured by those alone who may share', async ({ w
   for (const twin of [id, other]) expect((await admin.get(`/datasets/${twin}`)).body.fieldSecurityEnabled).toBe(true);
 });
 
-test('filters of others are neither changed, nor taken, nor deleted', async ({ world: { admin, reader, twins } }) => {
+test('filters of others cannot be changed, transferred or deleted', async ({ world: { admin, reader, twins } }) => {
   for (const { id, shareFilter } of twins) {
     const path = `/datasets/${id}/filters/${shareFilter}`;
-    for (const answer of [
-      await reader.put(path, { criteria: {} }),
-      await reader.put(`${path}/owner`, { ownerId: reader.id }),
-      await reader.delete(path),
-    ])
-      expect(answer).toMatchObject({ status: 404, body: { message: `There is no filter ${shareFilter}` } });
+    const message = `There is no filter ${shareFilter}`;
+    await expectError(reader.put(path, { criteria: {} }), 404, message);
+    await expectError(reader.put(`${path}/owner`, { ownerId: reader.id }), 404, message);
+    await expectError(reader.delete(path), 404, message);
     for (const mutation of [
       `updateSavedFilter(datasetId: "${id}", id: "${shareFilter}", input: { criteria: {} }) { id }`,
       `setSavedFilterOwner(datasetId: "${id}", id: "${shareFilter}", ownerId: "reader") { id }`,
@@ -130,7 +126,7 @@ test('filters of others are neither changed, nor taken, nor deleted', async ({ w
   await expectError(reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`), 404);
 });
 
-test('a dataset made of what the reader sees is not made of more: neither the query nor the datasource is theirs to use', async ({
+test('the reader cannot use the query or the datasource for a dataset of their own', async ({
   world: { reader, twins },
 }) => {
   for (const { id } of twins) {
