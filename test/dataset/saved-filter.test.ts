@@ -4,7 +4,7 @@ import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
-/** The world with a dataset of the shop's orders, and a filter of ann's on it. */
+/** The shop with a dataset of its orders, and a filter that ann owns. */
 const test = base.extend<{ orders: { id: string }; big: { id: string } }>({
   orders: [
     async ({ ann, source }, use) =>
@@ -24,7 +24,7 @@ const ids = (body: { _embedded: Record<string, { id: number }[]> }) =>
   body._embedded['svc:record']!.map(({ id }) => id);
 
 describe('a saved filter', () => {
-  test('is the caller’s unless it says otherwise, and private to its owner', async ({
+  test('is owned by the caller by default, and visible to its owner only', async ({
     ann,
     bob,
     admin,
@@ -32,8 +32,8 @@ describe('a saved filter', () => {
     orders,
   }) => {
     const path = `/datasets/${orders.id}/filters`;
-    const made = await ann.post(path, { name: 'European', description: 'of the EU', criteria: { region: 'EU' } });
-    expect(made).toMatchObject({
+    const created = await ann.post(path, { name: 'European', description: 'of the EU', criteria: { region: 'EU' } });
+    expect(created).toMatchObject({
       status: 200,
       body: {
         name: 'European',
@@ -46,20 +46,20 @@ describe('a saved filter', () => {
         permissions: { edit: true, delete: true },
       },
     });
-    const one = `${path}/${made.body.id}`;
-    expect(made.body._links).toEqual({
+    const one = `${path}/${created.body.id}`;
+    expect(created.body._links).toEqual({
       self: { href: `/api${one}` },
       'svc:dataset': { href: `/api/datasets/${orders.id}` },
-      'svc:data': { href: `/api/datasets/${orders.id}/data?filter=${made.body.id}` },
+      'svc:data': { href: `/api/datasets/${orders.id}/data?filter=${created.body.id}` },
     });
     await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 3 });
-    await expectError(bob.get(one), 404, `There is no filter ${made.body.id}`);
+    await expectError(bob.get(one), 404, `There is no filter ${created.body.id}`);
     expect((await bob.get(path)).body).toMatchObject({ total: 0 });
     await expectError(bob.put(one, { name: 'mine' }), 404);
     await expectError(
-      bob.get(`/datasets/${orders.id}/data?filter=${made.body.id}`),
+      bob.get(`/datasets/${orders.id}/data?filter=${created.body.id}`),
       404,
-      `There is no filter ${made.body.id}`,
+      `There is no filter ${created.body.id}`,
     );
     await expectError(stranger.get(one), 404);
     await expectBody(admin.get(one), 200, { permissions: { edit: true, delete: true } });
@@ -74,13 +74,13 @@ describe('a saved filter', () => {
     await ann.delete(`/datasets/${orders.id}/shares/bob`);
   });
 
-  test('chooses rows by its id in every filter parameter', async ({ ann, orders, big }) => {
+  test('can be used by id in every filter parameter', async ({ ann, orders, big }) => {
     const path = `/datasets/${orders.id}`;
     const inline = encodeURIComponent(JSON.stringify({ amount: { $gte: 100 } }));
-    const wanted = ids((await ann.get(`${path}/data?filter=${inline}`)).body);
-    expect(wanted).toHaveLength(11);
-    expect(ids((await ann.get(`${path}/data?filter=${big.id}`)).body)).toEqual(wanted);
-    expect(ids((await ann.post(`${path}/_search`, { filter: big.id })).body)).toEqual(wanted);
+    const expected = ids((await ann.get(`${path}/data?filter=${inline}`)).body);
+    expect(expected).toHaveLength(11);
+    expect(ids((await ann.get(`${path}/data?filter=${big.id}`)).body)).toEqual(expected);
+    expect(ids((await ann.post(`${path}/_search`, { filter: big.id })).body)).toEqual(expected);
     expect((await ann.get(`${path}/discover?fields=amount&filter=${big.id}`)).body.total).toBe(11);
     expect(
       (await ann.post(`${path}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }], filter: big.id })).body.rows,
@@ -119,7 +119,7 @@ describe('a saved filter', () => {
     await expectError(ann.put(`/datasets/${other.id}/shares/bob`, { accessLevel: 1, datasetFilterId: big.id }), 404);
   });
 
-  test('is refused when its criteria do not fit the fields', async ({ ann, orders }) => {
+  test('is refused when its criteria are invalid', async ({ ann, orders }) => {
     const path = `/datasets/${orders.id}/filters`;
     await expectError(ann.post(path, { name: 'x', criteria: { colour: 'red' } }), 400, 'Unknown field "colour"');
     await expectBody(ann.post(path, { name: 'x', criteria: { amount: 'red' } }), 400, {
@@ -135,7 +135,7 @@ describe('a saved filter', () => {
     );
   });
 
-  test('of a team is its members’ to use, and to change from memberPlus on', async ({ admin, ann, bob, orders }) => {
+  test('of a team can be used by members, and changed from memberPlus on', async ({ admin, ann, bob, orders }) => {
     const team = await admin.creates('/teams', { name: 'Filterers' });
     const path = `/datasets/${orders.id}/filters`;
     await expectError(ann.post(path, { name: 'x', criteria: {}, ownerId: `team:${team.id}` }), 403);
@@ -178,7 +178,7 @@ describe('a saved filter', () => {
     expect((await bob.get('/dataset-filters')).body.total).toBe(0);
   });
 
-  test('is listed over datasets', async ({ ann, orders, big, source }) => {
+  test('is listed across datasets', async ({ ann, orders, big, source }) => {
     const other = await ann.creates('/datasets', {
       name: 'Further',
       datasourceId: source.id,
@@ -189,20 +189,20 @@ describe('a saved filter', () => {
       name: 'Small',
       criteria: { amount: { $lt: 5 } },
     });
-    const named = async (query: string) =>
+    const namesOf = async (query: string) =>
       (await ann.get(`/dataset-filters${query}`)).body._embedded['svc:filter'].map(
         ({ name, dataset }: { name: string; dataset: { name: string } }) => [name, dataset.name],
       );
-    expect(await named('')).toEqual([
+    expect(await namesOf('')).toEqual([
       ['Big', 'Orders'],
       ['Small', 'Further'],
     ]);
-    expect(await named(`?datasets=${other.id}`)).toEqual([['Small', 'Further']]);
-    expect(await named(`?datasets=${other.id}&datasets=${orders.id}`)).toEqual([
+    expect(await namesOf(`?datasets=${other.id}`)).toEqual([['Small', 'Further']]);
+    expect(await namesOf(`?datasets=${other.id}&datasets=${orders.id}`)).toEqual([
       ['Big', 'Orders'],
       ['Small', 'Further'],
     ]);
-    expect(await named(`?datasets=${UNKNOWN},nonsense`)).toEqual([]);
+    expect(await namesOf(`?datasets=${UNKNOWN},nonsense`)).toEqual([]);
     expect(
       await ann.data(
         `
@@ -220,61 +220,60 @@ describe('a saved filter', () => {
       },
     });
     expect((await ann.delete(`/datasets/${other.id}`)).status).toBe(204);
-    expect(await named('')).toEqual([['Big', 'Orders']]);
+    expect(await namesOf('')).toEqual([['Big', 'Orders']]);
     expect(filter.datasetId).toBe(other.id);
   });
 
-  test('is the same in GraphQL, and a version that somebody else has changed is not written over', async ({
-    ann,
-    orders,
-  }) => {
-    const { createSavedFilter: made } = await ann.data(
+  test('works the same in GraphQL, and is not updated with an outdated If-Match', async ({ ann, orders }) => {
+    const { createSavedFilter: created } = await ann.data(
       `
         mutation {
-          createSavedFilter(datasetId: "${orders.id}", input: { name: "Told", criteria: { region: "US" } }) {
+          createSavedFilter(datasetId: "${orders.id}", input: { name: "American", criteria: { region: "US" } }) {
             id criteria ownerId permissions { edit delete }
           }
         }
       `,
     );
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       criteria: { region: 'US' },
       ownerId: `user:${ann.id}`,
       permissions: { edit: true, delete: true },
     });
-    const one = `/datasets/${orders.id}/filters/${made.id}`;
+    const one = `/datasets/${orders.id}/filters/${created.id}`;
     const { headers } = await ann.get(one);
     expect(
       (
         await ann.data(
           `
             mutation {
-              updateSavedFilter(datasetId: "${orders.id}", id: "${made.id}", input: { name: "Retold" }) {
+              updateSavedFilter(datasetId: "${orders.id}", id: "${created.id}", input: { name: "US" }) {
                 name criteria
               }
             }
           `,
         )
       ).updateSavedFilter,
-    ).toEqual({ name: 'Retold', criteria: { region: 'US' } });
+    ).toEqual({ name: 'US', criteria: { region: 'US' } });
     await expectError(ann.put(one, { name: 'late' }, { 'if-match': headers.get('etag')! }), 412);
     expect(
       (
         await ann.data(
           `
             mutation {
-              setSavedFilterOwner(datasetId: "${orders.id}", id: "${made.id}", ownerId: "bob") { owner { name } }
+              setSavedFilterOwner(datasetId: "${orders.id}", id: "${created.id}", ownerId: "bob") { owner { name } }
             }
           `,
         )
       ).setSavedFilterOwner,
     ).toEqual({ owner: { name: 'bob' } });
-    expect(await ann.gql(`mutation { deleteSavedFilter(datasetId: "${orders.id}", id: "${made.id}") }`)).toMatchObject({
+    expect(
+      await ann.gql(`mutation { deleteSavedFilter(datasetId: "${orders.id}", id: "${created.id}") }`),
+    ).toMatchObject({
       errors: [{ extensions: { code: 'NOT_FOUND' } }],
     });
   });
 
-  test('whose field has gone says so and matches nothing, and its shares show no rows', async ({
+  test('with a removed field has a problem, fails queries, and lets shares show no rows', async ({
     ann,
     bob,
     admin,
@@ -303,16 +302,17 @@ describe('a saved filter', () => {
     );
     expect((await bob.get(`${path}/data`)).body).toMatchObject({ total: 0, _embedded: { 'svc:record': [] } });
     expect((await bob.get(path)).body.records).toBe(0);
-    const told = (await ann.get('/notifications?read=false')).body._embedded['svc:notification'];
-    expect(told).toMatchObject([
+    const notifications = (await ann.get('/notifications?read=false')).body._embedded['svc:notification'];
+    expect(notifications).toMatchObject([
       {
         type: 'dataset.filter.broken',
         resource: { kind: 'dataset', id: dataset.id },
         message:
-          'A share of Shrinking no longer shows any rows: the saved filter By region does not fit its fields (Unknown field "region")',
+          'A share of Shrinking no longer shows any rows: ' +
+          'the saved filter By region does not fit its fields (Unknown field "region")',
       },
     ]);
-    // Told once: a refresh that changes nothing has nothing new to say.
+    // There is one notification: a refresh that changes no field does not notify again.
     await ann.post(`${path}/_refresh`);
     expect((await ann.get('/notifications')).body.total).toBe(1);
     expect((await admin.get('/notifications')).body.total).toBe(0);
@@ -322,16 +322,16 @@ describe('a saved filter', () => {
   });
 });
 
-test('nothing but the view of a dataset leads to its rows', () => {
+test('rows are queried only through the view of a dataset', () => {
   const sources = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.startsWith('adapters/') && !name.startsWith('core/'),
   );
-  const asking = sources.filter((name) =>
+  const querying = sources.filter((name) =>
     /\bindex\.(search|aggregate|profile|scan)\(/.test(
       readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8'),
     ),
   );
-  expect(asking.sort()).toEqual([
+  expect(querying.sort()).toEqual([
     'services/dataset/dataset-aggregate.ts',
     'services/dataset/dataset-data.ts',
     'services/dataset/dataset-export.ts',
