@@ -15,8 +15,8 @@ export class UpdateVisualInput {
   @Field(() => JsonObject, {
     nullable: true,
     description:
-      'Keys of the component’s JSON Schema (`visualComponents`). Required keys may be null until the data is queried. ' +
-      'The object replaces the current one.',
+      'Keys of the component’s JSON Schema (`visualComponents`). Required keys may be null until the data is ' +
+      'queried. The object replaces the current one.',
   })
   config?: Record<string, unknown> | null;
 

@@ -12,7 +12,7 @@ export class DatasetDraftResolver {
   @Can('dataset:write')
   @Mutation(() => Dataset, {
     description:
-      'Returns the caller’s draft of a dataset. Creates it as a copy of the dataset, with its rows, if there is none. ' +
+      'Returns the caller’s draft of a dataset. If there is none, creates it as a copy of the dataset with its rows. ' +
       'A draft is a dataset that only its owner may read.',
   })
   async editDataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Info() info: GraphQLResolveInfo) {
@@ -22,7 +22,7 @@ export class DatasetDraftResolver {
   @Can('dataset:write')
   @Mutation(() => Dataset, {
     description:
-      'Creates the caller’s draft of a dataset as a copy of the dataset with these changes. Replaces an existing draft.',
+      'Creates a draft of the caller as a copy of the dataset with these changes. Replaces an existing draft.',
   })
   async updateDatasetDraft(
     @Ctx() ctx: Context,
@@ -79,8 +79,8 @@ export class DatasetDraftResolver {
 
   @FieldResolver(() => Boolean, {
     description:
-      'Whether the definition of the draft’s dataset (query, parameters, flow, settings, labels) has changed since the ' +
-      'draft was created. Refreshes do not count. False when the dataset is not a draft.',
+      'Drafts only: whether the definition of the dataset (query, parameters, flow, settings, labels) has changed ' +
+      'since the draft was created. Refreshes do not count. False for other datasets.',
   })
   stale(@Root() { stale }: { stale: boolean }): boolean {
     return stale;

@@ -10,7 +10,7 @@ import { DatasetRefreshPayload, RefreshArgs } from './dataset-refresh.ts';
 
 /** A refresh preview that was started. */
 @ObjectType({ description: 'A refresh preview: its operation, and its result if the call waited for it.' })
-export class RefreshPreviewPayload {
+class RefreshPreviewPayload {
   @Field(() => Operation, { description: 'Operation that loads the rows.' })
   operation!: Operation;
 
@@ -23,8 +23,9 @@ export class RefreshPreviewResolver {
   @Can('dataset:refresh')
   @Mutation(() => RefreshPreviewPayload, {
     description:
-      'Previews a refresh: loads the rows of the dataset’s query without publishing them, and returns what publishing ' +
-      'them would change and break. The rows are stored for one hour. A new preview of the dataset replaces the former.',
+      'Previews a refresh: loads the rows of the dataset’s query without publishing them, and returns the changes ' +
+      'and breaks that publishing would cause. The rows are stored for one hour. ' +
+      'A new preview of the dataset replaces the former one.',
   })
   async previewRefresh(
     @Ctx() ctx: Context,

@@ -37,10 +37,10 @@ const datasetCopy: Presenter = {
     return {
       ...presentation,
       selection: `${presentation.selection} ${Object.values(PARTS).join(' ')}`,
-      present(answer, asked) {
-        const record = presentation.present(answer, asked) as Json;
-        for (const part in PARTS) if (asked.variables[part] !== true) record[part] = undefined;
-        return record;
+      present(record, request) {
+        const copy = presentation.present(record, request) as Json;
+        for (const part in PARTS) if (request.variables[part] !== true) copy[part] = undefined;
+        return copy;
       },
     };
   },

@@ -6,7 +6,7 @@ import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { startService, type Service } from '../support/service.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
-export interface CreatedDataset {
+interface CreatedDataset {
   id: string;
   [key: string]: any;
 }
@@ -14,8 +14,8 @@ export interface CreatedDataset {
 type Variables = () => Promise<Record<string, string>>;
 
 /**
- * Creates a test with the shop, a service with the dataset index of these variables, and a function that creates datasets
- * of ann's with the 20 orders.
+ * Creates a test with the shop, a service with the dataset index of these variables, and a function that creates
+ * datasets of ann's with the 20 orders.
  */
 const createTest = (variables: Variables) =>
   base.extend<{ service: Service; createOrders: (more?: object) => Promise<CreatedDataset> }>({

@@ -164,7 +164,7 @@ describe('breaks of a refresh preview', () => {
         expect.arrayContaining(one),
       ),
     });
-    // Whoever may share the dataset reads the filters that its shares use.
+    // A user who may share the dataset can read the filters of its shares.
     await ann.put(`/datasets/${id}/shares/${bob.id}`, { accessLevel: 3 });
     const { hiddenBreaks, breaks } = await summary(bob);
     expect([

@@ -25,8 +25,8 @@ export const promoteMutation = (id: string, previewId: string) =>
 let tables = 0;
 
 /**
- * Creates a table with three rows, and a dataset of it that ann owns. `change` removes `region`, turns `amount` to text,
- * adds `paid`, and inserts a row.
+ * Creates a table with three rows, and a dataset of it that ann owns. `change` removes `region`, turns `amount` to
+ * text, adds `paid`, and inserts a row.
  */
 export async function createSales(shop: Shop, ann: Client, source: { id: string }, more: object = {}) {
   const table = `sales${++tables}`;

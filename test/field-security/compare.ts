@@ -29,9 +29,9 @@ const SECRETS = [
 ];
 
 /** Returns a response as text, with placeholders for ids, slugs, names, times, ETags and cursors of a length. */
-export function normalize(answer: unknown, { id, slug, name }: Pick<Twin, 'id' | 'slug' | 'name'>): string {
+export function normalize(response: unknown, { id, slug, name }: Pick<Twin, 'id' | 'slug' | 'name'>): string {
   const numbers = new Map<string, number>();
-  return JSON.stringify(toReadable(answer))
+  return JSON.stringify(toReadable(response))
     .replaceAll(id, '<dataset>')
     .replaceAll(slug, '<slug>')
     .replaceAll(name, '<name>')
@@ -47,9 +47,9 @@ export function normalize(answer: unknown, { id, slug, name }: Pick<Twin, 'id' |
 }
 
 /** Headers as an object, bytes as text. */
-function toReadable(answer: unknown): unknown {
-  if (!(typeof answer === 'object' && answer !== null && 'headers' in answer)) return answer;
-  const { headers, ...rest } = answer as ApiResult;
+function toReadable(response: unknown): unknown {
+  if (!(typeof response === 'object' && response !== null && 'headers' in response)) return response;
+  const { headers, ...rest } = response as ApiResult;
   const shown = [...(headers instanceof Headers ? headers : [])]
     .filter(([name]) => !VOLATILE_HEADERS.has(name))
     .map(([name, value]) => [name, name === 'etag' ? '<etag>' : value]);

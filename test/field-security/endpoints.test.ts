@@ -121,15 +121,15 @@ const ROOTS: Record<string, (twin: Twin, all: string) => string> = {
 };
 
 test.for(Object.keys(ROOTS))('twins are equal in %s', async (root, { world }) => {
-  const answer = await expectAlike(world, root, (twin) =>
+  const result = await expectAlike(world, root, (twin) =>
     world.reader.gql(ROOTS[root]!(twin, selectPlain(twin, world.reader.id))),
   );
-  expect(answer.errors, JSON.stringify(answer.errors)).toBeUndefined();
+  expect(result.errors, JSON.stringify(result.errors)).toBeUndefined();
 });
 
 test('twins are equal in favorites', async ({ world }) => {
   const { reader } = world;
-  const answer = await expectAlike(world, 'favourites', async ({ id }) => {
+  const result = await expectAlike(world, 'favourites', async ({ id }) => {
     const marked = await reader.put(`/datasets/${id}/favorite`);
     const [listed, byGraphql] = [
       await reader.get('/me/favorites'),
@@ -138,7 +138,7 @@ test('twins are equal in favorites', async ({ world }) => {
     await reader.delete(`/datasets/${id}/favorite`);
     return { marked: normalize(marked, world.twins[0]!), body: listed.body, data: byGraphql.data };
   });
-  expect(answer.data.favorites.total).toBe(1);
+  expect(result.data.favorites.total).toBe(1);
 });
 
 test('a search for hidden texts finds nothing', async ({ world }) => {

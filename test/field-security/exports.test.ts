@@ -53,7 +53,9 @@ async function exportByGraphql(
   const pieces: Piece[] = [];
   const document = `
     subscription ($fields: [String!], $filter: JSON, $sort: String, $q: String) {
-      datasetExport(id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort, q: $q) {
+      datasetExport(
+        id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort, q: $q
+      ) {
         text encoding filename contentType
       }
     }

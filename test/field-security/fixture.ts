@@ -43,7 +43,7 @@ const INDEXES = [
   },
 ];
 
-const expectOk = (answer: { status: number }, what: string) => expect(answer, what).toMatchObject({ status: 200 });
+const expectOk = (response: { status: number }, what: string) => expect(response, what).toMatchObject({ status: 200 });
 
 /** Creates a twin. Only the hidden parts differ. */
 async function createTwin(

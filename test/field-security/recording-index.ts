@@ -2,7 +2,7 @@ import type { Aggregation, DatasetIndex, RowSearch, Search } from '../../src/cor
 import type { Platform } from '../../src/core/platform.ts';
 
 /** A query that the dataset index received. */
-export interface IndexQuery {
+interface IndexQuery {
   verb: 'search' | 'aggregate' | 'profile' | 'scan';
   query: Search & Partial<RowSearch> & Partial<Aggregation>;
   /** Fields of a profile. */

@@ -17,7 +17,7 @@ export interface ShareInput {
 }
 
 /** A dataset of these rows, with one filter per zone. */
-export class SharedDataset {
+class SharedDataset {
   readonly id: string;
   readonly owner: Client;
   readonly filters: Record<string, string>;

@@ -1,7 +1,7 @@
 import type { Client } from '../support/client.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
-export interface DatasetWithVisuals {
+interface DatasetWithVisuals {
   id: string;
   visuals: string;
 }

@@ -64,8 +64,8 @@ const aggregation = oneOf(
   'Aggregation of the values. Default `sum`; `count` of rows when no field is measured.',
 );
 const colorScheme = text(
-  'Palette: `default`, `cool`, `warm`, `pastel`, `earth`, or a scale such as `blues`, `greens`, `oranges`, `purples`, ' +
-    '`reds`, `viridis`. Unknown names are drawn as `default`.',
+  'Palette: `default`, `cool`, `warm`, `pastel`, `earth`, `blues`, `greens`, `oranges`, `purples`, `reds` or ' +
+    '`viridis`. Unknown names are drawn as `default`.',
 );
 const showLegend = flag('Whether to show a legend. By default, only when there are several colors.');
 const groupBy = field('Field whose values are distinguished by color.');

@@ -3,8 +3,8 @@ import type { Transaction } from '../../core/platform.ts';
 import type { ColumnType } from '../../core/read/model.ts';
 
 /**
- * SQL digest of the definition of the dataset `d`, without its rows and labels. For a linked dataset it contains the id
- * of the saved query, not its text.
+ * SQL digest of the definition of the dataset `d`, without its rows and labels. For a linked dataset it contains the
+ * id of the saved query, not its text.
  */
 const definitionDigest = (d: string): string =>
   `md5(jsonb_build_array(${d}.query_id, ${d}.datasource_id, ${d}.query, ${d}.params, ${d}.flow, ${d}.settings)::text)`;

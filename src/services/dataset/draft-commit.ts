@@ -9,8 +9,8 @@ import { resolveChangedSource, type QuerySource } from './dataset-query.ts';
 type CommittedColumns = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;
 
 /**
- * Returns the columns that a commit of the draft changes in its dataset. As in any update of a dataset, throws where the
- * caller may not use a new source.
+ * Returns the columns that a commit of the draft changes in its dataset. As in any update of a dataset, throws where
+ * the caller may not use a new source.
  */
 export async function collectDraftChanges(
   ctx: Context,
@@ -60,8 +60,8 @@ async function committedSource(
 }
 
 /**
- * Returns the draft's fields if they have changed since its creation. Otherwise returns the current fields of the dataset
- * with the labels and descriptions of the draft.
+ * Returns the draft's fields if they have changed since its creation. Otherwise returns the current fields of the
+ * dataset with the labels and descriptions of the draft.
  */
 function committedFields({ fields }: Dataset, { fields: own, draftBase }: Dataset): Field[] {
   const shapes = (list: readonly Field[]) => list.map(({ name, type }) => [name, type]);

@@ -31,7 +31,10 @@ export function edit(ctx: Context, id: string): Promise<string> {
   });
 }
 
-/** Replaces the caller's draft of a dataset by a copy of the dataset with these changes. Returns the id of the new draft. */
+/**
+ * Replaces the caller's draft of a dataset by a copy of the dataset with these changes. Returns the id of the new
+ * draft.
+ */
 export function replace(
   ctx: Context,
   id: string,
@@ -59,9 +62,9 @@ export async function remove(ctx: Context, id: string): Promise<void> {
 }
 
 /**
- * Copies the changes of the caller's draft to its dataset and deletes the draft. The rows stay until the next refresh.
- * Drafts of other users stay and become stale. With `clearAllUserSettings` deletes the settings of all users for the
- * dataset. Returns the id of the dataset.
+ * Copies the changes of the caller's draft to its dataset and deletes the draft. The rows stay until the next
+ * refresh. Drafts of other users stay and become stale. With `clearAllUserSettings` deletes the settings of all users
+ * for the dataset. Returns the id of the dataset.
  */
 export function commit(ctx: Context, id: string, clearAllUserSettings: boolean): Promise<string> {
   return ctx.transaction(async (tx) => {
@@ -92,8 +95,8 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
 }
 
 /**
- * Loads the dataset and locks it until the transaction ends, so that no user gets two drafts of it. `If-Match` applies to
- * the draft, not to the dataset.
+ * Loads the dataset and locks it until the transaction ends, so that no user gets two drafts of it. `If-Match`
+ * applies to the draft, not to the dataset.
  */
 async function loadParent(ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> {
   const parent = await load(ctx, tx, DATASET, id, permission);
@@ -167,8 +170,8 @@ const copiedColumns = (parent: Dataset): Partial<Dataset> => ({
 });
 
 /**
- * Clones the current rows under a new id. The cost does not depend on their number. Returns null before the first refresh.
- * Throws where the quota of the tenant is exceeded.
+ * Clones the current rows under a new id. The cost does not depend on their number. Returns null before the first
+ * refresh. Throws where the quota of the tenant is exceeded.
  */
 async function cloneRows(
   { platform: { index, config } }: Context,
@@ -179,7 +182,8 @@ async function cloneRows(
   if (!rows) return null;
   await checkQuota(tx, tenantId, config.TENANT_QUOTA_BYTES, rows.size);
   const id = newId();
-  // The janitor deletes no generation that is locked. After the commit it is referenced, after a rollback it is deleted.
+  // The janitor deletes no generation that is locked. After the commit it is referenced, after a rollback it is
+  // deleted.
   await tx.query({ text: `select pg_advisory_xact_lock(${GENERATION_LOCK})`, values: [id] });
   return index.clone({ id: rows.id, fields: rows.fields, records: rows.records, size: rows.size, warnings: [] }, id);
 }

@@ -17,7 +17,10 @@ interface PreviewedDataset {
   level: Level;
 }
 
-/** Loads everything that uses fields of a dataset: visuals, saved filters, restricted shares and references of reports. */
+/**
+ * Loads everything that uses fields of a dataset: visuals, saved filters, restricted shares and references of
+ * reports.
+ */
 export const loadDependents = async (
   tx: Pick<Transaction, 'query'>,
   dataset: PreviewedDataset,

@@ -32,8 +32,8 @@ export interface PreviewBase {
 }
 
 /**
- * Starts a refresh preview: loads the rows of a refresh without publishing them, with the access of the dataset's owner to
- * the datasource. Returns the operation, which has finished if `wait` is true.
+ * Starts a refresh preview: loads the rows of a refresh without publishing them, with the access of the dataset's
+ * owner to the datasource. Returns the operation, which has finished if `wait` is true.
  */
 export async function preview(
   ctx: Context,
@@ -57,8 +57,8 @@ export async function preview(
 }
 
 /**
- * Starts to publish the rows of a preview. Throws NOT_FOUND when the preview does not exist or has expired, and CONFLICT
- * when the dataset has changed since. Returns the operation, which has finished if `wait` is true.
+ * Starts to publish the rows of a preview. Throws NOT_FOUND when the preview does not exist or has expired, and
+ * CONFLICT when the dataset has changed since. Returns the operation, which has finished if `wait` is true.
  */
 export async function promote(
   ctx: Context,
@@ -104,8 +104,8 @@ const typesByName = (fields: readonly Field[]): Map<string, FieldType> =>
   new Map(fields.map(({ name, type }) => [name, type]));
 
 /**
- * Saves a generation as the only preview of a dataset. Returns its expiry time, and the generation of the former preview,
- * which is no longer used.
+ * Saves a generation as the only preview of a dataset. Returns its expiry time, and the generation of the former
+ * preview, which is no longer used.
  */
 export async function savePreview(
   { query }: Pick<Transaction, 'query'>,
@@ -145,8 +145,9 @@ export async function consumePreview(
 }
 
 /**
- * Locks a preview and its dataset, and returns the generation. Throws NOT_FOUND when the preview does not exist or has
- * expired, FORBIDDEN when the dataset's owner may not use the datasource, and CONFLICT when the dataset has changed.
+ * Locks a preview and its dataset, and returns the generation. Throws NOT_FOUND when the preview does not exist or
+ * has expired, FORBIDDEN when the dataset's owner may not use the datasource, and CONFLICT when the dataset has
+ * changed.
  */
 async function loadPromotable(
   tx: Transaction,
@@ -180,8 +181,8 @@ interface StoredPreview extends Omit<Generation, 'warnings'>, Record<string, unk
 }
 
 /**
- * Returns the base of a preview with this input. It is read before the rows are loaded, so that a change of the dataset
- * during the load lets the promotion fail with CONFLICT.
+ * Returns the base of a preview with this input. It is read before the rows are loaded, so that a change of the
+ * dataset during the load lets the promotion fail with CONFLICT.
  */
 export async function loadPreviewBase(
   query: Query,

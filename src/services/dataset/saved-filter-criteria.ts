@@ -9,8 +9,8 @@ import { parseStoredCriteria, restrictionOn, visibleIn, type DatasetView } from 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
 
 /**
- * Loads a saved filter for a query. Throws NOT_FOUND when the viewer may not read it, and BAD_USER_INPUT when it does not
- * fit the fields that the viewer may see.
+ * Loads a saved filter for a query. Throws NOT_FOUND when the viewer may not read it, and BAD_USER_INPUT when it does
+ * not fit the fields that the viewer may see.
  */
 export async function loadSavedFilter(
   ctx: Context,
@@ -33,7 +33,10 @@ export interface FilterColumns {
   dataset: Owned & { fields: Field[] };
 }
 
-/** Returns criteria and problem of a filter. The criteria are null when they contain fields that are hidden from the viewer. */
+/**
+ * Returns criteria and problem of a filter. The criteria are null when they contain fields that are hidden from the
+ * viewer.
+ */
 export async function filterForViewer(
   ctx: Context,
   { criteria, dataset }: FilterColumns,
@@ -43,7 +46,9 @@ export async function filterForViewer(
   return { criteria: restriction && problem !== null ? null : criteria, problem };
 }
 
-/** Returns why criteria do not fit these fields, or null when they do. `partial` is whether some fields are hidden. */
+/**
+ * Returns why criteria do not fit these fields, or null when they do. `partial` is whether some fields are hidden.
+ */
 export function criteriaProblem(
   criteria: Record<string, unknown>,
   fields: readonly Field[],

@@ -11,8 +11,8 @@ interface UsedFilter extends Record<string, unknown> {
 }
 
 /**
- * Notifies the owner of a dataset about filters that no longer fit its fields after a change of the fields. Shares with
- * such a filter show no rows (docs/contract.md#restricted-shares).
+ * Notifies the owner of a dataset about filters that no longer fit its fields after a change of the fields. Shares
+ * with such a filter show no rows (docs/contract.md#restricted-shares).
  */
 export async function notifyBrokenFilters(
   tx: Transaction,

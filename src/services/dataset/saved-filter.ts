@@ -20,8 +20,8 @@ const MAX_FILTERS = 1000;
 const MAX_CRITERIA_BYTES = 1_000_000;
 
 /**
- * Creates a saved filter of a dataset that the caller may read. Returns its id. Throws where the criteria do not fit the
- * fields that the caller may see.
+ * Creates a saved filter of a dataset that the caller may read. Returns its id. Throws where the criteria do not fit
+ * the fields that the caller may see.
  */
 export function create(
   ctx: Context,
@@ -96,8 +96,8 @@ async function loadForUpdate(
 }
 
 /**
- * Loads a filter and its dataset, and locks the dataset until the transaction ends. Throws NOT_FOUND when the caller may
- * not read one of them, FORBIDDEN when they may not edit the filter, and PRECONDITION_FAILED for another version.
+ * Loads a filter and its dataset, and locks the dataset until the transaction ends. Throws NOT_FOUND when the caller
+ * may not read one of them, FORBIDDEN when they may not edit the filter, and PRECONDITION_FAILED for another version.
  */
 async function loadEditable(
   ctx: Context,

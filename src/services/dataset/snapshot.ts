@@ -34,8 +34,8 @@ const checkTexts = ({ name, description }: CreateSnapshotInput): Pick<CloneInput
 });
 
 /**
- * Starts to create a snapshot: a child of the dataset with its current rows, owned by the caller. Returns the operation,
- * which has finished if `wait` is true.
+ * Starts to create a snapshot: a child of the dataset with its current rows, owned by the caller. Returns the
+ * operation, which has finished if `wait` is true.
  */
 export async function create(
   ctx: Context,
@@ -92,8 +92,8 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
   });
 
 /**
- * Starts to turn a snapshot into an independent dataset of the caller or, with `preserveSnapshot`, to create one from it.
- * Returns the operation, which has finished if `wait` is true.
+ * Starts to turn a snapshot into an independent dataset of the caller or, with `preserveSnapshot`, to create one from
+ * it. Returns the operation, which has finished if `wait` is true.
  */
 export async function promote(
   ctx: Context,
@@ -127,8 +127,8 @@ export async function promote(
 }
 
 /**
- * Loads a snapshot and its dataset for an update. Throws FORBIDDEN without the permission on the snapshot. When there is
- * no such snapshot, throws FORBIDDEN without the permission on the dataset, otherwise NOT_FOUND.
+ * Loads a snapshot and its dataset for an update. Throws FORBIDDEN without the permission on the snapshot. When there
+ * is no such snapshot, throws FORBIDDEN without the permission on the dataset, otherwise NOT_FOUND.
  */
 async function loadSnapshot(
   ctx: Context,

@@ -3,8 +3,8 @@ import { assignPresent } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 
 /**
- * Copies the present keys of an input onto a row. Throws BAD_USER_INPUT for null in a column that is not nullable by the
- * metadata of the entity. A new field of an input therefore requires no change of the service.
+ * Copies the present keys of an input onto a row. Throws BAD_USER_INPUT for null in a column that is not nullable by
+ * the metadata of the entity. A new field of an input therefore requires no change of the service.
  */
 export function assignInput<T extends TenantRow>(
   { em }: Transaction,

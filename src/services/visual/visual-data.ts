@@ -22,8 +22,8 @@ export interface VisualWithDataset {
 const NO_DATA: AggregateResult = { columns: [], rows: [], total: 0, truncated: false };
 
 /**
- * Returns the data of a visual, from the rows and fields that the viewer may see. Throws BAD_USER_INPUT naming the config
- * key that is missing or contains an unknown field.
+ * Returns the data of a visual, from the rows and fields that the viewer may see. Throws BAD_USER_INPUT naming the
+ * config key that is missing or contains an unknown field.
  */
 export async function loadVisualData(
   ctx: Context,
@@ -43,8 +43,8 @@ export async function loadVisualData(
 }
 
 /**
- * Returns the config to query the viewer's data with. Throws when a key contains a hidden field, without naming the field.
- * Hidden columns of a table are removed.
+ * Returns the config to query the viewer's data with. Throws when a key contains a hidden field, without naming the
+ * field. Hidden columns of a table are removed.
  */
 async function queryableConfig(
   ctx: Context,

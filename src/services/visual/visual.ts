@@ -97,8 +97,8 @@ async function loadVisual(ctx: Context, tx: Transaction, dataset: Dataset, id: s
 }
 
 /**
- * Checks an input and copies it onto a visual. The config is checked before hidden fields are restored, so that no error
- * depends on them.
+ * Checks an input and copies it onto a visual. The config is checked before hidden fields are restored, so that no
+ * error depends on them.
  */
 function assignChecked(
   tx: Transaction,
