@@ -1,7 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import type { ActivityType } from '../src/core/activity.ts';
-import type { Kind } from '../src/core/permissions.ts';
+import type { ResourceKind } from '../src/core/permissions.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -13,7 +13,7 @@ import { TenantRow } from './tenant-row.ts';
 export class Activity extends TenantRow {
   @Field(() => String, { description: 'What the resource is, e.g. `dataset` or `query`.' })
   @Property({ type: 'text' })
-  kind!: Kind;
+  kind!: ResourceKind;
 
   @Field(() => ID, { description: 'The resource.' })
   @Property({ type: 'uuid' })

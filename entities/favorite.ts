@@ -1,6 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
-import type { Kind } from '../src/core/permissions.ts';
+import type { ResourceKind } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -9,7 +9,7 @@ import { TenantRow } from './tenant-row.ts';
 @Entity()
 export class Favorite extends TenantRow {
   @Property({ type: 'text' })
-  kind!: Kind;
+  kind!: ResourceKind;
 
   @Field(() => ID, { description: 'The resource.' })
   @Property({ type: 'uuid' })
@@ -24,7 +24,7 @@ export class Favorite extends TenantRow {
 @ObjectType({ description: 'A resource in the caller’s list of favourites, of any kind.' })
 export class FavoriteResource {
   @Field(() => String, { description: 'What it is, e.g. `dataset` or `query`.' })
-  kind!: Kind;
+  kind!: ResourceKind;
 
   @Field(() => ID, { description: 'The resource.' })
   id!: string;

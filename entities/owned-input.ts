@@ -1,33 +1,35 @@
 import { Field, ID, InputType } from 'type-graphql';
 
-/** What all kinds with owners take when they change. */
-@InputType({ description: 'What all kinds with owners take when they change.' })
+/** The input fields of every kind with owners. */
+@InputType({ description: 'The input fields of every resource with an owner.' })
 export abstract class UpdateOwnedInput {
-  @Field(() => String, { nullable: true, description: 'Display name.' })
-  name?: string;
+  @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
+  name?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Short name, unique in the tenant among its kind; made of the name by default.',
+    description:
+      'Short name: lower-case letters, digits and hyphens, at most 100 characters. ' +
+      'Unique in the tenant among resources of the same kind. On creation, derived from the name by default.',
   })
-  slug?: string;
+  slug?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
+  @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters; null clears it.' })
   description?: string | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Who owns it: `user:<id>`, `team:<id>`, a user’s id or name. By default whoever makes it.',
+    description: 'Owner: `user:<id>`, `team:<id>`, a user id or a username. On creation, the caller by default.',
   })
-  ownerId?: string;
+  ownerId?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The folder it lies in; null for none.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the folder; null for no folder.' })
   folderId?: string | null;
 
   @Field(() => [ID], {
     nullable: true,
     description:
-      'Ids of its tags; replaces the former, null for none. Needs the permission to assign tags when they change.',
+      'Ids of all tags of the resource; null for none. Changing them requires the permission `assignTags` on the resource.',
   })
   tags?: string[] | null;
 }

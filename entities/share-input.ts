@@ -1,8 +1,10 @@
 import { Field, InputType, Int } from 'type-graphql';
 
-/** What a share gives. */
-@InputType({ description: 'What a share gives.' })
+/** The access that a share grants. */
+@InputType({ description: 'The access that a share grants.' })
 export class ShareInput {
-  @Field(() => Int, { description: '1 View, 2 Edit, 3 Admin; never above the caller’s own.' })
+  @Field(() => Int, {
+    description: 'Access level: 1 (View), 2 (Edit) or 3 (Admin). At most the caller’s own level.',
+  })
   accessLevel!: number;
 }

@@ -1,6 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
-import type { Kind, ShareLevel } from '../src/core/permissions.ts';
+import type { ResourceKind, ShareLevel } from '../src/core/permissions.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** Access to one resource that is granted to a principal other than its owner (docs/contract.md#shares). */
@@ -8,7 +8,7 @@ import { TenantRow } from './tenant-row.ts';
 @Entity()
 export class Share extends TenantRow {
   @Property({ type: 'text' })
-  kind!: Kind;
+  kind!: ResourceKind;
 
   @Field(() => ID, { description: 'Id of the resource.' })
   @Property({ type: 'uuid' })

@@ -1,6 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
-import type { Kind } from '../src/core/permissions.ts';
+import type { ResourceKind } from '../src/core/permissions.ts';
 import { Tag } from './tag.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -9,7 +9,7 @@ import { TenantRow } from './tenant-row.ts';
 @Entity()
 export class TagAssignment extends TenantRow {
   @Property({ type: 'text' })
-  kind!: Kind;
+  kind!: ResourceKind;
 
   @Field(() => ID, { description: 'The resource.' })
   @Property({ type: 'uuid' })

@@ -73,7 +73,7 @@ export function formReader(reader: Reader): FormReader {
       const file: IncomingFile = {
         filename: part.filename || null,
         contentType: part.mimetype,
-        leastSize: Math.max(0, announced || 0),
+        minSize: Math.max(0, announced || 0),
         content: checked(part.file),
         async wholeInput() {
           for (let next = await untilFile(parts, body, types); next; next = await untilFile(parts, body, types))

@@ -15,13 +15,14 @@ import {
 } from 'type-graphql';
 import { App } from '../../entities/app.ts';
 import { UpdateOwnedInput } from '../../entities/owned-input.ts';
+import { APP } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as apps from '../../src/services/app/app.ts';
-import { accessLevel, resolvePage } from '../../src/services/resource/access.ts';
-import { APP } from '../../src/services/resource/owned-kinds.ts';
+import { accessLevel } from '../../src/services/resource/access-level.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -60,7 +61,7 @@ export class AppResolver {
   @Can('authenticated')
   @Query(() => AppPage, { description: 'The apps that the caller may read.' })
   async apps(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(App, await resolvePage(ctx, page), info);
+    return ctx.read.page(App, await resolveListArguments(ctx, page), info);
   }
 
   @Can('apps:create')
@@ -97,6 +98,6 @@ export class AppResolver {
       'Its environment: the names, each with `••••` for its value, which nobody is shown. Empty to those who may not write the app.',
   })
   async env(@Ctx() ctx: Context, @Root() app: Pick<App, 'envNames' | 'id' | 'ownerId'>) {
-    return levelAllows(await accessLevel(ctx, app), 'app:write') ? apps.shownEnv(app.envNames) : {};
+    return levelAllows(await accessLevel(ctx, app), 'app:write') ? apps.maskEnv(app.envNames) : {};
   }
 }

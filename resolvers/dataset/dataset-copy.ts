@@ -16,7 +16,8 @@ import { CopyDatasetInput } from '../../entities/dataset-copy-input.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
-import type { CloneResult } from '../../src/operations/dataset-clone-publish.ts';
+import type { CopyParts } from '../../src/core/operations.ts';
+import type { CloneResult } from '../../src/operations/operation-results.ts';
 import * as copies from '../../src/services/dataset/dataset-copy.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import { OperationArgs, parseProgress } from '../operation/operation-arguments.ts';
@@ -33,7 +34,7 @@ export class DatasetCopy {
 }
 
 @ArgsType()
-class CopyArgs extends OperationArgs implements copies.CopyParts {
+class CopyArgs extends OperationArgs implements CopyParts {
   @Field(() => Boolean, {
     defaultValue: true,
     description: 'Whether to copy the current rows. If false, the copy has no rows until its first refresh.',

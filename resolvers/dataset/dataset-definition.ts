@@ -1,22 +1,23 @@
 import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Dataset } from '../../entities/dataset.ts';
+import { DATASET } from '../../entities/owned-kinds.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import type { QuerySource } from '../../src/services/dataset/dataset-query.ts';
-import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
-import { DATASET } from '../../src/services/resource/owned-kinds.ts';
 import { effectiveOf } from '../datasource/linked-query.ts';
 
-type SourceRow = QuerySource & Owned;
+type SourceRow = QuerySource & AccessColumns;
 
 const ACCESS_COLUMNS = accessLevelColumns(DATASET);
 const SOURCE_COLUMNS = ['queryId', 'datasourceId', 'query', 'params', ...ACCESS_COLUMNS];
 
-const canWrite = async (ctx: Context, dataset: Owned) => levelAllows(await accessLevel(ctx, dataset), 'dataset:write');
+const canWrite = async (ctx: Context, dataset: AccessColumns) =>
+  levelAllows(await accessLevel(ctx, dataset), 'dataset:write');
 
 /** The fields of a dataset that define its rows. Most of them are visible only with `dataset:write`. */
 @Resolver(() => Dataset)
@@ -51,7 +52,7 @@ export class DatasetDefinitionFields {
     description:
       'Steps that transform the rows while a refresh loads them; null without the permission `dataset:write`.',
   })
-  async flow(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'flow'>) {
+  async flow(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'flow'>) {
     return (await canWrite(ctx, dataset)) ? dataset.flow : null;
   }
 
@@ -61,7 +62,7 @@ export class DatasetDefinitionFields {
     description:
       'Name of the rows in the index; null before the first refresh, and without the permission `dataset:write`.',
   })
-  async esIndex(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'generationId'>) {
+  async esIndex(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'generationId'>) {
     return (await canWrite(ctx, dataset)) ? (dataset.generationId ?? null) : null;
   }
 }

@@ -1,43 +1,12 @@
-import { Args, ArgsType, Ctx, Field, Float, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
-import { DateTime, JsonObject } from '../../src/core/scalars.ts';
-import type { DatasetRefreshResult } from '../../src/operations/dataset-publish.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
 import * as refreshes from '../../src/services/dataset/dataset-refresh.ts';
 import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-
-/** The result of a refresh. */
-@ObjectType({ description: 'Result of a refresh.' })
-export class DatasetRefresh implements DatasetRefreshResult {
-  @Field(() => String, { description: 'Id of the dataset.' })
-  id!: string;
-
-  @Field(() => Float, { description: 'Number of rows after the refresh.' })
-  records!: number;
-
-  @Field(() => Float, { description: 'Number of rows before the refresh.' })
-  previousRecordCount!: number;
-
-  @Field(() => Float, { description: 'Duration in milliseconds.' })
-  duration!: number;
-
-  @Field(() => Int, { description: 'Number of new fields.' })
-  fieldsAdded!: number;
-
-  @Field(() => Int, { description: 'Number of fields whose type changed.' })
-  fieldsUpdated!: number;
-
-  @Field(() => Int, { description: 'Number of fields that the query no longer has.' })
-  fieldsRemoved!: number;
-
-  @Field(() => DateTime, { description: 'Time when the rows were replaced.' })
-  dataUpdatedAt!: string;
-
-  @Field(() => Boolean, { description: 'Always true: a failed refresh is an error.' })
-  success!: true;
-}
 
 /** A refresh that was started. */
 @ObjectType({ description: 'A refresh: its operation and, if the call waited, its result.' })

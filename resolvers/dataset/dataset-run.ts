@@ -1,26 +1,11 @@
-import { Arg, Ctx, Field, Float, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
+import { DatasetRun } from '../../entities/dataset-run.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Json, JsonObject } from '../../src/core/scalars.ts';
-import { run, type RunResult } from '../../src/services/dataset/dataset-run.ts';
+import { run } from '../../src/services/dataset/dataset-run.ts';
 import { parseProgress } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-
-/** The result of a run. */
-@ObjectType({ description: 'Result of a run of a dataset’s query. Nothing is stored.' })
-export class DatasetRun implements RunResult {
-  @Field(() => Float, { description: 'Number of rows that the query returned.' })
-  records!: number;
-
-  @Field(() => Int, { description: 'Duration in milliseconds.' })
-  duration!: number;
-
-  @Field(() => Boolean, { description: 'Always true: a failed run is an error.' })
-  success!: true;
-
-  @Field(() => JsonObject, { description: 'Parameter values of the run by name, defaults included.' })
-  params!: RunResult['params'];
-}
 
 @Resolver()
 export class DatasetRunResolver {

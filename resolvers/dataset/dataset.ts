@@ -17,6 +17,7 @@ import { DatasetField } from '../../entities/dataset-field.ts';
 import { CreateDatasetInput, UpdateDatasetInput } from '../../entities/dataset-input.ts';
 import { DatasetShareInput } from '../../entities/dataset-share-input.ts';
 import { Dataset, LastRefresh } from '../../entities/dataset.ts';
+import { DATASET } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
 import { isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -27,10 +28,10 @@ import { setShare } from '../../src/services/dataset/dataset-share.ts';
 import { watchDataset } from '../../src/services/dataset/dataset-updates.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import * as datasets from '../../src/services/dataset/dataset.ts';
-import { accessLevel, resolvePage, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
-import { DATASET } from '../../src/services/resource/owned-kinds.ts';
-import { inList } from '../resource/in-list.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
+import { isInList } from '../resource/is-in-list.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -42,7 +43,7 @@ export const DatasetOwnedFields = ownedFields(DATASET, { input: DatasetShareInpu
 
 const ACCESS_COLUMNS = accessLevelColumns(DATASET);
 
-const seesOnlyPart = async (ctx: Context, dataset: Owned) => isRestricted(await accessLevel(ctx, dataset));
+const seesOnlyPart = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
@@ -59,7 +60,7 @@ export class DatasetResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(Dataset, await resolvePage(ctx, page), info, {
+    return ctx.read.page(Dataset, await resolveListArguments(ctx, page), info, {
       sql: 'not is_draft and not is_snapshot',
       params: [],
     });
@@ -118,7 +119,7 @@ export class DatasetResolver {
   @FieldResolver(() => [DatasetField], {
     description: 'Fields that the caller can see; empty before the first refresh.',
   })
-  fields(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'fields'>) {
+  fields(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'fields'>) {
     return visibleFields(ctx, dataset);
   }
 
@@ -134,7 +135,7 @@ export class DatasetResolver {
     @Info() { path }: GraphQLResolveInfo,
   ) {
     if (!(await seesOnlyPart(ctx, dataset))) return dataset.records;
-    return inList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
+    return isInList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
   }
 
   @Requires('size', ...ACCESS_COLUMNS)
@@ -142,7 +143,7 @@ export class DatasetResolver {
     nullable: true,
     description: 'Size of the rows in bytes; null if the caller sees only a part of the dataset.',
   })
-  async size(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
+  async size(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
     return (await seesOnlyPart(ctx, dataset)) ? null : dataset.size;
   }
 
@@ -151,7 +152,7 @@ export class DatasetResolver {
     nullable: true,
     description: 'Size in a readable form, e.g. `1.2 MB`; null if the caller sees only a part of the dataset.',
   })
-  async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'size'>) {
+  async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
     return (await seesOnlyPart(ctx, dataset)) ? null : formatSize(dataset.size);
   }
 
@@ -161,7 +162,7 @@ export class DatasetResolver {
       'Settings of client applications. Empty if the caller sees only a part of the dataset, because settings may ' +
       'name hidden fields.',
   })
-  async settings(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'settings'>) {
+  async settings(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'settings'>) {
     return (await seesOnlyPart(ctx, dataset)) ? {} : dataset.settings;
   }
 
@@ -170,7 +171,7 @@ export class DatasetResolver {
     nullable: true,
     description: 'Outcome of the last refresh; null before the first one.',
   })
-  async lastRefresh(@Ctx() ctx: Context, @Root() dataset: Owned & Pick<Dataset, 'lastRefresh'>) {
+  async lastRefresh(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'lastRefresh'>) {
     const { lastRefresh } = dataset;
     return lastRefresh && (await seesOnlyPart(ctx, dataset))
       ? { ...lastRefresh, duration: null, error: null }

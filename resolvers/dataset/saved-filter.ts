@@ -25,7 +25,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { filterForViewer, type FilterColumns } from '../../src/services/dataset/saved-filter-criteria.ts';
 import * as filters from '../../src/services/dataset/saved-filter.ts';
-import { ownershipLevel } from '../../src/services/resource/access.ts';
+import { ownershipLevel } from '../../src/services/resource/access-level.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from '../resource/principal.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

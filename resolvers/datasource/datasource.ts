@@ -7,8 +7,9 @@ import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as probes from '../../src/services/datasource/datasource-probe.ts';
 import * as datasources from '../../src/services/datasource/datasource.ts';
-import { accessLevel, resolvePage } from '../../src/services/resource/access.ts';
+import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { DATASOURCE } from '../../src/services/resource/owned-kinds.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -49,7 +50,7 @@ export class DatasourceResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(Datasource, await resolvePage(ctx, page), info);
+    return ctx.read.page(Datasource, await resolveListArguments(ctx, page), info);
   }
 
   @Can('datasources:create')

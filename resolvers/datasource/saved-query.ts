@@ -22,8 +22,8 @@ import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
-import { resolvePage } from '../../src/services/resource/access.ts';
 import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -81,7 +81,7 @@ export class SavedQueryResolver {
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(SavedQuery, await resolvePage(ctx, page), info);
+    return ctx.read.page(SavedQuery, await resolveListArguments(ctx, page), info);
   }
 
   @Can('queries:create')

@@ -19,7 +19,7 @@ import { Suite } from '../../entities/suite.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import * as suites from '../../src/services/datasource/suite.ts';
-import { canChange } from '../../src/services/resource/created-kind.ts';
+import { canChange } from '../../src/services/resource/unowned-kind.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';

@@ -5,8 +5,8 @@ import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as reports from '../../src/services/report/report.ts';
-import { resolvePage } from '../../src/services/resource/access.ts';
 import { REPORT } from '../../src/services/resource/owned-kinds.ts';
+import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -51,7 +51,7 @@ export class ReportResolver {
   @Can('authenticated')
   @Query(() => ReportPage, { description: 'The reports that the caller may read.' })
   async reports(@Ctx() ctx: Context, @Args(() => OwnedPageArgs) page: OwnedPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Report, await resolvePage(ctx, page), info);
+    return ctx.read.page(Report, await resolveListArguments(ctx, page), info);
   }
 
   @Can('reports:create')

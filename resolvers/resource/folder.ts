@@ -18,9 +18,9 @@ import {
 import { Folder } from '../../entities/folder.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { canChange } from '../../src/services/resource/created-kind.ts';
 import * as bulk from '../../src/services/resource/folder-bulk.ts';
 import * as folders from '../../src/services/resource/folder.ts';
+import { canChange } from '../../src/services/resource/unowned-kind.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';

@@ -1,13 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
-import { App } from '../../entities/app.ts';
-import { Dataset } from '../../entities/dataset.ts';
-import { Datasource } from '../../entities/datasource.ts';
 import { Folder } from '../../entities/folder.ts';
 import { Node } from '../../entities/node.ts';
 import { Operation } from '../../entities/operation.ts';
-import { Report } from '../../entities/report.ts';
-import { SavedQuery } from '../../entities/saved-query.ts';
+import { OWNED_KINDS } from '../../entities/owned-kinds.ts';
 import { Suite } from '../../entities/suite.ts';
 import { Tag } from '../../entities/tag.ts';
 import { Team } from '../../entities/team.ts';
@@ -15,17 +11,15 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
-import type { Kind } from '../../src/core/read/reader.ts';
+import type { EntityType } from '../../src/core/read/reader.ts';
 import { modelFor } from '../../src/services/resource/model-registry.ts';
 import { Can } from '../support/guard.ts';
 
-/** The kinds that can be found by id alone. Of operations a caller sees their own. Folders come last: clients make ids for them, which must not hide anything. */
-const NODES: readonly Kind[] = [
-  Dataset,
-  SavedQuery,
-  Datasource,
-  Report,
-  App,
+/**
+ * The types that `node(id)` finds. Folders come last: clients choose their ids, which must not hide another resource.
+ */
+const NODE_TYPES: readonly EntityType[] = [
+  ...OWNED_KINDS.map(({ entity }) => entity as EntityType),
   Operation,
   Team,
   User,
@@ -37,29 +31,31 @@ const NODES: readonly Kind[] = [
 @Resolver()
 export class NodeResolver {
   @Can('authenticated')
-  @Query(() => Node, { description: 'Whatever has this id, if the caller may see it.' })
+  @Query(() => Node, { description: 'A resource of any type that the caller may see, by its id.' })
   async node(
     @Ctx() ctx: Context,
     @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const kind = isUuid(id) ? await kindOf(ctx, id) : undefined;
-    const where = kind === Operation ? { userId: ctx.viewer.userId } : undefined;
-    const row = kind && (await ctx.read.find(kind, id, info, where));
+    const type = isUuid(id) ? await findType(ctx, id) : undefined;
+    // Users see only their own operations.
+    const where = type === Operation ? { userId: ctx.viewer.userId } : undefined;
+    const row = type && (await ctx.read.find(type, id, info, where));
     if (!row) throw notFound({ what: 'resource', id });
-    // GraphQL asks a value of an interface for its type.
-    return { ...row, __typename: modelFor(kind!).name };
+    // GraphQL resolves the type of an interface from the value.
+    return { ...row, __typename: modelFor(type!).name };
   }
 }
 
-async function kindOf({ query, viewer }: Context, id: string): Promise<Kind | undefined> {
-  const parts = NODES.map(
-    (kind, index) => `select ${index} as kind from ${modelFor(kind).table} where tenant_id = $1 and id = $2`,
+/** Returns the type of the row with this id; undefined if there is none. Does not check access. */
+async function findType({ query, viewer }: Context, id: string): Promise<EntityType | undefined> {
+  const selects = NODE_TYPES.map(
+    (type, index) => `select ${index} as type from ${modelFor(type).table} where tenant_id = $1 and id = $2`,
   );
-  const [found] = await query<{ kind: number }>({
+  const [found] = await query<{ type: number }>({
     name: 'node',
-    text: parts.join(' union all '),
+    text: selects.join(' union all '),
     values: [viewer.tenantId, id],
   });
-  return found && NODES[found.kind];
+  return found && NODE_TYPES[found.type];
 }

@@ -3,6 +3,7 @@ import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root, type
 import type { Activity } from '../../entities/activity.ts';
 import { Favorite } from '../../entities/favorite.ts';
 import { Folder } from '../../entities/folder.ts';
+import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import { ShareInput } from '../../entities/share-input.ts';
 import { Share } from '../../entities/share.ts';
@@ -14,9 +15,9 @@ import { Requires } from '../../src/core/read/model.ts';
 import type { Row } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { loadVisibleShares } from '../../src/services/dataset/dataset-share.ts';
-import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
+import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import * as favorites from '../../src/services/resource/favorite.ts';
-import { accessLevelColumns, setOwner, type KindOf } from '../../src/services/resource/owned-kind.ts';
+import { accessLevelColumns, setOwner } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
 import * as tagging from '../../src/services/resource/tag-assignment.ts';
 import { Key } from '../support/arguments.ts';
@@ -40,22 +41,22 @@ interface OwnerColumns {
 }
 
 /** What a kind's shares take, where that is more than a level. */
-interface Sharing {
+interface ShareMutation {
   input: ClassType<ShareInput>;
   set(ctx: Context, id: string, principalId: string, input: ShareInput): Promise<string>;
 }
 
 /** Declares the fields and mutations that all kinds with owners share; the result is one more resolver of the type. */
 export function ownedFields<T extends OwnedRow>(
-  kindOf: KindOf<T>,
-  sharing: Sharing = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, kindOf, ...share) },
+  kindOf: OwnedKind<T>,
+  sharing: ShareMutation = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, kindOf, ...share) },
 ): NewableFunction {
   const { kind, what } = kindOf;
   const type = kindOf.entity as ClassType<T>;
   const Permissions = permissionsType(kind, type.name);
 
   /** Both fields that speak of it ask for the same columns, so that a list which shows both takes one statement for them. */
-  const favoriteOf = async (ctx: Context, resource: Owned): Promise<Row<Favorite> | null> =>
+  const favoriteOf = async (ctx: Context, resource: AccessColumns): Promise<Row<Favorite> | null> =>
     (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE))[0] ?? null;
 
   @Resolver(() => type)
@@ -85,7 +86,7 @@ export function ownedFields<T extends OwnedRow>(
 
     @Requires(...accessLevelColumns(kindOf))
     @FieldResolver(() => Permissions, { description: 'What the caller may do to it.' })
-    permissions(@Ctx() ctx: Context, @Root() resource: Owned): object | Promise<object> {
+    permissions(@Ctx() ctx: Context, @Root() resource: AccessColumns): object | Promise<object> {
       const level = accessLevel(ctx, resource);
       return typeof level === 'number' ? abilitiesAt(kind, level) : level.then((found) => abilitiesAt(kind, found));
     }
@@ -100,7 +101,7 @@ export function ownedFields<T extends OwnedRow>(
       description:
         'What others may do to it, the eldest first. Who sees a part of it is shown their own and their teams’.',
     })
-    shares(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+    shares(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
       return loadVisibleShares(ctx, resource, (own) =>
         ctx.read.children<Share>(type, 'shares', resource, info, {}, own),
       );
@@ -110,11 +111,11 @@ export function ownedFields<T extends OwnedRow>(
     @FieldResolver(() => Share, { description: 'What one user or team may do to it beside its owner.' })
     async share(
       @Ctx() ctx: Context,
-      @Root() resource: Owned,
+      @Root() resource: AccessColumns,
       @PrincipalId() principalId: string,
       @Info() info: GraphQLResolveInfo,
     ) {
-      const key = await shares.keyOf(ctx, resource.id, principalId);
+      const key = await shares.findKey(ctx, resource.id, principalId);
       const [share] = await loadVisibleShares(ctx, resource, async (own) =>
         [await ctx.read.find(Share, key, info, own)].filter((found) => found !== null),
       );
@@ -126,19 +127,19 @@ export function ownedFields<T extends OwnedRow>(
     @FieldResolver(() => ReferencePage, {
       description: 'What uses it, as far as the caller may read that; at most 1000.',
     })
-    async references(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+    async references(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
       return { ...(await ctx.read.childPage(type, 'references', resource, info)), kindOf, resource };
     }
 
     @FieldResolver(() => [TagAssignment], { description: 'Its tags, in the order the tags were made.' })
-    tagAssignments(@Ctx() ctx: Context, @Root() resource: Owned, @Info() info: GraphQLResolveInfo) {
+    tagAssignments(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
       return ctx.read.children(type, 'tagAssignments', resource, info);
     }
 
     @FieldResolver(() => TagAssignment, { description: 'One of its tags; an error when it does not have it.' })
     async tagAssignment(
       @Ctx() ctx: Context,
-      @Root() { id }: Owned,
+      @Root() { id }: AccessColumns,
       @TagId() tagId: string,
       @Info() info: GraphQLResolveInfo,
     ) {
@@ -148,7 +149,7 @@ export function ownedFields<T extends OwnedRow>(
     }
 
     @FieldResolver(() => Boolean, { description: 'Whether it is a favourite of the caller.' })
-    async favorited(@Ctx() ctx: Context, @Root() resource: Owned) {
+    async favorited(@Ctx() ctx: Context, @Root() resource: AccessColumns) {
       return (await favoriteOf(ctx, resource)) !== null;
     }
 
@@ -156,7 +157,7 @@ export function ownedFields<T extends OwnedRow>(
       nullable: true,
       description: 'The caller’s mark on it; null when it is none of their favourites.',
     })
-    favorite(@Ctx() ctx: Context, @Root() resource: Owned) {
+    favorite(@Ctx() ctx: Context, @Root() resource: AccessColumns) {
       return favoriteOf(ctx, resource);
     }
 
@@ -166,7 +167,7 @@ export function ownedFields<T extends OwnedRow>(
     })
     async activity(
       @Ctx() ctx: Context,
-      @Root() resource: Owned,
+      @Root() resource: AccessColumns,
       @Args(() => ChildPageArgs) page: ChildPageArgs,
       @Info() info: GraphQLResolveInfo,
     ) {

@@ -1,7 +1,7 @@
 import { Field, ObjectType, type ClassType } from 'type-graphql';
-import { abilitiesAt, LEVEL, type Ability, type Kind } from '../../src/core/permissions.ts';
+import { abilitiesAt, LEVEL, type Ability, type ResourceKind } from '../../src/core/permissions.ts';
 
-const MEANS: Record<Ability, string> = {
+const ABILITY_DESCRIPTIONS: Record<Ability, string> = {
   read: 'See it.',
   write: 'Change what it says or does.',
   edit: 'Change its name and description.',
@@ -16,16 +16,16 @@ const MEANS: Record<Ability, string> = {
   changeOwner: 'Give it to somebody else.',
 };
 
-const made = new Map<Kind, ClassType>();
+const permissionsTypes = new Map<ResourceKind, ClassType>();
 
 /** The permissions object of a kind, e.g. `DatasetPermissions`: one boolean for each ability. */
-export function permissionsType(kind: Kind, type: string): ClassType {
-  const known = made.get(kind);
+export function permissionsType(kind: ResourceKind, type: string): ClassType {
+  const known = permissionsTypes.get(kind);
   if (known) return known;
   @ObjectType(`${type}Permissions`, { description: `What the caller may do to a ${type}.` })
   class Permissions {}
   for (const ability of Object.keys(abilitiesAt(kind, LEVEL.none)) as Ability[])
-    Field(() => Boolean, { description: MEANS[ability] })(Permissions.prototype, ability);
-  made.set(kind, Permissions);
+    Field(() => Boolean, { description: ABILITY_DESCRIPTIONS[ability] })(Permissions.prototype, ability);
+  permissionsTypes.set(kind, Permissions);
   return Permissions;
 }

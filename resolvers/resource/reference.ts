@@ -1,10 +1,10 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { accessLevel, type Owned } from '../../src/services/resource/access.ts';
-import type { KindOf } from '../../src/services/resource/owned-kind.ts';
+import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { pageOf } from '../support/page.ts';
 
 /** Something that uses a resource. */
@@ -34,9 +34,9 @@ export class ReferenceResolver {
 export const ReferencePage = pageOf(Reference, 'Reference');
 
 /** A page and whose it is. */
-interface Of {
-  kindOf: KindOf<OwnedRow>;
-  resource: Owned;
+interface ResourceReferences {
+  kindOf: OwnedKind<OwnedRow>;
+  resource: AccessColumns;
 }
 
 @Resolver(() => ReferencePage)
@@ -46,7 +46,10 @@ export class ReferencePageResolver {
     description:
       'How many more there are that the caller may not read; null for those who may not delete the resource.',
   })
-  async hidden(@Ctx() ctx: Context, @Root() { kindOf: { entity, kind }, resource }: Of): Promise<number | null> {
+  async hidden(
+    @Ctx() ctx: Context,
+    @Root() { kindOf: { entity, kind }, resource }: ResourceReferences,
+  ): Promise<number | null> {
     if (!levelAllows(await accessLevel(ctx, resource), `${kind}:delete` as ResourcePermission)) return null;
     const [all, read] = await Promise.all(
       (['allReferences', 'references'] as const).map((relation) =>

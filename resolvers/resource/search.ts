@@ -19,12 +19,14 @@ import type { Context } from '../../src/core/context.ts';
 import { DateTime } from '../../src/core/scalars.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { modelFor } from '../../src/services/resource/model-registry.ts';
-import { search, SEARCHABLE } from '../../src/services/resource/search.ts';
+import { search, SEARCHABLE_TYPES } from '../../src/services/resource/search.ts';
 import { Can } from '../support/guard.ts';
 import { pageOf } from '../support/page.ts';
 
 /** The kinds that a search looks among. */
-export const SearchKindEnum = Object.fromEntries(Object.keys(SEARCHABLE).map((kind) => [kind.toUpperCase(), kind]));
+export const SearchKindEnum = Object.fromEntries(
+  Object.keys(SEARCHABLE_TYPES).map((kind) => [kind.toUpperCase(), kind]),
+);
 registerEnumType(SearchKindEnum, {
   name: 'SearchKind',
   description: 'What a search can find.',
@@ -96,7 +98,7 @@ export class SearchResolver {
 
   @FieldResolver(() => Node, { nullable: true, description: 'The resource itself; null when it vanished meanwhile.' })
   async node(@Ctx() ctx: Context, @Root() { kind, id }: SearchHit, @Info() info: GraphQLResolveInfo) {
-    const type = SEARCHABLE[kind]!;
+    const type = SEARCHABLE_TYPES[kind]!;
     const [row] = await ctx.read.many(type, [id], info);
     return row && { ...row, __typename: modelFor(type).name };
   }

@@ -18,8 +18,8 @@ import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { canChange } from '../../src/services/resource/created-kind.ts';
 import * as tags from '../../src/services/resource/tag.ts';
+import { canChange } from '../../src/services/resource/unowned-kind.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
 

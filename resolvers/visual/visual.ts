@@ -11,7 +11,7 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import { COMPONENTS } from '../../src/core/visual/component.ts';
 import { TEMPLATES } from '../../src/core/visual/templates.ts';
 import { VIEW_COLUMNS } from '../../src/services/dataset/dataset-view.ts';
-import { accessLevel } from '../../src/services/resource/access.ts';
+import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { configForViewer } from '../../src/services/visual/visual-config.ts';
 import { loadVisualData, renderVisual, type VisualWithDataset } from '../../src/services/visual/visual-data.ts';
 import * as visuals from '../../src/services/visual/visual.ts';

@@ -1,11 +1,11 @@
 import { resource } from '../present.ts';
 import { kind } from '../route.ts';
 
-interface App {
+interface AppBody {
   id: string;
 }
 
-const app = resource<App>(
+const app = resource<AppBody>(
   'id tenant slug naturalId name description env status deployedAt schemaName ownerId owner { id name type } folderId tags createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }',
   ({ id }) => ({ self: `/apps/${id}`, 'svc:permissions': `/apps/${id}/permissions` }),
 );

@@ -1,7 +1,7 @@
 import { EXPORTED, exportStream } from '../export-stream.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, get, kind, post, type Json } from '../route.ts';
+import { create, get, kind, plain, post, type Json } from '../route.ts';
 
 /** The selection of a dataset's permissions. */
 export const PERMISSIONS =
@@ -94,4 +94,5 @@ export default [
     handler: exportStream,
     produces: EXPORTED,
   }),
+  plain('POST', '/dataset-field-report-access', 'setDatasetFieldSecurity', '*', { body: 'datasets' }),
 ];

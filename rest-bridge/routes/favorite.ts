@@ -2,12 +2,12 @@ import { collection, resource } from '../present.ts';
 import { resourcePath } from '../resource-path.ts';
 import { get } from '../route.ts';
 
-interface Favorite {
+interface FavoriteBody {
   kind: string;
   id: string;
 }
 
-const favorite = resource<Favorite>('kind id name createdAt', ({ kind, id }) => ({
+const favorite = resource<FavoriteBody>('kind id name createdAt', ({ kind, id }) => ({
   self: `${resourcePath({ kind, id })}/favorite`,
   'svc:resource': resourcePath({ kind, id }),
 }));

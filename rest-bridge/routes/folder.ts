@@ -1,12 +1,12 @@
 import { collection, resource } from '../present.ts';
 import { get, kind, permissions, post } from '../route.ts';
 
-interface Folder {
+interface FolderBody {
   id: string;
   parentId: string | null;
 }
 
-const folder = resource<Folder>(
+const folder = resource<FolderBody>(
   'id name parentId createdAt updatedAt permissions { read write delete create }',
   ({ id, parentId }) => ({
     self: `/folders/${id}`,

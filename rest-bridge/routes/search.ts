@@ -2,13 +2,13 @@ import { collection, resource } from '../present.ts';
 import { resourcePath } from '../resource-path.ts';
 import { get } from '../route.ts';
 
-interface Hit {
+interface SearchHitBody {
   kind: string;
   id: string;
   slug: string | null;
 }
 
-const hit = resource<Hit>('kind id name slug description ownerId score updatedAt', ({ kind, id, slug }) => ({
+const hit = resource<SearchHitBody>('kind id name slug description ownerId score updatedAt', ({ kind, id, slug }) => ({
   self: resourcePath({ kind, id, slug }),
 }));
 

@@ -1,4 +1,4 @@
-import type { Kind } from './permissions.ts';
+import type { ResourceKind } from './permissions.ts';
 
 /** What happens to everything that people own. */
 export const OWNED_EVENTS = [
@@ -33,11 +33,11 @@ type KindEvents = typeof KIND_EVENTS;
 export type ActivityEventName = OwnedEvent | KindEvents[keyof KindEvents][number];
 
 /** What an activity is called: the kind's word and the event, e.g. `dataset.owner.changed` (contract 9). */
-export type ActivityType = `${Kind}.${ActivityEventName}`;
+export type ActivityType = `${ResourceKind}.${ActivityEventName}`;
 
 /** Something that somebody did to a resource, ready to be written. */
 export interface ActivityEvent {
-  kind: Kind;
+  kind: ResourceKind;
   /** Name and owner as they are when it happens. */
   resource: { id: string; name: string; ownerId: string | null };
   event: ActivityEventName;

@@ -4,12 +4,12 @@ const DATA_URL = /^data:([^,;]*)((?:;[^,;]*)*),/i;
 const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
 
 /** A file that came as text: a `data:` URL, or base64. Undefined for a text that is neither. */
-export function fileOfText(text: string): IncomingFile | undefined {
+export function fileFromText(text: string): IncomingFile | undefined {
   const url = DATA_URL.exec(text);
   const body = url ? text.slice(url[0].length) : text;
   const bytes =
     url && !/;\s*base64\s*$/i.test(url[2]!)
-      ? ofPercents(body)
+      ? decodePercents(body)
       : BASE64.test(body)
         ? Buffer.from(body, 'base64')
         : undefined;
@@ -17,13 +17,13 @@ export function fileOfText(text: string): IncomingFile | undefined {
     bytes && {
       filename: null,
       contentType: url?.[1] || 'application/octet-stream',
-      leastSize: bytes.length,
-      content: once(bytes),
+      minSize: bytes.length,
+      content: yieldOnce(bytes),
     }
   );
 }
 
-function ofPercents(text: string): Buffer | undefined {
+function decodePercents(text: string): Buffer | undefined {
   try {
     return Buffer.from(decodeURIComponent(text));
   } catch {
@@ -31,6 +31,6 @@ function ofPercents(text: string): Buffer | undefined {
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

@@ -16,8 +16,8 @@ export interface FileStore {
   path(id: string): string;
   /** Removes a file, finished or not; one that is not there is no error. */
   remove(id: string): Promise<void>;
-  /** Every file, finished or not; `bornAt` in milliseconds, when its saving began. */
-  list(): Promise<{ id: string; bornAt: number }[]>;
+  /** Every file, finished or not; `createdAt` in milliseconds, when its saving began. */
+  list(): Promise<{ id: string; createdAt: number }[]>;
 }
 
 /** A file on its way in. */
@@ -27,7 +27,7 @@ export interface IncomingFile {
   /** As the client says. */
   contentType: string;
   /** It has at least this many bytes. */
-  leastSize: number;
+  minSize: number;
   /** Read once, by whoever takes the file. */
   content: AsyncIterable<Uint8Array>;
   /** Once `content` is read: the whole input, for a form may say more of a file behind it. Bad inputs are thrown. */
@@ -45,14 +45,14 @@ export function cleanFilename(given: string | null | undefined): string {
     .at(-1)!
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '')
     .trim();
-  return shortened(base, MAX_FILENAME_CHARACTERS) || 'file';
+  return truncateFilename(base, MAX_FILENAME_CHARACTERS) || 'file';
 }
 
 /** The name of what is made of a file: the filename without its extension. */
 export const titleOf = (filename: string): string => filename.replace(/(?<=.)\.[^.\s]{1,16}$/u, '').trim() || filename;
 
 /** Keeps the extension, which says to people what the file is. */
-function shortened(name: string, most: number): string {
+function truncateFilename(name: string, most: number): string {
   if (name.length <= most) return name;
   const extension = /\.[^.\s]{1,16}$/u.exec(name)?.[0] ?? '';
   return `${name.slice(0, most - extension.length).replace(/[\ud800-\udbff]$/, '')}${extension}`;

@@ -63,9 +63,9 @@ export const ABILITIES = {
   user: ['read', 'edit', 'delete'],
 } as const;
 
-export type Kind = keyof typeof ABILITIES;
-export type Ability<K extends Kind = Kind> = (typeof ABILITIES)[K][number];
-export type ResourcePermission = { [K in Kind]: `${K}:${Ability<K>}` }[Kind];
+export type ResourceKind = keyof typeof ABILITIES;
+export type Ability<K extends ResourceKind = ResourceKind> = (typeof ABILITIES)[K][number];
+export type ResourcePermission = { [K in ResourceKind]: `${K}:${Ability<K>}` }[ResourceKind];
 
 /** Everything that `@Can` may name. `authenticated` asks for a caller and nothing more; `session` for one who is not a token. */
 export type Permission = GlobalPermission | ResourcePermission | 'authenticated' | 'session';
@@ -156,5 +156,5 @@ const abilities = Object.fromEntries(
 );
 
 /** The permissions object of a caller for one resource: every ability of its kind, true or false. */
-export const abilitiesAt = <K extends Kind>(kind: K, level: Level): Readonly<Record<Ability<K>, boolean>> =>
+export const abilitiesAt = <K extends ResourceKind>(kind: K, level: Level): Readonly<Record<Ability<K>, boolean>> =>
   abilities[kind]!.get(level) as Record<Ability<K>, boolean>;

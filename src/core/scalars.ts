@@ -1,11 +1,11 @@
 import { GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
-import { fileOfText } from './data-url.ts';
+import { fileFromText } from './data-url.ts';
 import type { IncomingFile } from './files.ts';
 
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/;
 
-function parse(value: unknown): Date {
+function parseDateTime(value: unknown): Date {
   const date = typeof value === 'string' && ISO.test(value) ? new Date(value) : null;
   if (!date || Number.isNaN(date.getTime())) throw new TypeError(`"${String(value)}" is not an ISO 8601 timestamp`);
   return date;
@@ -18,17 +18,17 @@ export const DateTime = new GraphQLScalarType<Date, string>({
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   // Rows bring timestamps as text in this very form already.
   serialize: (value) => (typeof value === 'string' ? value : (value as Date).toISOString()),
-  parseValue: parse,
-  parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),
+  parseValue: parseDateTime,
+  parseLiteral: (node) => parseDateTime(node.kind === Kind.STRING ? node.value : undefined),
 });
 
-const isIncoming = (value: unknown): value is IncomingFile =>
+const isIncomingFile = (value: unknown): value is IncomingFile =>
   typeof value === 'object' &&
   value !== null &&
   typeof (value as { content?: AsyncIterable<Uint8Array> }).content?.[Symbol.asyncIterator] === 'function';
 
-function takeFile(value: unknown): IncomingFile {
-  const file = isIncoming(value) ? value : typeof value === 'string' ? fileOfText(value) : undefined;
+function parseFile(value: unknown): IncomingFile {
+  const file = isIncomingFile(value) ? value : typeof value === 'string' ? fileFromText(value) : undefined;
   if (!file) throw new TypeError('A file is a `data:` URL or base64');
   return file;
 }
@@ -41,8 +41,8 @@ export const Upload = new GraphQLScalarType<IncomingFile, never>({
   serialize: () => {
     throw new TypeError('A file is given, never answered');
   },
-  parseValue: takeFile,
-  parseLiteral: (node) => takeFile(node.kind === Kind.STRING ? node.value : undefined),
+  parseValue: parseFile,
+  parseLiteral: (node) => parseFile(node.kind === Kind.STRING ? node.value : undefined),
 });
 
 export { GraphQLJSON as Json, GraphQLJSONObject as JsonObject };

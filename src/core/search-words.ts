@@ -48,7 +48,7 @@ const fold = (text: string) =>
 export const wordsOf = (text: string): string[] => [...new Set(fold(text).match(WORD))];
 
 /** The words of a search `q` (contract, section 7). None means that everything matches. A `q` of more than 100 words is a bad input. */
-export function normaliseWords(q: string): string[] {
+export function parseSearchWords(q: string): string[] {
   const words = wordsOf(q);
   if (words.length > MAX_QUERY_WORDS) throw badInput(`q has more than ${MAX_QUERY_WORDS} words`);
   return words;

@@ -1,11 +1,11 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Columns of every row of a tenant, and of every kind that somebody owns. */
+/** Columns of all rows of a tenant, and of all kinds with an owner. */
 const row = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
   created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
 const owned = `${row}, name text not null, slug text not null, description text, owner_id text not null, folder_id uuid`;
 
-/** Tenants and callers, datasources, queries, datasets, operations. */
+/** Creates tenants, users, credentials, teams, datasources, saved queries, datasets, generations and operations. */
 export class Foundation extends Migration {
   override up(): void {
     this.addSql(
@@ -79,10 +79,13 @@ export class Foundation extends Migration {
     this.addSql(`create index operation_finished on dws.operation (finished_at) where finished_at is not null;`);
 
     this.guardTenants();
-    this.tellChanges();
+    this.notifyChanges();
   }
 
-  /** Forced row-level security: `dws_app` sees the tenant its connection was set to and fails without one, `dws_system` crosses tenants. */
+  /**
+   * Forces row-level security: `dws_app` sees only the tenant that its connection is set to, and fails without one;
+   * `dws_system` sees all tenants.
+   */
   private guardTenants(): void {
     const tables = [
       'app_user',
@@ -110,8 +113,8 @@ export class Foundation extends Migration {
       grant select on dws.tenant to dws_app; grant select, insert, update, delete on dws.tenant, dws.setting, dws.login_attempt, dws.rate_count to dws_system;`);
   }
 
-  /** Changes are told by NOTIFY, ids only, whichever way they were made. */
-  private tellChanges(): void {
+  /** Sends a NOTIFY with ids only for changes of credentials, datasets and operations, from triggers. */
+  private notifyChanges(): void {
     this.addSql(`create function dws.tell() returns trigger language plpgsql as $$
       declare r record; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** The outbox and the links by which users set a new password. */
+/** Creates the outbox, and the links with which users set a new password. */
 export class MailAndPasswordReset extends Migration {
   override up(): void {
     this.addSql(`create table dws.mail (${ROW}, user_id uuid references dws.app_user on delete set null, recipient text not null, subject text not null,

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** Files that people give to the service, and datasources that are such files. */
+/** Creates uploaded files, and links datasources to them. */
 export class StoredFiles extends Migration {
   override up(): void {
     this.addSql(

@@ -2,12 +2,15 @@ import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
 const owned = `${ROW}, name text not null, slug text not null, description text, owner_id text not null, folder_id uuid`;
-/** The resource that a row is about: its kind's word and its id, which no two kinds share. */
+/** The resource that a row belongs to. Ids are unique across kinds. */
 const about = `kind text not null, resource_id uuid not null`;
 
 const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
 
-/** What every resource has: shares, tags, favourites, a folder, activity; what is done to any is audited. Reports, apps, and what lies between datasources. */
+/**
+ * Creates what all resources have: shares, tags, favourites, folders, activity and audit events. Also creates reports,
+ * apps, datasource links and suites.
+ */
 export class Resources extends Migration {
   override up(): void {
     this.addSql(
@@ -48,7 +51,7 @@ export class Resources extends Migration {
       `create table dws.favorite (${ROW}, ${about}, user_id uuid not null references dws.app_user on delete cascade, unique (user_id, resource_id));`,
     );
     this.addSql(`create index favorite_resource on dws.favorite (resource_id);`);
-    this.forget();
+    this.createDeleteTriggers();
 
     this.addSql(`create table dws.activity (${ROW}, ${about}, name text, owner_id text, user_id uuid references dws.app_user on delete set null, type text not null,
       message text not null, data jsonb not null default '{}');`);
@@ -90,13 +93,13 @@ export class Resources extends Migration {
       'suite_member',
     ])
       this.addSql(ofTenants(table));
-    // What was done is never rewritten; only the janitor, who crosses tenants, deletes what is old.
+    // Activity and audit events never change. Only the janitor, as `dws_system`, deletes old ones.
     for (const table of ['activity', 'audit_event'])
       this.addSql(`revoke update, delete on dws.${table} from dws_app; revoke update on dws.${table} from dws_system;`);
   }
 
-  /** What hangs on a resource, or on a principal, goes with it, however it goes. */
-  private forget(): void {
+  /** Deletes the shares, tags and favourites of a deleted resource, and the shares of a deleted user or team. */
+  private createDeleteTriggers(): void {
     this.addSql(`create function dws.forget_resource() returns trigger language plpgsql as $$
       begin
         delete from dws.share where tenant_id = old.tenant_id and resource_id = old.id;

@@ -1,21 +1,21 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** What is searched: the word of each kind, its table, and SQL over its row `r`. One line makes a kind searchable. */
-interface Searched {
+/** A searchable kind: its name, its table, and SQL expressions over its row `r`. */
+interface SearchableKind {
   kind: string;
   table: string;
   name?: string;
   slug?: string;
   description?: string;
-  /** The owner as a principal; what nobody owns everybody in the tenant may read. */
+  /** Owner as a principal. All users of the tenant may read a row without one. */
   owner?: string;
-  /** Rows that are no hits. */
+  /** Condition of rows that are not searchable. */
   but?: string;
 }
 
 const OWNED = { slug: 'r.slug', description: 'r.description', owner: 'r.owner_id' };
-const SEARCHED: readonly Searched[] = [
+const SEARCHABLE_KINDS: readonly SearchableKind[] = [
   { kind: 'datasource', table: 'datasource', ...OWNED },
   { kind: 'query', table: 'saved_query', ...OWNED },
   { kind: 'dataset', table: 'dataset', ...OWNED, but: 'r.is_draft or r.is_snapshot' },
@@ -28,36 +28,39 @@ const SEARCHED: readonly Searched[] = [
   { kind: 'user', table: 'app_user', name: `coalesce(nullif(r.display_name, ''), r.username)`, slug: 'r.username' },
 ];
 
-/** Marks over Latin, Greek, Cyrillic, Hebrew and Arabic letters; those of kana stay, since they make other letters. */
+/** Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of kana stay, as they change the letter. */
 const MARKS = String.raw`[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]`;
-/** Han, kana and Hangul: every character is a word. */
+/** Han, kana and Hangul. Every character is a word. */
 const CJK = String.raw`\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff`;
-/** Letters and digits by their places in Unicode, since what Postgres calls a letter depends on the database's locale. */
+/** Letters and digits as Unicode ranges, since the classes of Postgres depend on the database's locale. */
 const LETTERS = String.raw`0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007${CJK}\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff`;
-/** Letters that no decomposition leads to a base letter, and capitals that a database with the locale C does not know. */
+/** Letters without a decomposition to a base letter, and capitals that the locale C does not fold. */
 const FROM = 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς';
 const TO = 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ';
 
-/** The search over all content: one table for all kinds, kept by a trigger on each. */
+/** Creates the search over all content: one table for all kinds, updated by a trigger on each. */
 export class Search extends Migration {
   override up(): void {
-    this.words();
+    this.createWordFunctions();
     this.addSql(`create table dws.search_entry (tenant_id uuid not null references dws.tenant, kind text not null, id uuid not null, owner_id text, name text not null, slug text, description text,
       updated_at timestamptz not null, folded text not null, document tsvector not null, primary key (tenant_id, kind, id));`);
     this.addSql(`create index search_entry_document on dws.search_entry using gin (document);`);
     this.addSql(ofTenants('search_entry'));
-    this.entries();
-    this.tags();
-    this.matches();
+    this.createEntries();
+    this.createTagTriggers();
+    this.createMatchFunction();
   }
 
-  /** Words much as src/core/words.ts makes them. Postgres inlines the functions in SQL and keeps the plans of those in plpgsql, if it is told to: so a resource is written in a third of the time. */
-  private words(): void {
+  /**
+   * Splits text into words much as src/core/search-words.ts does. Postgres inlines the SQL functions and caches the
+   * plans of the plpgsql functions with `force_generic_plan`; together they cut the time of a write to a third.
+   */
+  private createWordFunctions(): void {
     this.addSql(String.raw`create function dws.fold(text) returns text language sql immutable parallel safe as $$
       select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), '${MARKS}+', '', 'g'), NFC)), '${FROM}', '${TO}'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $$;`);
     this.addSql(String.raw`create function dws.words(text) returns setof text language sql immutable parallel safe rows 20 as $$
       select distinct left(word, 64) from regexp_split_to_table(regexp_replace(dws.fold($1), '([${CJK}])', ' \1 ', 'g'), '[^${LETTERS}]+') word where word <> '' $$;`);
-    // Two words that differ by one slip of the finger share one of these: each without one of its letters, or whole.
+    // Two words that differ by one typing error share one of these: the word, or the word without one of its letters.
     this.addSql(`create function dws.slips(word text) returns setof text language sql immutable parallel safe rows 10 as $$
       select distinct '~' || rtrim(overlay(word || ' ' placing '' from place for 1)) from generate_series(1, length(word) + 1) place where length(word) between 4 and 24 $$;`);
     this.addSql(`create function dws.search_document(name text, slug text, tags text, description text) returns tsvector language plpgsql immutable parallel safe set plan_cache_mode = force_generic_plan as $$
@@ -69,14 +72,14 @@ export class Search extends Migration {
           union all select quote_literal(word) || ':4D' from dws.words(left(description, 10000)) word
           union all select quote_literal(slip) from named, dws.slips(word) slip) entries);
       end $$;`);
-    // Every word must begin a word of the document; "mark" is ":*", with the weight where only a part of it counts.
+    // Every word must be the prefix of a word of the document. `mark` is ":*", with a weight to search only a part.
     this.addSql(`create function dws.search_query(q text, mark text, slips boolean) returns tsquery language plpgsql immutable parallel safe set plan_cache_mode = force_generic_plan as $$
       begin
         return (select string_agg('(' || quote_literal(word) || mark || coalesce((select string_agg(' | ' || quote_literal(slip), '') from dws.slips(word) slip where slips), '') || ')', ' & ')::tsquery from dws.words(q) word);
       end $$;`);
   }
 
-  private entries(): void {
+  private createEntries(): void {
     this.addSql(`create function dws.put_search_entry(of_tenant uuid, of_kind text, of_id uuid, owner text, new_name text, new_slug text, new_description text, changed timestamptz) returns void language plpgsql as $$
       begin
         update dws.search_entry set owner_id = owner, updated_at = changed where tenant_id = of_tenant and kind = of_kind and id = of_id
@@ -89,10 +92,10 @@ export class Search extends Migration {
       end $$;`);
     this.addSql(`create function dws.tag_names(of_tenant uuid, of_kind text, of_id uuid) returns text language sql stable as $$
       select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $$;`);
-    for (const searched of SEARCHED) this.keep(searched);
+    for (const searchable of SEARCHABLE_KINDS) this.createEntryTrigger(searchable);
   }
 
-  private keep({
+  private createEntryTrigger({
     kind,
     table,
     name = 'r.name',
@@ -100,7 +103,7 @@ export class Search extends Migration {
     description = 'null',
     owner = 'null',
     but = 'false',
-  }: Searched): void {
+  }: SearchableKind): void {
     const put = `dws.put_search_entry(r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at)`;
     this.addSql(`create function dws.search_${table}() returns trigger language plpgsql as $$
       declare r dws.${table}; begin
@@ -112,12 +115,12 @@ export class Search extends Migration {
     this.addSql(
       `create trigger search_entry after insert or update or delete on dws.${table} for each row execute function dws.search_${table}();`,
     );
-    // The migrator itself sees no tenant's rows.
+    // The migrator sees no rows of tenants.
     this.addSql(`set local role dws_system; select ${put} from dws.${table} r where not (${but}); reset role;`);
   }
 
-  /** A resource is found by its tags, as they are called today. */
-  private tags(): void {
+  /** Updates the entries of a resource when its tags change or are renamed. */
+  private createTagTriggers(): void {
     const document = 'dws.search_document(e.name, e.slug, dws.tag_names(e.tenant_id, e.kind, e.id), e.description)';
     this.addSql(`create function dws.search_tagged() returns trigger language plpgsql as $$
       declare r record; begin
@@ -139,11 +142,13 @@ export class Search extends Migration {
   }
 
   /**
-   * What of the caller's tenant matches, whoever may read it, with how well: 1 its name is \`q\`, 0.8 it begins so, 0.6 all words are in its name, 0.4 in all that is
-   * known of it, 0.2 with slips of the finger. Under row-level security Postgres asks an index only by operators that cannot leak, and \`@@\` is none of them, so this
-   * runs as the role that sees all tenants and itself names the tenant. In subselects, what is known of `q` is computed once and not for every row.
+   * Finds the matches in the caller's tenant, without access checks, and scores them: 1 the name is `q`, 0.8 the name
+   * starts with `q`, 0.6 all words are in the name, 0.4 all words are in the entry, 0.2 with typing errors. Under
+   * row-level security Postgres uses an index only with leakproof operators, and `@@` is not one. So the function runs
+   * as the role that sees all tenants and filters by the tenant itself. Subselects compute their value once, not for each
+   * row.
    */
-  private matches(): void {
+  private createMatchFunction(): void {
     this.addSql(`create function dws.search_matches(q text) returns table (kind text, id uuid, owner_id text, folded text, score double precision) language sql stable security definer
       set search_path = pg_catalog, pg_temp rows 100 as $$
       select e.kind, e.id, e.owner_id, e.folded, case when e.folded = (select dws.fold(btrim(q))) then 1 when starts_with(e.folded, (select dws.fold(btrim(q)))) then 0.8

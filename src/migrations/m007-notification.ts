@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** What users are told. */
+/** Creates notifications. */
 export class Notifications extends Migration {
   override up(): void {
     this.addSql(`create table dws.notification (${ROW}, user_id uuid not null references dws.app_user on delete cascade, type text not null, message text not null,

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** Drafts of datasets, one for each user, and what users keep for datasets. */
+/** Creates drafts of datasets, one per user and dataset, and user settings of datasets. */
 export class Drafts extends Migration {
   override up(): void {
     this.addSql(`alter table dws.dataset add draft_base jsonb;`);

@@ -1,34 +1,25 @@
+import { readdirSync } from 'node:fs';
+import type { Constructor } from '@mikro-orm/core';
+import type { Migration } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
-import { Foundation } from '../migrations/m001-foundation.ts';
-import { MailAndPasswordReset } from '../migrations/m002-mail.ts';
-import { StoredFiles } from '../migrations/m003-stored-file.ts';
-import { Resources } from '../migrations/m004-resource.ts';
-import { Search } from '../migrations/m005-search.ts';
-import { SavedFilters } from '../migrations/m006-saved-filter.ts';
-import { Notifications } from '../migrations/m007-notification.ts';
-import { Visuals } from '../migrations/m008-visual.ts';
-import { DatasetReferences } from '../migrations/m009-dataset-reference.ts';
-import { Drafts } from '../migrations/m010-draft.ts';
-import { RefreshPreviews } from '../migrations/m011-refresh-preview.ts';
-import { Vocabulary } from '../migrations/m012-vocabulary.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
+const FOLDER = new URL('../migrations/', import.meta.url);
+
+/** Imports the migrations: the only export of each file `m<number>-<name>` in src/migrations, in the order of numbers. */
+async function importMigrations(): Promise<{ name: string; class: Constructor<Migration> }[]> {
+  const files = readdirSync(FOLDER).filter((name) => /^m\d{3}-[\w-]+\.[jt]s$/.test(name));
+  return Promise.all(
+    files.toSorted().map(async (file) => {
+      const exported = (await import(new URL(file, FOLDER).href)) as Record<string, Constructor<Migration>>;
+      return { name: file.replace(/\.[jt]s$/, ''), class: Object.values(exported)[0]! };
+    }),
+  );
+}
+
 /** Every migration, in order. */
-export const MIGRATIONS = [
-  { name: 'm001-foundation', class: Foundation },
-  { name: 'm002-mail', class: MailAndPasswordReset },
-  { name: 'm003-stored-file', class: StoredFiles },
-  { name: 'm004-resource', class: Resources },
-  { name: 'm005-search', class: Search },
-  { name: 'm006-saved-filter', class: SavedFilters },
-  { name: 'm007-notification', class: Notifications },
-  { name: 'm008-visual', class: Visuals },
-  { name: 'm009-dataset-reference', class: DatasetReferences },
-  { name: 'm010-draft', class: Drafts },
-  { name: 'm011-refresh-preview', class: RefreshPreviews },
-  { name: 'm012-vocabulary', class: Vocabulary },
-];
+export const MIGRATIONS = await importMigrations();
 
 /** Any number will do, as long as every process takes the same. */
 const MIGRATION_LOCK = 4_711_001;

@@ -5,7 +5,8 @@ import { SystemPool } from '../adapters/database/system.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
 import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
-import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
+import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { secretBox } from '../adapters/secrets/secret-box.ts';
@@ -45,7 +46,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const database = await openTenantDatabase(url, 12);
     closers.push(() => database.close());
     useMetadata(database.orm);
-    const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
+    const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
     const place = indexPlace(config, await installationId(system));
     const index = await openIndex(place);
@@ -80,8 +81,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
 /** Which database is our own, so that no datasource may name it. Without an answer the guard cannot tell, and whoever runs the service should know. */
 async function ownIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
   try {
-    const [own] = await system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL });
-    return own ?? null;
+    return await readOwnDatabase(system);
   } catch (error) {
     log.warn(
       { err: error },

@@ -52,8 +52,8 @@ beforeAll(async () => {
   await admin.put(`/teams/${team.id}/members/reader`, { role: 'member' });
   for (const [kind, fixture] of Object.entries(FIXTURES)) {
     made[kind] = {
-      private: await fixture.make(admin, `private ${kind}`),
-      shared: READABLE_BY_ALL.has(kind) ? '' : await fixture.make(admin, `shared ${kind}`, `team:${team.id}`),
+      private: await fixture.create(admin, `private ${kind}`),
+      shared: READABLE_BY_ALL.has(kind) ? '' : await fixture.create(admin, `shared ${kind}`, `team:${team.id}`),
     };
   }
   return () => service.close();

@@ -3,13 +3,13 @@ import type { Client } from '../support/client.ts';
 /** A kind that routes are about: where it is made, and of what. A new kind of resource adds itself here and is then tested on every route it has. */
 export interface Fixture {
   /** Makes one that `admin` owns, or that the team owns when `ownerId` is given; answers the value of the path's parameter. */
-  make(admin: Client, name: string, ownerId?: string): Promise<string>;
+  create(admin: Client, name: string, ownerId?: string): Promise<string>;
 }
 
 /** By the first segment of the path. */
 export const FIXTURES: Record<string, Fixture> = {
   users: {
-    make: async (admin, name) =>
+    create: async (admin, name) =>
       (
         await admin.creates('/users', {
           username: name.replaceAll(' ', '-'),
@@ -18,10 +18,10 @@ export const FIXTURES: Record<string, Fixture> = {
         })
       ).username,
   },
-  tags: { make: async (admin, name) => (await admin.creates('/tags', { name })).id },
-  teams: { make: async (admin, name) => (await admin.creates('/teams', { name })).id },
+  tags: { create: async (admin, name) => (await admin.creates('/tags', { name })).id },
+  teams: { create: async (admin, name) => (await admin.creates('/teams', { name })).id },
   datasources: {
-    make: async (admin, name, ownerId) =>
+    create: async (admin, name, ownerId) =>
       (
         await admin.creates('/datasources', {
           name,
@@ -33,21 +33,21 @@ export const FIXTURES: Record<string, Fixture> = {
       ).id,
   },
   queries: {
-    make: async (admin, name, ownerId) => {
-      const datasourceId = await FIXTURES['datasources']!.make(admin, `${name} source`, ownerId);
+    create: async (admin, name, ownerId) => {
+      const datasourceId = await FIXTURES['datasources']!.create(admin, `${name} source`, ownerId);
       return (await admin.creates('/queries', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
     },
   },
   datasets: {
-    make: async (admin, name, ownerId) => {
-      const datasourceId = await FIXTURES['datasources']!.make(admin, `${name} source`, ownerId);
+    create: async (admin, name, ownerId) => {
+      const datasourceId = await FIXTURES['datasources']!.create(admin, `${name} source`, ownerId);
       return (await admin.creates('/datasets', { name, ownerId, datasourceId, query: 'select 1 as one' })).id;
     },
   },
-  reports: { make: async (admin, name, ownerId) => (await admin.creates('/reports', { name, ownerId })).id },
-  apps: { make: async (admin, name, ownerId) => (await admin.creates('/apps', { name, ownerId })).id },
-  folders: { make: async (admin, name) => (await admin.creates('/folders', { name })).id },
-  suites: { make: async (admin, name) => (await admin.creates('/suites', { name })).id },
+  reports: { create: async (admin, name, ownerId) => (await admin.creates('/reports', { name, ownerId })).id },
+  apps: { create: async (admin, name, ownerId) => (await admin.creates('/apps', { name, ownerId })).id },
+  folders: { create: async (admin, name) => (await admin.creates('/folders', { name })).id },
+  suites: { create: async (admin, name) => (await admin.creates('/suites', { name })).id },
 };
 
 /** Kinds that everybody in the tenant may read: to the reader they exist. */

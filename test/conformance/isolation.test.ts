@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { permissionOf } from '../../resolvers/support/guard.ts';
-import { ABILITIES, type Kind } from '../../src/core/permissions.ts';
+import { ABILITIES, type ResourceKind } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
@@ -47,7 +47,7 @@ const ACTORS: Record<string, { level: number; owner: 'user' | 'team' }> = {
 };
 
 const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
-const wordOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -1)) as Kind;
+const wordOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -1)) as ResourceKind;
 const oneOf = (kind: string) => (kind === 'queries' ? 'savedQuery' : wordOf(kind));
 const manyOf = (kind: string) => (kind === 'queries' ? 'savedQueries' : kind);
 
@@ -84,7 +84,7 @@ beforeAll(async () => {
 /** A new resource of a kind on which the actor has their level. */
 async function makeFor(kind: string, actor: string, name: string): Promise<string> {
   const { level, owner: by } = ACTORS[actor]!;
-  const id = await FIXTURES[kind]!.make(admin, name, by === 'team' ? team : `user:${owner.id}`);
+  const id = await FIXTURES[kind]!.create(admin, name, by === 'team' ? team : `user:${owner.id}`);
   if (actor.startsWith('a share'))
     expect(await admin.put(`/${kind}/${id}/shares/${clients[actor]!.id}`, { accessLevel: level })).toMatchObject({
       status: 200,
@@ -231,7 +231,7 @@ describe('what the caller may not read', () => {
   test('leaves no trace in any list, total, search or filter', async () => {
     const tag = (await admin.creates('/tags', { name: 'traced' })).id;
     const folder = (await admin.creates('/folders', { name: 'traced' })).id;
-    const datasource = await FIXTURES['datasources']!.make(admin, 'traced open source');
+    const datasource = await FIXTURES['datasources']!.create(admin, 'traced open source');
     await admin.put(`/datasources/${datasource}/shares/nobody`, { accessLevel: 3 });
     const lists = endpoints
       .filter(
@@ -269,7 +269,7 @@ describe('what the caller may not read', () => {
 
     for (const kind of KINDS) {
       for (const ownerId of [undefined, team]) {
-        const id = await FIXTURES[kind]!.make(admin, `traced ${kind}`, ownerId);
+        const id = await FIXTURES[kind]!.create(admin, `traced ${kind}`, ownerId);
         await admin.put(`/${kind}/${id}/shares/nobody`, { accessLevel: 1 });
         expect(await nobody.put(`/${kind}/${id}/favorite`)).toMatchObject({ status: 200 });
         expect(

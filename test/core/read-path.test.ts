@@ -25,7 +25,7 @@ import { modelOf } from '../../src/adapters/database/model-of.ts';
 import { createReader } from '../../src/adapters/database/read.ts';
 import type { Statement } from '../../src/core/database.ts';
 import { Requires, toMany, type Model } from '../../src/core/read/model.ts';
-import type { Kind, Reader } from '../../src/core/read/reader.ts';
+import type { EntityType, Reader } from '../../src/core/read/reader.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -171,7 +171,7 @@ const root: Viewer = { ...ann, superuser: true };
 let database: TestDatabase;
 let pool: TenantPool;
 let schema: GraphQLSchema;
-const models = new Map<Kind, Model>();
+const models = new Map<EntityType, Model>();
 const statements: Statement[] = [];
 
 const readerOf = (viewer: Viewer): Reader =>
@@ -223,7 +223,7 @@ beforeAll(async () => {
     metadataProvider: ReflectMetadataProvider,
     clientUrl: database.url,
   } as Options);
-  const modelFor = (kind: Kind) => models.get(kind)!;
+  const modelFor = (kind: EntityType) => models.get(kind)!;
   models.set(
     Author,
     modelOf(

@@ -9,7 +9,7 @@ import { openElasticsearchIndex } from '../../src/adapters/dataset-index/elastic
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { Aggregation, DatasetIndex, Generation, Row, RowSearch } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { normaliseWords } from '../../src/core/search-words.ts';
+import { parseSearchWords } from '../../src/core/search-words.ts';
 import { arbitraryRegex } from '../core/criteria/arbitrary-regex.ts';
 import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
 import { matches } from '../core/criteria/evaluate.ts';
@@ -134,7 +134,7 @@ describe.skipIf(!HAS_ELASTICSEARCH)('the same question gives the same answer on 
         fc.integer({ min: 20, max: 400 }),
         fc.integer({ min: 0, max: 30 }),
         async (said, words, order, limit, start) => {
-          const asked: Partial<RowSearch> = { ...where(said), words: normaliseWords(words), sort: order, limit };
+          const asked: Partial<RowSearch> = { ...where(said), words: parseSearchWords(words), sort: order, limit };
           const answers = await both(async (index, generation) => {
             const first = await search(index, generation, { ...asked, start, total: true });
             const second = first.next ? await search(index, generation, { ...asked, after: first.next }) : null;

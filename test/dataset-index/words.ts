@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { DatasetIndex, Generation, RowSearch } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { matchesWords, normaliseWords } from '../../src/core/search-words.ts';
+import { matchesWords, parseSearchWords } from '../../src/core/search-words.ts';
 import { fieldsOf, loadRows, NEVER, search } from './made.ts';
 
 const FIELDS: Field[] = [
@@ -57,12 +57,12 @@ export function wordsContract(index: () => DatasetIndex): void {
     generation = await loadRows(index(), FIELDS, rows);
   });
   const found = (q: string, wordFields: string[], more: Partial<RowSearch> = {}) =>
-    search(index(), generation, { fields: ['n'], words: normaliseWords(q), wordFields, total: true, ...more });
+    search(index(), generation, { fields: ['n'], words: parseSearchWords(q), wordFields, total: true, ...more });
   const wanted = (q: string, names: ('a' | 'b' | 'secret')[]) =>
     rows
       .filter((row) =>
         matchesWords(
-          normaliseWords(q),
+          parseSearchWords(q),
           names.flatMap((name) => row[name] ?? []),
         ),
       )

@@ -149,7 +149,7 @@ test('of two promotions of a snapshot one fails', async ({ world }) => {
   const outcomes = await Promise.allSettled(promotions.map(({ id }) => wait(ann, id)));
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
-    reason: { status: 409, message: 'It is no snapshot any more' },
+    reason: { status: 409, message: 'The dataset is no longer a snapshot' },
   });
   expect(await publishedDatasets(world)).toHaveLength(1);
 });

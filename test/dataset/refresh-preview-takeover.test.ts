@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { handlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
-import type { RefreshPreviewInput } from '../../src/services/dataset/refresh-preview.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operated, type World } from '../operation/fixture.ts';
@@ -39,7 +38,7 @@ describe('killed workers', () => {
             syncFields: true,
             updateTypeMapping: true,
             disableRefreshInterval: true,
-          } satisfies RefreshPreviewInput,
+          },
         }),
       );
     return { ann, dataset, preview };

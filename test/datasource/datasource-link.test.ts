@@ -4,7 +4,7 @@ import { FIXTURES } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 
-const source = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.make(client, name);
+const source = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
 const MAPPINGS = { 'orders.customer_id': 'customers.id' };
 
 test('the types of links are listed', async ({ ann }) => {

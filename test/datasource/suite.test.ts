@@ -5,7 +5,7 @@ import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 
 const source = (client: Client, name: string, ownerId?: string): Promise<string> =>
-  FIXTURES['datasources']!.make(client, name, ownerId);
+  FIXTURES['datasources']!.create(client, name, ownerId);
 
 test('a suite holds datasources in order, and its single GET shows them', async ({ admin, ann, bob, stranger }) => {
   const [one, two, three] = [await source(admin, 'one'), await source(admin, 'two'), await source(admin, 'three')];

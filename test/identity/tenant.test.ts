@@ -163,11 +163,11 @@ describe('connections', () => {
 
   test('across tenants are used by few files', () => {
     expect(
-      naming(/\bsystem\.(query|transaction)\b|\bSystemPool\b/).filter((file) =>
+      naming(/\bsystem\s*\.(query|transaction)\b|\bSystemPool\b/).filter((file) =>
         /^(resolvers|rest-bridge|entities)/.test(file),
       ),
     ).toEqual([]);
-    const services = naming(/(?<!typeof platform\.)\bsystem\.(query|transaction)\b/).filter((file) =>
+    const services = naming(/(?<!typeof platform\.)\bsystem\s*\.(query|transaction)\b/).filter((file) =>
       file.startsWith('src/services/'),
     );
     expect(services).toEqual([

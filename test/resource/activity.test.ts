@@ -43,7 +43,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
   const word = kind === 'queries' ? 'query' : lower(type);
 
   test('tells who did what to it, the latest first', async ({ admin, ann, bob }) => {
-    const id = await FIXTURES[kind]!.make(admin, `told ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `told ${kind}`);
     const path = `/${kind}/${id}`;
     const [tag, folder] = [
       await admin.creates('/tags', { name: `told ${kind}` }),
@@ -76,7 +76,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
   });
 
   test('is a collection of records, by pages, in both APIs', async ({ admin }) => {
-    const id = await FIXTURES[kind]!.make(admin, `paged ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `paged ${kind}`);
     for (const description of ['a', 'b', 'c']) await admin.put(`/${kind}/${id}`, { description });
     const { body } = await admin.get(`/${kind}/${id}/activity?limit=2&start=1`);
     expect(body).toMatchObject({
@@ -130,7 +130,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
     stranger,
     anonymous,
   }) => {
-    const id = await FIXTURES[kind]!.make(admin, `read ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `read ${kind}`);
     for (const [client, status] of [
       [ann, 404],
       [stranger, 404],
@@ -145,7 +145,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
   });
 
   test('says nothing of what changed nothing, was refused or was undone', async ({ admin, ann }) => {
-    const id = await FIXTURES[kind]!.make(admin, `quiet ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `quiet ${kind}`);
     const path = `/${kind}/${id}`;
     const { body } = await admin.get(path);
     expect(await admin.put(path, body)).toMatchObject({ status: 200 });
@@ -171,7 +171,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
       await admin.creates('/tags', { name: `single ${kind}` }),
       await admin.creates('/folders', { name: `Single ${kind}` }),
     ];
-    const id = await FIXTURES[kind]!.make(admin, `single ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `single ${kind}`);
     await admin.put(`/${kind}/${id}`, {
       name: 'Single',
       slug: `single-${kind}-2`,
@@ -195,7 +195,7 @@ describe.each(KINDS)('the activity of one of the %s', (kind) => {
 
   test('stays when it goes, and when its owner does', async ({ admin, service }) => {
     const leaving = await service.user(`leaver-${kind}`);
-    const id = await FIXTURES[kind]!.make(admin, `gone ${kind}`, `user:${leaving.id}`);
+    const id = await FIXTURES[kind]!.create(admin, `gone ${kind}`, `user:${leaving.id}`);
     await admin.delete(`/users/leaver-${kind}`);
     await admin.delete(`/${kind}/${id}`);
     expect((await stored(service, id)).map(({ type: told, message, owner }) => [told, message, owner])).toEqual([
@@ -218,7 +218,7 @@ test('an activity outlives who did it, whose name its sentence keeps', async ({ 
 });
 
 test('of what is secret or somebody’s text, an activity says the name and no more', async ({ admin, service }) => {
-  const datasource = await FIXTURES['datasources']!.make(admin, 'discreet source');
+  const datasource = await FIXTURES['datasources']!.create(admin, 'discreet source');
   await admin.put(`/datasources/${datasource}`, {
     config: { host: 'db.hidden.example', port: 1, database: 'd', user: 'u' },
     secrets: { password: 'hidden-password' },
@@ -226,7 +226,7 @@ test('of what is secret or somebody’s text, an activity says the name and no m
   const app = (await admin.creates('/apps', { name: 'Discreet', env: { KEY: 'hidden-value' } })).id;
   await admin.put(`/apps/${app}`, { env: { KEY: '••••' } });
   await admin.put(`/apps/${app}`, { env: { KEY: 'hidden-too' } });
-  const dataset = await FIXTURES['datasets']!.make(admin, 'discreet set');
+  const dataset = await FIXTURES['datasets']!.create(admin, 'discreet set');
   await admin.put(`/datasets/${dataset}`, { query: 'select 2 as hidden_column', flow: [{ type: 'limit', n: 7 }] });
 
   expect((await toldOf(admin, `/datasources/${datasource}`))[0]).toMatchObject({
@@ -299,8 +299,8 @@ test('copies and snapshots are told of at their dataset, and to the audit log', 
     expect((await toldOf(admin, `/datasets/${id}`)).slice(0, 5).map(({ type, message }) => [type, message])).toEqual([
       ['dataset.snapshot.deleted', 'admin deleted the snapshot June of Kept'],
       ['dataset.snapshot.promoted', 'admin promoted the snapshot May of Kept'],
-      ['dataset.snapshot.created', 'admin made the snapshot June of Kept'],
-      ['dataset.snapshot.created', 'admin made the snapshot May of Kept'],
+      ['dataset.snapshot.created', 'admin created the snapshot June of Kept'],
+      ['dataset.snapshot.created', 'admin created the snapshot May of Kept'],
       ['dataset.copied', 'admin copied Kept'],
     ]);
     expect((await toldOf(admin, `/datasets/${copy.id}`)).map(({ type, message }) => [type, message])).toEqual([
@@ -348,7 +348,7 @@ test('a team is told of with its members', async ({ admin, ann, bob, service }) 
 });
 
 test('the commit of a draft is told by what it changed, not as a change besides', async ({ admin, service }) => {
-  const id = await FIXTURES['datasets']!.make(admin, 'Drafted');
+  const id = await FIXTURES['datasets']!.create(admin, 'Drafted');
   expect(await admin.put(`/datasets/${id}/draft`, { settings: { color: 'red' }, name: 'Done' })).toMatchObject({
     status: 200,
   });

@@ -67,7 +67,7 @@ describe('an audit event', () => {
     admin,
     service,
   }) => {
-    const id = await FIXTURES['datasets']!.make(admin, 'audited');
+    const id = await FIXTURES['datasets']!.create(admin, 'audited');
     const tokenId = await tokenOf(service, admin);
     const common = {
       action: 'updateDataset',
@@ -100,8 +100,8 @@ describe('an audit event', () => {
 
   test('is written for each mutation of a document, but for those that failed', async ({ admin, service }) => {
     const [one, two] = [
-      await FIXTURES['reports']!.make(admin, 'first of two'),
-      await FIXTURES['reports']!.make(admin, 'second of two'),
+      await FIXTURES['reports']!.create(admin, 'first of two'),
+      await FIXTURES['reports']!.create(admin, 'second of two'),
     ];
     // Thirty times, so that the compiled form of the document is seen too.
     for (let turn = 0; turn < 30; turn++) {
@@ -131,7 +131,7 @@ describe('an audit event', () => {
   });
 
   test('is there when and only when its change is', async ({ admin, service }) => {
-    const id = await FIXTURES['reports']!.make(admin, 'undone');
+    const id = await FIXTURES['reports']!.create(admin, 'undone');
     // The name is written already when the tag is looked for.
     expect(
       await left(service, () => admin.put(`/reports/${id}`, { name: 'never', slug: 'never', tags: [UNKNOWN] })),
@@ -340,7 +340,7 @@ describe.each(kinds)('all that is done to one of the %s', (kind) => {
     let id = '';
     const [made] = (
       await left(service, async () => {
-        id = await FIXTURES[kind]!.make(admin, `all ${kind}`);
+        id = await FIXTURES[kind]!.create(admin, `all ${kind}`);
       })
     ).slice(-1);
     expect(made).toMatchObject({ action: `create${type}`, kind: word, resourceId: id, outcome: 'succeeded' });
@@ -367,7 +367,7 @@ describe.each(kinds)('all that is done to one of the %s', (kind) => {
   });
 
   test('is an event too when it is refused', async ({ admin, ann, service }) => {
-    const id = await FIXTURES[kind]!.make(admin, `refused ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `refused ${kind}`);
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 1 });
     const events = await left(service, () => ann.delete(`/${kind}/${id}`));
     expect(events).toMatchObject([

@@ -17,7 +17,7 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
   const isQuery = kind === 'queries';
 
   test('is its user’s alone, who needs no more than to read it', async ({ admin, ann, bob, stranger }) => {
-    const id = await FIXTURES[kind]!.make(admin, `liked ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `liked ${kind}`);
     const path = `/${kind}/${id}/favorite`;
     for (const nobody of [ann, stranger])
       for (const method of ['get', 'put', 'delete'] as const)
@@ -53,8 +53,8 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
     service,
   }) => {
     const [id, other] = [
-      await FIXTURES[kind]!.make(admin, `told ${kind}`),
-      await FIXTURES[kind]!.make(admin, `told also ${kind}`),
+      await FIXTURES[kind]!.create(admin, `told ${kind}`),
+      await FIXTURES[kind]!.create(admin, `told also ${kind}`),
     ];
     for (const one of [id, other]) await admin.put(`/${kind}/${one}/shares/ann`, { accessLevel: 1 });
     const made = (await ann.data(`mutation { favorite${type}(id: "${id}") { resourceId userId createdAt } }`))[
@@ -82,8 +82,8 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
   test('narrows lists, and both APIs agree', async ({ admin, bob, service }) => {
     const user = await service.user(`keen-${kind}`);
     const [liked, plain] = [
-      await FIXTURES[kind]!.make(admin, `narrow ${kind}`),
-      await FIXTURES[kind]!.make(admin, `wide ${kind}`),
+      await FIXTURES[kind]!.create(admin, `narrow ${kind}`),
+      await FIXTURES[kind]!.create(admin, `wide ${kind}`),
     ];
     for (const id of [liked, plain]) await admin.put(`/${kind}/${id}/shares/${user.id}`, { accessLevel: 1 });
     await user.put(`/${kind}/${liked}/favorite`);
@@ -106,8 +106,8 @@ describe.each(KINDS)('a favourite among the %s', (kind) => {
 
   test('of one user at once is one, and goes with its resource and its user', async ({ admin, service }) => {
     const [id, other] = [
-      await FIXTURES[kind]!.make(admin, `brief ${kind}`),
-      await FIXTURES[kind]!.make(admin, `long ${kind}`),
+      await FIXTURES[kind]!.create(admin, `brief ${kind}`),
+      await FIXTURES[kind]!.create(admin, `long ${kind}`),
     ];
     const rows = (resource: string) =>
       service.platform.system.query<{ kind: string }>({
@@ -137,7 +137,7 @@ describe('the list of one’s favourites', () => {
     const user = await service.user('collector');
     const made: { kind: string; id: string }[] = [];
     for (const kind of KINDS) {
-      const id = await FIXTURES[kind]!.make(admin, `collected ${kind}`);
+      const id = await FIXTURES[kind]!.create(admin, `collected ${kind}`);
       await admin.put(`/${kind}/${id}/shares/${user.id}`, { accessLevel: 1 });
       await user.put(`/${kind}/${id}/favorite`);
       made.unshift({ kind, id });

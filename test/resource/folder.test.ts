@@ -9,7 +9,7 @@ const make = async (client: Client, name: string, parentId: string | null = null
 const names = (body: { _embedded: { 'svc:folder': { name: string }[] } }): string[] =>
   body._embedded['svc:folder'].map(({ name }) => name);
 const source = (client: Client, name: string, ownerId?: string): Promise<string> =>
-  FIXTURES['datasources']!.make(client, name, ownerId);
+  FIXTURES['datasources']!.create(client, name, ownerId);
 
 describe('a folder', () => {
   test('is made by who may create folders, and read by everybody in the tenant', async ({
@@ -223,7 +223,7 @@ describe('a folder', () => {
 
 describe.each(Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind)))('one of the %s', (kind) => {
   test('lies in a folder of its tenant, or in none', async ({ admin, stranger }) => {
-    const id = await FIXTURES[kind]!.make(admin, `lying ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `lying ${kind}`);
     const path = `/${kind}/${id}`;
     const folderId = await make(admin, `for ${kind}`);
     expect(await admin.put(path, { folderId })).toMatchObject({ status: 200, body: { folderId } });

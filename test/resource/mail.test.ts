@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, vi } from 'vitest';
-import { smtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
+import { createSmtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
@@ -12,10 +12,10 @@ import { startService, type Service } from '../support/service.ts';
 
 const IMPATIENT: DeliveryOptions = {
   interval: 50,
-  longest: 5000,
-  silence: 60_000,
-  patience: 2000,
-  pauses: [10, 10, 10],
+  attemptTimeout: 5000,
+  claimTimeout: 60_000,
+  shutdownTimeout: 2000,
+  retryDelays: [10, 10, 10],
 };
 const LINK = `http://127.0.0.1/password-reset/${'s'.repeat(43)}`;
 
@@ -34,7 +34,7 @@ async function mailServer(options?: Parameters<typeof startMailServer>[0]): Prom
 function deliver(service: Service, url: string, options: Partial<DeliveryOptions> = {}) {
   const delivery = startMailDelivery(
     service.platform,
-    smtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
+    createSmtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
     { ...IMPATIENT, ...options },
   );
   closing.push(() => delivery.stop());
@@ -189,7 +189,7 @@ describe('a mail', () => {
     await settles(service, id, {
       status: 'failed',
       attempts: 1,
-      error: expect.stringMatching(/process that sent it ended/),
+      error: expect.stringMatching(/sending process ended/),
     });
     expect(server.received).toEqual([]);
   });
@@ -198,7 +198,7 @@ describe('a mail', () => {
     const id = await write(service, ann, { expiresAt: new Date(Date.now() - 1000) });
     const server = await mailServer();
     deliver(service, server.url);
-    await settles(service, id, { status: 'failed', attempts: 0, error: expect.stringMatching(/out of date/) });
+    await settles(service, id, { status: 'failed', attempts: 0, error: expect.stringMatching(/expired/) });
     expect(server.received).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { counted } from '../support/statement-log.ts';
 const KINDS = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
 const oneOf = (kind: string) => (kind === 'queries' ? 'savedQuery' : kind.slice(0, -1));
 
-const source = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.make(client, name);
+const source = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
 const query = async (client: Client, name: string, datasourceId: string): Promise<string> =>
   (await client.creates('/queries', { name, datasourceId, query: 'select 1 as one' })).id;
 const dataset = async (client: Client, name: string, from: object): Promise<string> =>
@@ -159,7 +159,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
       [bob, '?transferTo=bob'],
     ] as const) {
       const leaving = await service.user(`owner-${kind}-${heir.username}`);
-      const id = await FIXTURES[kind]!.make(admin, `inherited ${kind} ${heir.username}`, `user:${leaving.id}`);
+      const id = await FIXTURES[kind]!.create(admin, `inherited ${kind} ${heir.username}`, `user:${leaving.id}`);
       const {
         permissions: { share },
       } = (await leaving.get(`/${kind}/${id}`)).body;
@@ -183,7 +183,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
       await admin.creates('/teams', { name: `Heirs ${kind}` }),
     ];
     await admin.put(`/teams/${heir.id}/members/ann`, { role: 'member' });
-    const id = await FIXTURES[kind]!.make(admin, `bequeathed ${kind}`, `team:${leaving.id}`);
+    const id = await FIXTURES[kind]!.create(admin, `bequeathed ${kind}`, `team:${leaving.id}`);
     await admin.put(`/${kind}/${id}/shares/team:${leaving.id}`, { accessLevel: 2 });
     expect(await ann.get(`/${kind}/${id}`)).toMatchObject({ status: 404 });
     expect(
@@ -203,7 +203,7 @@ describe.each(KINDS)('deletion and the %s', (kind) => {
   });
 
   test('what hung on a resource goes with it', async ({ admin, ann, service }) => {
-    const id = await FIXTURES[kind]!.make(admin, `gone ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `gone ${kind}`);
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 1 });
     await ann.put(`/${kind}/${id}/favorite`);
     await admin.put(`/${kind}/${id}/tags/${(await admin.creates('/tags', { name: `gone ${kind}` })).id}`);

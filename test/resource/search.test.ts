@@ -23,7 +23,7 @@ describe.each(KINDS)('a search among the %s', (kind) => {
   const word = wordOf(kind);
 
   test('finds what the caller may read, with a link to it, in both APIs', async ({ admin, ann, stranger }) => {
-    const key = await FIXTURES[kind]!.make(admin, `zanzibar ${kind}`);
+    const key = await FIXTURES[kind]!.create(admin, `zanzibar ${kind}`);
     const [hit] = await hits(admin, `zanzibar ${kind}`, `&kinds=${word}`);
     const name = kind === 'users' ? `zanzibar-${kind}` : `zanzibar ${kind}`;
     expect(hit).toMatchObject({
@@ -145,7 +145,7 @@ describe('a search', () => {
 
   test('takes one statement, in parts and by kind', async ({ admin, service }) => {
     for (let i = 0; i < 5; i++) await admin.creates('/reports', { name: `kilimanjaro ${i}` });
-    await FIXTURES['apps']!.make(admin, 'kilimanjaro app');
+    await FIXTURES['apps']!.create(admin, 'kilimanjaro app');
     const { answer, statements } = await counted(service, () =>
       admin.get('/search?q=kilimanjaro&kinds=report,app&limit=2&start=2'),
     );
@@ -194,7 +194,7 @@ describe('a search', () => {
     admin,
     service,
   }) => {
-    const source = await FIXTURES['datasources']!.make(admin, 'serengeti source');
+    const source = await FIXTURES['datasources']!.create(admin, 'serengeti source');
     const { id } = await admin.creates('/datasets', {
       name: 'serengeti',
       datasourceId: source,

@@ -20,7 +20,7 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
     bob,
     stranger,
   }) => {
-    const id = await FIXTURES[kind]!.make(admin, `shared ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `shared ${kind}`);
     const path = `/${kind}/${id}`;
     const team = await admin.creates('/teams', { name: `${kind} readers` });
     await admin.put(`/teams/${team.id}/members/bob`, { role: 'member' });
@@ -85,7 +85,7 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
   });
 
   test('is the same in GraphQL', async ({ admin, ann }) => {
-    const id = await FIXTURES[kind]!.make(admin, `told ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `told ${kind}`);
     const made = await admin.gql(
       `mutation { share${type}(id: "${id}", principalId: "ann", input: { accessLevel: 2 }) { resourceId principalId accessLevel principal { name type } } }`,
     );
@@ -123,7 +123,7 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
     admin,
     service,
   }) => {
-    const id = await FIXTURES[kind]!.make(admin, `refused ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `refused ${kind}`);
     for (const accessLevel of [0, 4, -1])
       expect(await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel })).toMatchObject({
         status: 400,
@@ -145,7 +145,7 @@ describe.each(KINDS)('a share of one of the %s', (kind) => {
   });
 
   test('does not touch what its owner may, who hands it on', async ({ admin, ann, bob }) => {
-    const id = await FIXTURES[kind]!.make(admin, `owned ${kind}`, `user:${ann.id}`);
+    const id = await FIXTURES[kind]!.create(admin, `owned ${kind}`, `user:${ann.id}`);
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 1 });
     expect((await ann.get(`/${kind}/${id}/permissions`)).body).toMatchObject({
       write: true,

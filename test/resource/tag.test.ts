@@ -16,7 +16,7 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
   const isApp = kind === 'apps';
 
   test('are put on and taken off, with the statuses and shapes of the specification', async ({ admin }) => {
-    const id = await FIXTURES[kind]!.make(admin, `tagged ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `tagged ${kind}`);
     const [red, blue] = [
       await admin.creates('/tags', { name: `red ${kind}`, color: '#f00' }),
       await admin.creates('/tags', { name: `blue ${kind}` }),
@@ -76,7 +76,7 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
   });
 
   test('come with the body that makes it, and are replaced by the one that changes it', async ({ admin, ann }) => {
-    const id = await FIXTURES[kind]!.make(admin, `body ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `body ${kind}`);
     const [one, two] = [
       await admin.creates('/tags', { name: `one ${kind}` }),
       await admin.creates('/tags', { name: `two ${kind}` }),
@@ -121,7 +121,7 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
   });
 
   test('are the same in GraphQL, in lists at no further statement', async ({ admin, service }) => {
-    const id = await FIXTURES[kind]!.make(admin, `listed ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `listed ${kind}`);
     const tag = await admin.creates('/tags', { name: `list ${kind}` });
     const made = await admin.data(
       `mutation { tag${type}(id: "${id}", tagId: "${tag.id}") { created resourceId tagId tag { name } } }`,
@@ -163,7 +163,7 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
   });
 
   test('need a permission of their own, and a tag of the tenant', async ({ admin, ann, stranger }) => {
-    const id = await FIXTURES[kind]!.make(admin, `guarded ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `guarded ${kind}`);
     const tag = await admin.creates('/tags', { name: `guard ${kind}` });
     const foreign = await stranger.creates('/tags', { name: `foreign ${kind}` });
     const path = `/${kind}/${id}/tags`;
@@ -202,8 +202,8 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
   test('and the folder narrow lists, by id or name, to what the caller reads', async ({ admin, bob }) => {
     const many = kind === 'queries' ? 'savedQueries' : kind;
     const [id, other] = [
-      await FIXTURES[kind]!.make(admin, `found ${kind}`),
-      await FIXTURES[kind]!.make(admin, `unfound ${kind}`),
+      await FIXTURES[kind]!.create(admin, `found ${kind}`),
+      await FIXTURES[kind]!.create(admin, `unfound ${kind}`),
     ];
     const tag = await admin.creates('/tags', { name: `Look for ${kind}` });
     await admin.put(`/${kind}/${id}/tags/${tag.id}`);
@@ -229,7 +229,7 @@ describe.each(KINDS)('tags of one of the %s', (kind) => {
   });
 
   test('vanish with it', async ({ admin, service }) => {
-    const id = await FIXTURES[kind]!.make(admin, `leaving ${kind}`);
+    const id = await FIXTURES[kind]!.create(admin, `leaving ${kind}`);
     const tag = await admin.creates('/tags', { name: `stays ${kind}` });
     await admin.put(`/${kind}/${id}/tags/${tag.id}`);
     await admin.delete(`/${kind}/${id}`);

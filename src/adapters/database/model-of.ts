@@ -11,7 +11,7 @@ import {
   type Model,
   type Relation,
 } from '../../core/read/model.ts';
-import type { Kind } from '../../core/read/reader.ts';
+import type { EntityType } from '../../core/read/reader.ts';
 
 /** What an entity's metadata does not say. Everything has a default but the relations by bare columns. */
 export interface ModelExtras {
@@ -55,7 +55,11 @@ const TYPES: readonly (readonly [RegExp, ColumnType])[] = [
 ];
 
 /** The model of an entity that MikroORM has discovered. Lazy and hidden properties are secrets and stay out; `modelFor` finds the models of relations. */
-export function modelOf(metadata: EntityMetadata, extras: ModelExtras = {}, modelFor?: (kind: Kind) => Model): Model {
+export function modelOf(
+  metadata: EntityMetadata,
+  extras: ModelExtras = {},
+  modelFor?: (kind: EntityType) => Model,
+): Model {
   const props = Object.values(metadata.properties) as EntityProperty[];
   const stored = Object.fromEntries(props.filter(isColumn).map((prop) => [prop.name, columnOf(metadata, prop)]));
   const computed = Object.entries(extras.computed ?? {}).map(([name, { sql, type }]): [string, Column] => [
@@ -116,13 +120,13 @@ function columnOf(metadata: EntityMetadata, { name, fieldNames, columnTypes, nul
 /** The relations that MikroORM knows: many-to-one and one-to-one by their column, one-to-many by the column on the other side. */
 function relationsOf(
   props: readonly EntityProperty[],
-  modelFor: ((kind: Kind) => Model) | undefined,
+  modelFor: ((kind: EntityType) => Model) | undefined,
 ): Record<string, Relation> {
   const relations: Record<string, Relation> = {};
   for (const prop of props) {
     const target = (): Model => {
       if (!modelFor) throw new Error(`Nobody knows the model of ${prop.type}`);
-      return modelFor(prop.targetMeta!.class as Kind);
+      return modelFor(prop.targetMeta!.class as EntityType);
     };
     if (prop.kind === ReferenceKind.MANY_TO_ONE || (prop.kind === ReferenceKind.ONE_TO_ONE && prop.owner))
       relations[prop.name] = toOne(target, prop.fieldNames[0]!);

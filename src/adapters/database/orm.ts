@@ -4,22 +4,18 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
 import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
-import { App } from '../../../entities/app.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
-import { Dataset } from '../../../entities/dataset.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
-import { Datasource } from '../../../entities/datasource.ts';
 import { Favorite } from '../../../entities/favorite.ts';
 import { Folder } from '../../../entities/folder.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { PasswordReset } from '../../../entities/password-reset.ts';
-import { Report } from '../../../entities/report.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
-import { SavedQuery } from '../../../entities/saved-query.ts';
 import { Session } from '../../../entities/session.ts';
 import { Share } from '../../../entities/share.ts';
 import { StoredFile } from '../../../entities/stored-file.ts';
@@ -34,7 +30,7 @@ import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
 
-/** Every stored type. */
+/** Every stored type. A type comes after those that its foreign keys refer to. */
 export const ENTITIES = [
   Tenant,
   User,
@@ -43,9 +39,7 @@ export const ENTITIES = [
   ApiToken,
   Team,
   TeamMember,
-  Datasource,
-  SavedQuery,
-  Dataset,
+  ...OWNED_KINDS.map(({ entity }) => entity),
   Generation,
   Operation,
   Mail,
@@ -56,8 +50,6 @@ export const ENTITIES = [
   SavedFilter,
   Visual,
   Folder,
-  Report,
-  App,
   DatasetReference,
   DatasourceLink,
   Suite,

@@ -5,7 +5,7 @@ import { isUuid } from '../../core/id.ts';
 import { DEFAULT_LIMIT, limitOf, startOf, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type Picked } from '../../core/read/look-ahead.ts';
 import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
-import type { Key, Kind, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';
+import type { Key, EntityType, Page, Reader, Row, Wanted, Where } from '../../core/read/reader.ts';
 import { selectionOfPaths, type Selection } from '../../core/read/selection.ts';
 import {
   childrenStatement,
@@ -39,7 +39,7 @@ const pick = (wanted: Wanted, model: Model, path = ''): Picked =>
     : { selection: selectionOfPaths(model, wanted), around: ITEMS_AND_COUNT };
 
 /** A reader for one request. `query` runs on a connection of the viewer's tenant; `modelFor` knows the model of a stored type. */
-export function createReader(query: Query, viewer: Viewer, modelFor: (kind: Kind) => Model): Reader {
+export function createReader(query: Query, viewer: Viewer, modelFor: (kind: EntityType) => Model): Reader {
   const loaders = new Map<string, DataLoader<string, unknown>>();
 
   /** The loader of a purpose. It batches but keeps nothing: a mutation may have changed what an earlier read saw. */

@@ -1,6 +1,6 @@
 /**
- * The demo shop's data, made inside Postgres from hashes of row numbers: the same rows every time, up to the day they are made.
- * `dice(n, salt)` is such a hash as a number in [0, 1).
+ * Data of the demo shop, generated inside Postgres from hashes of row numbers: the same rows every time, up to the day
+ * of generation. `dice(n, salt)` is such a hash as a number in [0, 1).
  */
 
 export const TABLES = `
@@ -128,7 +128,10 @@ join first_name as f on f.channel = p.channel and f.nth = first
 join last_name as l on l.channel = p.channel and l.nth = last;
 `;
 
-/** Orders follow the year (December high, summer low), the week and a steady growth; each belongs to a customer registered by then. */
+/**
+ * Orders follow the year (December high, summer low), the week and a steady growth; each belongs to a customer who was
+ * registered by then.
+ */
 export const ORDERS = `
 create temp table day as
 select day, round(120000 * upto / total)::integer as last, round(120000 * (upto - weight) / total)::integer as before

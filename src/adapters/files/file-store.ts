@@ -3,11 +3,11 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from '../../core/errors.ts';
 import type { FileStore, SavedFile } from '../../core/files.ts';
-import { bornAt, isUuid, newId } from '../../core/id.ts';
+import { creationTimeOf, isUuid, newId } from '../../core/id.ts';
 
 const UNFINISHED = '.saving';
 
-/** Files in one folder, named by their ids alone, so that nothing a client says makes a path. */
+/** Opens a store of files in one folder, named by their ids only, so that no client input becomes a path. */
 export function openFileStore(dir: string): FileStore {
   const path = (id: string): string => {
     if (!isUuid(id)) throw new Error(`Not the id of a file: ${id}`);
@@ -41,12 +41,12 @@ export function openFileStore(dir: string): FileStore {
       const ids = new Set(
         names.map((name) => (name.endsWith(UNFINISHED) ? name.slice(0, -UNFINISHED.length) : name)).filter(isUuid),
       );
-      return [...ids].map((id) => ({ id, bornAt: bornAt(id) }));
+      return [...ids].map((id) => ({ id, createdAt: creationTimeOf(id) }));
     },
   };
 }
 
-/** Writes all of it; it is on the disk afterwards. */
+/** Writes all data and syncs it to disk. */
 async function write(
   path: string,
   content: AsyncIterable<Uint8Array>,

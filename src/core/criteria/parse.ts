@@ -7,10 +7,11 @@ import type { CriteriaNode } from './tree.ts';
 import { isObject, list, show } from './value.ts';
 
 /**
- * Criteria JSON (specification, "Criteria syntax"; contract, section 7) as a checked tree over the given fields. `{}` matches all rows.
- * In the tree `not` stands above leaves only, groups are flat, and comparisons of one field with several values are folded into `in`.
- * Fields that are not given do not exist: name only those that the caller may see.
- * @throws badInput naming the unknown operator or field, the value that does not fit, or the limit that was passed.
+ * Parses criteria (docs/contract.md#criteria) into a checked tree over `fields`. `{}` matches all rows. In the tree,
+ * `not` is directly above leaves only, groups are flat, and comparisons of one field with several values are folded
+ * into `in`. Pass only the fields that the caller may see: others are unknown.
+ *
+ * Throws BAD_USER_INPUT naming the unknown operator or field, the value that does not fit, or the exceeded limit.
  */
 export function parseCriteria(input: unknown, fields: readonly Field[]): CriteriaNode {
   return criteria(input, { fields: new Map(fields.map((field) => [field.name, field])), budget: new Budget() }, 1);

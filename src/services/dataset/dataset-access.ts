@@ -13,8 +13,9 @@ import {
   type TeamRole,
 } from '../../core/permissions.ts';
 import { printPrincipal } from '../../core/viewer.ts';
-import { granteeOf, accessLevelInTransaction, accessLevel, principalOf, type Grantee } from '../resource/access.ts';
-import { namesOf } from '../resource/activity.ts';
+import { findGrantee, accessLevelInTransaction, accessLevel, type Grantee } from '../resource/access-level.ts';
+import { loadNames } from '../resource/activity.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { loadRestrictions } from './dataset-restriction.ts';
 import { visibleIn, type ViewedDataset } from './dataset-view.ts';
 
@@ -70,17 +71,17 @@ export async function explainAccess(
 ): Promise<DatasetAccess> {
   const { tenantId, userId } = ctx.viewer;
   const self = `user:${userId}`;
-  const principal = principalKey ? await ctx.transaction((tx) => principalOf(tx, tenantId, principalKey)) : self;
+  const principal = principalKey ? await ctx.transaction((tx) => resolvePrincipal(tx, tenantId, principalKey)) : self;
   const mayShare = levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
   if (principal !== self && !mayShare) throw forbidden({ permission: 'dataset:share' });
-  const grantee = await granteeOf(ctx, tenantId, principal);
+  const grantee = await findGrantee(ctx, tenantId, principal);
   if (!grantee) throw notFound({ what: 'user', id: principalKey ?? userId });
 
   const grade = await accessLevelInTransaction({ viewer: grantee }, ctx, { ...dataset, parentId: dataset.parent?.id });
   const root = dataset.parent ?? dataset;
   const [restriction] = isRestricted(grade) ? await loadRestrictions(ctx.query, grantee, [root.id]) : [];
   const visibleFields = visibleIn(dataset.fields, restriction ?? null).map(({ name }) => name);
-  const describe = describePrincipals(await namesOf(ctx, tenantId, [principal, root.ownerId, ...grantee.principals]));
+  const describe = describePrincipals(await loadNames(ctx, tenantId, [principal, root.ownerId, ...grantee.principals]));
   const reasons = [
     ...ownershipReasons(grantee, root.ownerId, describe),
     ...(await shareReasons(ctx.query, grantee, root.id, describe)),

@@ -1,45 +1,23 @@
 import type { DatasetBenchmarkConfigInput } from '../../../entities/dataset-benchmark-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
+import type { BenchmarkConfig, DatasetBenchmarkInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { BoundQuery } from '../../core/row-source.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
-
-/** What a benchmark measures, and how often. */
-export interface BenchmarkConfig {
-  /** Runs that are measured, 1 to 100. */
-  iterations: number;
-  /** Runs before them, 0 to 20. */
-  warmup: number;
-  /** Whether the rows are read; otherwise the source counts them itself. */
-  includeDataTransfer: boolean;
-  /** Whether the rows are read and loaded into an index of their own. */
-  includeIndexing: boolean;
-}
 
 interface BenchmarkOptions {
   progress?: string | number | null;
   /** Overrides of the parameters' defaults. */
   params?: Record<string, unknown> | null;
   config?: DatasetBenchmarkConfigInput | null;
-}
-
-/** Input of `dataset.benchmark`: the effective query and config, as they were when it was asked for. */
-export interface DatasetBenchmarkInput {
-  datasetId: string;
-  datasourceId: string;
-  /** Text with `{{name}}` placeholders. */
-  query: string;
-  parameters: BoundQuery['parameters'];
-  config: BenchmarkConfig;
 }
 
 /**
@@ -100,7 +78,7 @@ async function startBenchmark(
   return operations.start(ctx, tx, {
     operation: 'dataset.benchmark',
     resource: { kind: 'dataset', id: dataset.id },
-    input: { ...input },
+    input,
     progress: progress ?? null,
     unit: 'runs',
   });

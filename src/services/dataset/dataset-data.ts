@@ -7,7 +7,7 @@ import { badInput } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { normaliseWords } from '../../core/search-words.ts';
+import { parseSearchWords } from '../../core/search-words.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 import { loadSavedFilter } from './saved-filter-criteria.ts';
 
@@ -99,7 +99,7 @@ export const rowFilterOf = async (
   { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
 ): Promise<Omit<Search, 'generation'>> => ({
   where: await whereOf(ctx, view, filter),
-  words: q ? normaliseWords(q) : [],
+  words: q ? parseSearchWords(q) : [],
   ...(view.partial && { partial: true }),
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });

@@ -1,13 +1,10 @@
+import type { FieldSync } from '../../../entities/dataset-field-sync.ts';
 import type { FieldLabelInput } from '../../../entities/dataset-input.ts';
 import type { Field } from '../../core/fields.ts';
 import { invalid } from '../../core/input-checks.ts';
 
 /** Counts of changed fields. */
-export interface FieldChanges {
-  fieldsAdded: number;
-  fieldsUpdated: number;
-  fieldsRemoved: number;
-}
+type FieldChanges = Pick<FieldSync, 'fieldsAdded' | 'fieldsUpdated' | 'fieldsRemoved'>;
 
 const MAX_LABEL_LENGTH = 1000;
 

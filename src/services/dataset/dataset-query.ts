@@ -1,5 +1,6 @@
 import type { UpdateDatasetInput } from '../../../entities/dataset-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { SAVED_QUERY } from '../../../entities/owned-kinds.ts';
 import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, conflict, notFound } from '../../core/errors.ts';
@@ -8,8 +9,7 @@ import { checkParameters, type ParameterDefinition } from '../../core/parameters
 import type { Transaction } from '../../core/platform.ts';
 import { checkOwnerMayUse, dialectOf, usable, type DatasourceUse } from '../datasource/datasource-access.ts';
 import { sameDefinitions, storedDefinitions } from '../datasource/query-parameter.ts';
-import { load } from '../resource/access.ts';
-import { SAVED_QUERY } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 
 /** The source of a dataset's rows: a saved query that it follows, or a query of its own. */
 export type QuerySource = Pick<Dataset, 'queryId' | 'datasourceId' | 'query' | 'params'>;

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
+import type { DatasetRefreshInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -9,8 +11,7 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { idOf, load, type ExpectedVersion } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { findResourceId, load, type ExpectedVersion } from '../resource/load-resource.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 
 export interface RefreshOptions {
@@ -61,14 +62,14 @@ export async function loadForRefresh(
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
 ): Promise<Dataset> {
-  const datasetId = await idOf(ctx, tx, DATASET.table, id);
+  const datasetId = await findResourceId(ctx, tx, DATASET.table, id);
   if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
   return load(ctx, tx, DATASET, id, permission, expected);
 }
 
 /** Stops the running refresh of a dataset that is deleted. Waiting refreshes end by themselves. */
 export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> =>
-  operations.stopRunning(tx, tenantId, concurrencyKeyOf(id));
+  operations.cancelRunning(tx, tenantId, concurrencyKeyOf(id));
 
 /**
  * Checks the request and starts a refresh in the transaction. Returns the operation's id. Without `checkOwner`, the
@@ -101,7 +102,7 @@ export const refreshInputOf = (
   { id }: Pick<Dataset, 'id'>,
   { datasourceId, query, params }: EffectiveQuery,
   options: RefreshOptions,
-) => ({
+): DatasetRefreshInput => ({
   datasetId: id,
   datasourceId,
   query,

@@ -1,25 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatasetRun } from '../../../entities/dataset-run.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
-import { bindParameters, type ParameterValue } from '../../core/parameters.ts';
+import { bindParameters } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
-import { load } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { load } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
-
-/** The result of a run. */
-export interface RunResult {
-  records: number;
-  /** Milliseconds. */
-  duration: number;
-  success: true;
-  /** Parameter values by name, defaults included. */
-  params: Record<string, ParameterValue>;
-}
 
 /**
  * Runs a dataset's query at the source, with the access of its owner, and counts the rows. Stores nothing. With
@@ -30,7 +21,7 @@ export async function run(
   id: string,
   params?: Record<string, unknown> | null,
   progress?: string | number | null,
-): Promise<RunResult> {
+): Promise<DatasetRun> {
   const { datasetId, source, query } = await prepareRun(ctx, id, params ?? {});
   return runInline(
     ctx,

@@ -1,5 +1,6 @@
 import type { DatasetShareInput } from '../../../entities/dataset-share-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import type { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
@@ -10,8 +11,7 @@ import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
 import type { Row } from '../../core/read/reader.ts';
-import { accessLevelInTransaction, ownershipLevel, type Owned } from '../resource/access.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
+import { accessLevelInTransaction, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import * as shares from '../resource/share.ts';
 import { restrictionOn } from './dataset-view.ts';
 
@@ -86,7 +86,7 @@ export async function isUsedByShare(
  */
 export async function loadVisibleShares(
   ctx: Context,
-  resource: Owned,
+  resource: AccessColumns,
   read: (own: FieldValues | undefined) => Promise<Row<Share>[]>,
 ): Promise<Row<Share>[]> {
   const restriction = await restrictionOn(ctx, resource);

@@ -1,4 +1,5 @@
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput } from '../../core/errors.ts';
 import { titleOf } from '../../core/files.ts';
@@ -14,7 +15,6 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { createOwned, type OwnedInput } from '../resource/owned-kind.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { startRefresh } from './dataset-refresh.ts';
 
 interface DatasetUploadInput extends UploadInput, OwnedInput {

@@ -6,12 +6,12 @@ import type { Generation, GenerationId } from '../../core/dataset-index.ts';
 import { ApiError, gone } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import { isRestricted } from '../../core/permissions.ts';
-import { accessLevel, type Owned } from '../resource/access.ts';
+import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 
 /** The columns of a dataset that a view requires. */
 export const VIEW_COLUMNS = ['id', 'ownerId', 'generationId', 'fields', 'parent.id', 'parent.ownerId'] as const;
 
-export interface ViewedDataset extends Owned {
+export interface ViewedDataset extends AccessColumns {
   generationId?: string | null;
   fields: Field[];
 }
@@ -34,10 +34,10 @@ export interface DatasetView {
 const CURSOR_LIFETIME = '10 minutes';
 
 /** Returns the id of the dataset that has the filters and shares of a dataset, draft or snapshot. */
-const rootIdOf = ({ id, parent }: Owned): string => parent?.id ?? id;
+const rootIdOf = ({ id, parent }: AccessColumns): string => parent?.id ?? id;
 
 /** Returns the viewer's restriction on a dataset; null if the dataset is fully visible. */
-export async function restrictionOn(ctx: Context, dataset: Owned): Promise<Restriction | null> {
+export async function restrictionOn(ctx: Context, dataset: AccessColumns): Promise<Restriction | null> {
   return isRestricted(await accessLevel(ctx, dataset)) ? ctx.restriction(rootIdOf(dataset)) : null;
 }
 
@@ -46,8 +46,10 @@ export const visibleIn = <T extends { name: string }>(fields: T[], restriction: 
   restriction?.fields ? fields.filter(({ name }) => restriction.fields!.has(name)) : fields;
 
 /** Returns the fields of a dataset that the viewer sees. */
-export const visibleFields = async (ctx: Context, dataset: Owned & Pick<ViewedDataset, 'fields'>): Promise<Field[]> =>
-  visibleIn(dataset.fields, await restrictionOn(ctx, dataset));
+export const visibleFields = async (
+  ctx: Context,
+  dataset: AccessColumns & Pick<ViewedDataset, 'fields'>,
+): Promise<Field[]> => visibleIn(dataset.fields, await restrictionOn(ctx, dataset));
 
 /**
  * Returns the viewer's view of a dataset: the only place that decides which rows and fields a viewer sees.
@@ -80,7 +82,7 @@ const visibleRows = (restriction: Restriction | null, fields: Field[]): Criteria
   restriction?.rows ? or(restriction.rows.map((criteria) => shareCriteria(criteria, fields))) : ALL;
 
 /**
- * Returns criteria that match no rows if a field no longer exists or has another type. See
+ * Returns the criteria of a share, or criteria that match no rows if a field no longer exists or has another type. See
  * docs/contract.md#restricted-shares.
  */
 function shareCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {

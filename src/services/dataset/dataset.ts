@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CreateDatasetInput, UpdateDatasetInput } from '../../../entities/dataset-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
 import { parseFlow } from '../../core/flow/parse.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { wait } from '../operation/operation-wait.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { changeFieldSecurity } from './dataset-field-security.ts';
 import { applyLabels } from './dataset-fields.ts';

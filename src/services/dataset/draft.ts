@@ -9,8 +9,8 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, load } from '../resource/access.ts';
-import { recordActivityForEach } from '../resource/activity.ts';
+import { recordActivities } from '../resource/activity.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
@@ -18,6 +18,7 @@ import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
 import { redefine } from './dataset.ts';
 import { loadDraftBase } from './draft-base.ts';
 import { collectDraftChanges } from './draft-commit.ts';
+import { insertGeneration } from './generation.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /**
@@ -80,7 +81,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
     await notifyBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
     if (clearAllUserSettings) await tx.em.nativeDelete(UserSetting, { datasetId: parent.id });
     const { id: datasetId, ownerId } = parent;
-    await recordActivityForEach(
+    await recordActivities(
       ctx.viewer,
       tx,
       DATASET,
@@ -147,12 +148,7 @@ async function createDraft(ctx: Context, tx: Transaction, parent: Dataset): Prom
       size: rows?.size ?? 0,
     },
   );
-  if (rows) {
-    const { id, fields, records, size } = rows;
-    tx.em.persist(
-      tx.em.create(Generation, { id, tenantId, datasetId: draft.id, fields, records, size }, { partial: true }),
-    );
-  }
+  if (rows) await insertGeneration(tx, tenantId, draft.id, rows);
   return draft;
 }
 

@@ -4,8 +4,8 @@ import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal } from '../../core/viewer.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
-import { ownershipLevel, sharedLevels, type Grantee } from '../resource/access.ts';
-import { namesOf } from '../resource/activity.ts';
+import { loadSharedLevels, ownershipLevel, type Grantee } from '../resource/access-level.ts';
+import { loadNames } from '../resource/activity.ts';
 import { referenceProblem, shareProblem, visualProblem, type Dependent } from './refresh-impact.ts';
 import { criteriaProblem } from './saved-filter-criteria.ts';
 
@@ -106,7 +106,7 @@ async function loadShares(
       order by s.id`,
     values: [tenantId, id],
   });
-  const nameOf = await namesOf(
+  const nameOf = await loadNames(
     tx,
     tenantId,
     shares.map(({ principal }) => principal),
@@ -144,7 +144,7 @@ async function loadReferences(
       order by r.name, r.id, x.alias`,
     values: [tenantId, id],
   });
-  const shared = await sharedLevels(
+  const shared = await loadSharedLevels(
     query,
     viewer,
     references.map(({ reportId }) => reportId),

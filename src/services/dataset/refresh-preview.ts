@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { Field, FieldType } from '../../core/fields.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
 import { isUuid } from '../../core/id.ts';
+import type { PromoteRefreshInput, RefreshPreviewInput } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
@@ -16,14 +17,6 @@ import { refreshInputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions }
 
 /** How long the rows of a preview are stored, as a SQL interval. */
 const PREVIEW_LIFETIME = '1 hour';
-
-/** Input of the operation `dataset.preview`: the input of a refresh, and the definitions of its parameters. */
-export type RefreshPreviewInput = ReturnType<typeof refreshInputOf> & { definitions: EffectiveQuery['params'] };
-
-/** Input of the operation `dataset.promoteRefresh`. */
-export interface PromoteRefreshInput {
-  previewId: string;
-}
 
 /** State of a dataset before its preview is loaded: its published generation, and a digest of its definition. */
 export interface PreviewBase {
@@ -107,7 +100,7 @@ const typesByName = (fields: readonly Field[]): Map<string, FieldType> =>
  * Saves a generation as the only preview of a dataset. Returns its expiry time, and the generation of the former
  * preview, which is no longer used.
  */
-export async function savePreview(
+export async function replacePreview(
   { query }: Pick<Transaction, 'query'>,
   tenantId: string,
   datasetId: string,

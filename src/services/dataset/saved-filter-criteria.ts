@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts';
 import type { CriteriaNode } from '../../core/criteria/tree.ts';
 import { badInput, ApiError, notFound } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
-import type { Owned } from '../resource/access.ts';
+import type { AccessColumns } from '../resource/access-level.ts';
 import { parseStoredCriteria, restrictionOn, visibleIn, type DatasetView } from './dataset-view.ts';
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
@@ -30,7 +30,7 @@ export async function loadSavedFilter(
 /** Columns that `filterForViewer` requires. */
 export interface FilterColumns {
   criteria: Record<string, unknown>;
-  dataset: Owned & { fields: Field[] };
+  dataset: AccessColumns & { fields: Field[] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AccessFilter } from '../../core/read/condition.ts';
-import { readableThrough, shareable } from '../resource/access.ts';
+import { readableThrough, shareable } from '../resource/access-filter.ts';
 
 /** Whether a share shows the rows of the filter `p`. */
 export const FILTER_USED = {

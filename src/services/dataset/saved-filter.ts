@@ -8,10 +8,12 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, ownershipLevel, accessLevel, load, principalOf, type Owned } from '../resource/access.ts';
+import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { assignInput } from '../resource/assign-input.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { isUsedByShare, mayShare } from './dataset-share.ts';
 import { visibleFields } from './dataset-view.ts';
 
@@ -32,7 +34,7 @@ export function create(
     const { tenantId, userId } = ctx.viewer;
     const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
     if (dataset.parentId) throw conflict('A draft or snapshot uses the filters of its dataset');
-    const ownerId = owner ? await principalOf(tx, tenantId, owner) : `user:${userId}`;
+    const ownerId = owner ? await resolvePrincipal(tx, tenantId, owner) : `user:${userId}`;
     checkNewOwner(ctx, ownerId);
     const checked = await checkInput(ctx, dataset, input);
     const [{ count }] = (await tx.query<{ count: number }>({
@@ -60,7 +62,7 @@ export function update(ctx: Context, datasetId: string, id: string, input: Updat
 export function setOwner(ctx: Context, datasetId: string, id: string, owner: string): Promise<string> {
   return ctx.transaction(async (tx) => {
     const { filter } = await loadForUpdate(ctx, tx, datasetId, id);
-    const ownerId = await principalOf(tx, ctx.viewer.tenantId, owner);
+    const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, owner);
     if (ownerId !== filter.ownerId) checkNewOwner(ctx, ownerId);
     filter.ownerId = ownerId;
     return filter.id;
@@ -77,7 +79,7 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
 }
 
 /** Returns whether the viewer may share a dataset that they may read. */
-export const canShareDataset = async (ctx: Context, dataset: Owned): Promise<boolean> =>
+export const canShareDataset = async (ctx: Context, dataset: AccessColumns): Promise<boolean> =>
   levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
 
 /**

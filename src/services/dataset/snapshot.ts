@@ -8,23 +8,19 @@ import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/id.ts';
 import { checkOptionalText, checkText } from '../../core/input-checks.ts';
+import type { CloneInput, PromotionInput } from '../../core/operations.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { accessLevelInTransaction, load } from '../resource/access.ts';
-import { recordActivityForEach } from '../resource/activity.ts';
+import { accessLevelInTransaction } from '../resource/access-level.ts';
+import { recordActivities } from '../resource/activity.ts';
+import { load } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
-import { checkCopySize, type CloneInput } from './dataset-copy.ts';
-
-/** Input of the operation `dataset.promote`. `datasetId` is the id of the snapshot. */
-export interface PromotionInput extends CloneInput {
-  /** Whether to keep the snapshot and create another dataset from it. */
-  preserveSnapshot: boolean;
-}
+import { checkCopySize } from './dataset-copy.ts';
 
 type Progress = string | number | null;
 
@@ -54,7 +50,7 @@ export async function create(
     return operations.start(ctx, tx, {
       operation: 'dataset.snapshot',
       resource: { kind: 'dataset', id: dataset.id },
-      input: { ...clone },
+      input: clone,
       progress,
       unit: 'rows',
     });
@@ -81,7 +77,7 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
     await checkUnused(ctx, tx, 'dataset', snapshot.id);
     tx.em.remove(snapshot);
     const { viewer } = ctx;
-    await recordActivityForEach(
+    await recordActivities(
       viewer,
       tx,
       DATASET,
@@ -119,7 +115,7 @@ export async function promote(
     return operations.start(ctx, tx, {
       operation: 'dataset.promote',
       resource: { kind: 'dataset', id: snapshot.id },
-      input: { ...promotion },
+      input: promotion,
       progress,
       unit: 'rows',
     });

@@ -4,7 +4,13 @@ import { refused } from '../../core/errors.ts';
 import type { SqlDialect } from '../../core/parameters.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { granteeOf, accessLevelInTransaction, load, sharedLevels, type Owned } from '../resource/access.ts';
+import {
+  findGrantee,
+  accessLevelInTransaction,
+  loadSharedLevels,
+  type AccessColumns,
+} from '../resource/access-level.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 
 /** What one may want of a datasource: to build on queries that others wrote for it, or to have it run one's own text. */
@@ -37,11 +43,16 @@ export async function checkOwnerMayUse(
 }
 
 /** The level that a principal, who need not be calling, has on a resource. */
-async function levelOfPrincipal(tx: Transaction, tenantId: string, principal: string, resource: Owned): Promise<Level> {
+async function levelOfPrincipal(
+  tx: Transaction,
+  tenantId: string,
+  principal: string,
+  resource: AccessColumns,
+): Promise<Level> {
   if (!principal.startsWith('user:')) {
-    const [shared] = await sharedLevels(tx.query, { tenantId, principals: [principal] }, [resource.id]);
+    const [shared] = await loadSharedLevels(tx.query, { tenantId, principals: [principal] }, [resource.id]);
     return principal === resource.ownerId ? LEVEL.owner : shared!;
   }
-  const viewer = await granteeOf(tx, tenantId, principal);
+  const viewer = await findGrantee(tx, tenantId, principal);
   return viewer ? accessLevelInTransaction({ viewer }, tx, resource) : LEVEL.none;
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { usable } from './datasource-access.ts';
 

@@ -4,7 +4,7 @@ import { checkText, invalid } from '../../core/input-checks.ts';
 import { bindParameters, parseTemplate, type BoundParameter, type ParameterDefinition } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { ConnectionTest, QueryResult, SourceTable } from '../../core/row-source.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { dialectOf } from './datasource-access.ts';
 import { readSource, withSource, type SealedSource } from './datasource-connection.ts';

@@ -5,7 +5,7 @@ import { forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { dropFileRow } from '../dataset/dataset-upload-cleanup.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { QueryResult } from '../../core/row-source.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { SAVED_QUERY } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';

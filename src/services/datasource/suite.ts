@@ -6,10 +6,10 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { numbered } from '../../core/read/condition.ts';
-import { readable, readableThrough } from '../resource/access.ts';
-import { loadCreated, type CreatedKind } from '../resource/created-kind.ts';
+import { readable, readableThrough } from '../resource/access-filter.ts';
+import { loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
 
-export const SUITE: CreatedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };
+export const SUITE: UnownedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };
 
 export interface SuiteInput {
   name?: string | null;
@@ -38,7 +38,7 @@ export async function update(
   { name, description, datasourceIds }: SuiteInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const suite = await loadCreated(ctx, tx, SUITE, id, 'suite:write', { ifMatch: ctx.ifMatch });
+    const suite = await loadUnowned(ctx, tx, SUITE, id, 'suite:write', { ifMatch: ctx.ifMatch });
     if (name !== undefined) suite.name = checkText(name, 'name');
     if (description !== undefined) suite.description = checkOptionalText(description, 'description');
     if (datasourceIds !== undefined) await changeMembers(ctx, tx, suite, datasourceIds ?? []);
@@ -49,7 +49,7 @@ export async function update(
 /** Deletes a suite; its datasources stay. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadCreated(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
+    tx.em.remove(await loadUnowned(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { cleanFilename, type IncomingFile } from '../../core/files.ts';
 import type { Driver } from '../../core/row-source.ts';
-import { bytesUsed } from '../resource/quota.ts';
+import { loadBytesUsed } from '../resource/quota.ts';
 import { checkedConfig } from './datasource-config.ts';
 
 /** What every upload of a source says. */
@@ -38,7 +38,7 @@ export async function receiveFile<I extends UploadInput, T>(
   given: I,
   work: (file: ReceivedFile, input: Omit<I, keyof UploadInput>) => Promise<T>,
 ): Promise<T> {
-  const limit = await limitFor(ctx, given.file.leastSize);
+  const limit = await limitFor(ctx, given.file.minSize);
   const saved = await ctx.platform.files.save(given.file.content, limit);
   try {
     const { file, filename, config, ...input } = ((await given.file.wholeInput?.()) as I | undefined) ?? given;
@@ -61,7 +61,7 @@ export async function receiveFile<I extends UploadInput, T>(
 /** How many bytes the file may have; 0 is unlimited. What says at once that it is too large is refused at once. */
 async function limitFor({ platform: { config }, viewer, query }: Context, leastSize: number): Promise<number> {
   const { MAX_UPLOAD_BYTES: most, TENANT_QUOTA_BYTES: quota } = config;
-  const left = quota > 0 ? quota - (await bytesUsed({ query }, viewer.tenantId)) : Infinity;
+  const left = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
   if (left <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
   const limit = Math.min(most || Infinity, left);
   if (leastSize > limit) throw tooLarge(`The file has more than ${limit} bytes, the most that can be taken`);

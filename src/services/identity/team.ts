@@ -8,7 +8,9 @@ import { assignPresent, checkOptionalText, checkText, invalid } from '../../core
 import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import { checkSlug, checkVersion, type ExpectedVersion, freeSlug, principalOf } from '../resource/access.ts';
+import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import { checkSlug, reserveSlug } from '../resource/resource-slug.ts';
 import { credentialsChanged, joinedTeam } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';
@@ -26,7 +28,7 @@ export async function create(ctx: Context, input: TeamInput): Promise<string> {
   const made = await ctx.transaction(async (tx) => {
     const slug = input.slug
       ? await takeSlug(tx, tenantId, input.slug)
-      : await freeSlug(tx, tenantId, 'team', slugOf(name));
+      : await reserveSlug(tx, tenantId, 'team', slugOf(name));
     const team = tx.em.create(
       Team,
       { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description') },
@@ -58,7 +60,7 @@ export async function update(ctx: Context, id: string, input: TeamInput): Promis
 export async function remove(ctx: Context, id: string, transferTo?: string | null): Promise<void> {
   const members = await ctx.transaction(async (tx) => {
     const team = await loadTeam(ctx, tx, id, 'team:delete', { ifMatch: ctx.ifMatch });
-    const heir = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    const heir = transferTo ? await resolvePrincipal(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
     if (heir === `team:${team.id}`) throw invalid('transferTo', 'must be somebody else');
     await transferContent(ctx, tx, `team:${team.id}`, heir);
     const left = await tx.query<{ user_id: string }>({
@@ -150,6 +152,6 @@ async function loadTeam(
 }
 
 async function takeSlug(tx: Transaction, tenantId: string, slug: string): Promise<string> {
-  if ((await freeSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
+  if ((await reserveSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
   return slug;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, type ExpectedVersion } from '../resource/access.ts';
+import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
 
 /** A user by id or username, locked until the transaction ends. */
 export async function loadUser(

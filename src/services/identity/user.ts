@@ -5,9 +5,9 @@ import { assignPresent, invalid } from '../../core/input-checks.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
-import { principalOf } from '../resource/access.ts';
-import { namesOf, recordActivityForEach } from '../resource/activity.ts';
-import { KINDS } from '../resource/owned-kinds.ts';
+import { loadNames, recordActivities } from '../resource/activity.ts';
+import { OWNED_KINDS } from '../resource/owned-kinds.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { credentialsChanged } from './credential-invalidation.ts';
 import { userChanged } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
@@ -99,7 +99,7 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
     if (user.superuser && !ctx.viewer.superuser) throw refused('Only a superuser deletes a superuser');
     if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'must name who gets your content');
     await keepOneSuperuser(ctx, tx, user);
-    const heir = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    const heir = transferTo ? await resolvePrincipal(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
     if (heir === `user:${user.id}`) throw invalid('transferTo', 'must be somebody else');
     await transferContent(ctx, tx, `user:${user.id}`, heir);
     tx.em.remove(user);
@@ -111,18 +111,18 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
 /** Hands all that a principal owns to another. */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
   const { viewer } = ctx;
-  const heir = (await namesOf(tx, viewer.tenantId, [to]))(to);
+  const heir = (await loadNames(tx, viewer.tenantId, [to]))(to);
   // Drafts are one's own, and nobody else's business.
   await tx.query({
     text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`,
     values: [viewer.tenantId, from],
   });
-  for (const kind of KINDS) {
+  for (const kind of OWNED_KINDS) {
     const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
       text: `update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2 returning id, name, owner_id as "ownerId"`,
       values: [viewer.tenantId, from, to],
     });
-    await recordActivityForEach(
+    await recordActivities(
       viewer,
       tx,
       kind,

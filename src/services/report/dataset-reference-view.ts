@@ -6,7 +6,7 @@ import { notFound } from '../../core/errors.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { accessLevel, type Owned } from '../resource/access.ts';
+import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
 /** The snapshots that a reference names one by one, as a column of it; one that was promoted is none any more. */
@@ -53,7 +53,7 @@ export async function shownParts(
     filter,
     chips,
     dataset,
-  }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (Owned & Pick<ViewedDataset, 'fields'>) | null },
+  }: Pick<DatasetReference, 'filter' | 'chips'> & { dataset: (AccessColumns & Pick<ViewedDataset, 'fields'>) | null },
 ): Promise<Pick<DatasetReference, 'filter' | 'chips'>> {
   if (!dataset) return { filter: {}, chips: [] };
   if (!isRestricted(await accessLevel(ctx, dataset))) return { filter, chips };

@@ -8,7 +8,7 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
-import { checkVersion, idOf, load } from '../resource/access.ts';
+import { checkVersion, findResourceId, load } from '../resource/load-resource.ts';
 import { DATASET, REPORT } from '../resource/owned-kinds.ts';
 import {
   checkedAlias,
@@ -43,7 +43,7 @@ export function create(
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const report = await loadReport(ctx, tx, reportId);
-    if ((await idOf(ctx, tx, REPORT.table, named)) !== report.id)
+    if ((await findResourceId(ctx, tx, REPORT.table, named)) !== report.id)
       throw invalid('reportId', 'is not the report of the path');
     const [alias, label] = [checkedAlias(input.alias), checkedLabel(input.label)];
     if ((await tx.em.count(DatasetReference, { reportId: report.id })) >= MAX_REFERENCES)

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts';
-import { load } from '../resource/access.ts';
+import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned, type OwnedInput } from '../resource/owned-kind.ts';
 import { REPORT } from '../resource/owned-kinds.ts';
 import { checkedDefinition, checkSize } from './report-definition.ts';

@@ -1,4 +1,6 @@
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { Report } from '../../../entities/report.ts';
 import { Share } from '../../../entities/share.ts';
@@ -9,12 +11,10 @@ import type { ActivityEventName, ActivityEvent } from '../../core/activity.ts';
 import { LEVEL } from '../../core/permissions.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
 import { printPrincipal } from '../../core/viewer.ts';
-import { namesOf, type ActivityActor } from './activity.ts';
-import type { KindOf } from './owned-kind.ts';
-import { KINDS } from './owned-kinds.ts';
+import { loadNames, type ActivityActor } from './activity.ts';
 
 /** A happening whose sentence still lacks the names of what it speaks of: keys as `namesOf` takes them, in the order of the sentence. */
-interface Draft extends Omit<ActivityEvent, 'message'> {
+interface EventDraft extends Omit<ActivityEvent, 'message'> {
   keys: string[];
   sentence(resource: string, names: string[]): string;
 }
@@ -23,58 +23,62 @@ interface Draft extends Omit<ActivityEvent, 'message'> {
  * What a unit of work did, as the people who follow its resources should hear it. It is read off what was written, so that no service has to say it, a
  * kind to come is heard of by its declaration, and a change that changes nothing is not.
  */
-export async function activityEventsOf(viewer: ActivityActor, tx: Transaction): Promise<ActivityEvent[]> {
+export async function collectActivityEvents(viewer: ActivityActor, tx: Transaction): Promise<ActivityEvent[]> {
   const changes = tx.changes();
   if (changes.length === 0) return [];
   // What comes or goes with its resource goes without saying.
   const whole = new Set(changes.filter(({ type }) => type !== 'update').map(({ row }) => (row as OwnedRow).id));
-  const drafts: Draft[] = [];
-  for (const change of changes) drafts.push(...(await draftsOf(viewer, tx, change, whole)));
-  const nameOf = await namesOf(tx, viewer.tenantId, [...new Set(drafts.flatMap(({ keys }) => keys))]);
+  const drafts: EventDraft[] = [];
+  for (const change of changes) drafts.push(...(await draftEvents(viewer, tx, change, whole)));
+  const nameOf = await loadNames(tx, viewer.tenantId, [...new Set(drafts.flatMap(({ keys }) => keys))]);
   return drafts.map(({ keys, sentence, ...happening }) => ({
     ...happening,
     message: `${viewer.username} ${sentence(happening.resource.name, keys.map(nameOf))}`,
   }));
 }
 
-async function draftsOf(
+async function draftEvents(
   viewer: ActivityActor,
   tx: Transaction,
   change: RowChange,
   whole: ReadonlySet<string>,
-): Promise<Draft[]> {
+): Promise<EventDraft[]> {
   const { row } = change;
-  if (row instanceof Team) return ofTeam(change, row);
+  if (row instanceof Team) return draftTeamEvents(change, row);
   if (row instanceof TeamMember)
-    return whole.has(row.teamId) ? [] : ofMember(viewer, change, row, await tx.em.findOne(Team, { id: row.teamId }));
+    return whole.has(row.teamId)
+      ? []
+      : draftMemberEvents(viewer, change, row, await tx.em.findOne(Team, { id: row.teamId }));
   if (row instanceof DatasetReference)
-    return whole.has(row.reportId) ? [] : ofReference(change, row, await tx.em.findOne(Report, { id: row.reportId }));
-  const kind = KINDS.find(({ entity }) => row.constructor === entity);
-  if (kind) return ofResource(kind, change, row as OwnedRow);
+    return whole.has(row.reportId)
+      ? []
+      : draftReferenceEvents(change, row, await tx.em.findOne(Report, { id: row.reportId }));
+  const kind = OWNED_KINDS.find(({ entity }) => row.constructor === entity);
+  if (kind) return draftResourceEvents(kind, change, row as OwnedRow);
   if (!(row instanceof Share || row instanceof TagAssignment) || whole.has(row.resourceId)) return [];
-  const owner = KINDS.find((one) => one.kind === row.kind);
+  const owner = OWNED_KINDS.find((one) => one.kind === row.kind);
   const resource = owner && (await tx.em.findOne<OwnedRow>(owner.entity, { id: row.resourceId }));
   if (!resource) return [];
-  return [row instanceof Share ? ofShare(change, row, resource) : ofTag(change, row, resource)];
+  return [row instanceof Share ? draftShareEvent(change, row, resource) : draftTagEvent(change, row, resource)];
 }
 
 /** Of every row; they say nothing of what people do. */
 const BOOKKEEPING = ['id', 'tenantId', 'version', 'createdAt', 'updatedAt'];
 
-function ofResource(
-  { kind, events = {}, silent = [] }: KindOf<OwnedRow>,
+function draftResourceEvents(
+  { kind, events = {}, silent = [] }: OwnedKind<OwnedRow>,
   { type, fields, before }: RowChange,
   row: OwnedRow,
-): Draft[] {
+): EventDraft[] {
   const draft = (
     event: ActivityEventName,
     data: Record<string, unknown>,
-    sentence: Draft['sentence'],
+    sentence: EventDraft['sentence'],
     keys: string[] = [],
-  ): Draft => ({ kind, resource: row, event, data, sentence, keys });
+  ): EventDraft => ({ kind, resource: row, event, data, sentence, keys });
   if (type !== 'update') return [draft(`${type}d`, {}, (name) => `${type}d ${name}`)];
 
-  const drafts: Draft[] = [];
+  const drafts: EventDraft[] = [];
   const rest = new Map<ActivityEventName, string[]>();
   for (const field of fields.filter((one) => !BOOKKEEPING.includes(one) && !silent.includes(one))) {
     if (field === 'ownerId')
@@ -103,20 +107,24 @@ function ofResource(
     drafts.push(
       draft(event, { fields: changed }, (name) =>
         event === 'updated'
-          ? `changed ${list(changed)} of ${name}`
+          ? `changed ${joinWords(changed)} of ${name}`
           : `changed the ${event.replace('.changed', '')} of ${name}`,
       ),
     );
   return drafts;
 }
 
-const LEVEL_WORDS: Record<number, string> = { [LEVEL.view]: 'View', [LEVEL.edit]: 'Edit', [LEVEL.admin]: 'Admin' };
+const SHARE_LEVEL_NAMES: Record<number, string> = {
+  [LEVEL.view]: 'View',
+  [LEVEL.edit]: 'Edit',
+  [LEVEL.admin]: 'Admin',
+};
 
-function ofShare(
+function draftShareEvent(
   { type }: RowChange,
   { kind, principal, accessLevel, datasetFilterId, restrictFields }: Share,
   resource: OwnedRow,
-): Draft {
+): EventDraft {
   const keys = [principal];
   if (type === 'delete')
     return {
@@ -134,17 +142,17 @@ function ofShare(
     event: 'shared',
     keys,
     data: { principalId: printPrincipal(principal), accessLevel },
-    sentence: (name, [whom]) => `shared ${part}${name} with ${whom} (${LEVEL_WORDS[accessLevel]})`,
+    sentence: (name, [whom]) => `shared ${part}${name} with ${whom} (${SHARE_LEVEL_NAMES[accessLevel]})`,
   };
 }
 
-const REFERENCE_WORDS = {
+const REFERENCE_SENTENCES = {
   create: (alias: string, name: string) => `attached the dataset ${alias} to ${name}`,
   update: (alias: string, name: string) => `changed the dataset ${alias} of ${name}`,
   delete: (alias: string, name: string) => `took the dataset ${alias} out of ${name}`,
 };
 
-function ofReference({ type }: RowChange, { alias }: DatasetReference, report: Report | null): Draft[] {
+function draftReferenceEvents({ type }: RowChange, { alias }: DatasetReference, report: Report | null): EventDraft[] {
   return report
     ? [
         {
@@ -153,13 +161,13 @@ function ofReference({ type }: RowChange, { alias }: DatasetReference, report: R
           event: 'updated',
           keys: [],
           data: { fields: ['datasetReferences'], alias },
-          sentence: (name) => REFERENCE_WORDS[type](alias, name),
+          sentence: (name) => REFERENCE_SENTENCES[type](alias, name),
         },
       ]
     : [];
 }
 
-const ofTag = ({ type }: RowChange, { kind, tagId }: TagAssignment, resource: OwnedRow): Draft => ({
+const draftTagEvent = ({ type }: RowChange, { kind, tagId }: TagAssignment, resource: OwnedRow): EventDraft => ({
   kind,
   resource,
   data: { tagId },
@@ -169,10 +177,10 @@ const ofTag = ({ type }: RowChange, { kind, tagId }: TagAssignment, resource: Ow
     : { event: 'tagged', sentence: (name, [tag]) => `tagged ${name} with ${tag}` }),
 });
 
-const ownFeed = ({ id, name }: Team) => ({ id, name, ownerId: `team:${id}` });
+const teamResource = ({ id, name }: Team) => ({ id, name, ownerId: `team:${id}` });
 
-function ofTeam({ type, fields }: RowChange, team: Team): Draft[] {
-  const common = { kind: 'team', resource: ownFeed(team), keys: [] } as const;
+function draftTeamEvents({ type, fields }: RowChange, team: Team): EventDraft[] {
+  const common = { kind: 'team', resource: teamResource(team), keys: [] } as const;
   if (type !== 'update')
     return [{ ...common, keys: [], event: `${type}d`, data: {}, sentence: (name) => `${type}d ${name}` }];
   const changed = fields.filter((one) => !BOOKKEEPING.includes(one));
@@ -183,20 +191,20 @@ function ofTeam({ type, fields }: RowChange, team: Team): Draft[] {
           keys: [],
           event: 'updated',
           data: { fields: changed },
-          sentence: (name) => `changed ${list(changed)} of ${name}`,
+          sentence: (name) => `changed ${joinWords(changed)} of ${name}`,
         },
       ]
     : [];
 }
 
-function ofMember(
+function draftMemberEvents(
   viewer: ActivityActor,
   { type }: RowChange,
   { userId, role }: TeamMember,
   team: Team | null,
-): Draft[] {
+): EventDraft[] {
   if (!team) return [];
-  const common = { kind: 'team' as const, resource: ownFeed(team), keys: [`user:${userId}`] };
+  const common = { kind: 'team' as const, resource: teamResource(team), keys: [`user:${userId}`] };
   if (type === 'delete')
     return [
       {
@@ -226,5 +234,5 @@ function ofMember(
 }
 
 /** `name`, `name and slug`, `name, slug and query`. */
-const list = (words: readonly string[]): string =>
+const joinWords = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' and ');

@@ -1,10 +1,10 @@
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
 import type { Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import type { KindOf } from './owned-kind.ts';
 
 /** Who did something. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
@@ -37,10 +37,10 @@ export const activityStatement = (
 });
 
 /** Says that somebody did the same to many resources of a kind, for what is done past the unit of work. `sentence` makes the message from a resource’s name. */
-export async function recordActivityForEach(
+export async function recordActivities(
   viewer: ActivityActor,
   tx: Transaction,
-  { kind }: Pick<KindOf<OwnedRow>, 'kind'>,
+  { kind }: Pick<OwnedKind<OwnedRow>, 'kind'>,
   event: ActivityEvent['event'],
   resources: readonly ActivityEvent['resource'][],
   sentence: (name: string) => string,
@@ -78,7 +78,7 @@ export async function recordRefreshActivity(
 }
 
 /** Words of principals, tags and folders by their keys, `user:<id>`, `team:<id>`, `tag:<id>`, `folder:<id>`. */
-export async function namesOf(
+export async function loadNames(
   tx: Pick<Transaction, 'query'>,
   tenantId: string,
   keys: readonly string[],

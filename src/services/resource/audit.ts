@@ -1,10 +1,10 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { Actor, AuditedRequest, AuditOutcome, Mutation } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query, Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { RowChange } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { KINDS } from './owned-kinds.ts';
 
 /** A caller as the log names them. */
 export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }: Viewer): Actor => ({
@@ -80,7 +80,7 @@ export function createdTarget({ kind, key }: Mutation, changes: readonly RowChan
 }
 
 const kindOf = ({ constructor }: object): string => {
-  const owned = KINDS.find(({ entity }) => entity === constructor);
+  const owned = OWNED_KINDS.find(({ entity }) => entity === constructor);
   return (
     owned?.kind ??
     (constructor.name === 'ApiToken' ? 'token' : constructor.name[0]!.toLowerCase() + constructor.name.slice(1))

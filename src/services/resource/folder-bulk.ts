@@ -1,14 +1,15 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { numbered } from '../../core/read/condition.ts';
-import { resolveIds, writable } from './access.ts';
-import { namesOf, recordActivityForEach } from './activity.ts';
-import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
+import { writable } from './access-filter.ts';
+import { loadNames, recordActivities } from './activity.ts';
+import { checkAcyclic, lockFolderTree, deleteFolderTrees } from './folder-tree.ts';
 import type { FolderInput } from './folder.ts';
-import { KINDS } from './owned-kinds.ts';
+import { resolveIds } from './resolve-ids.ts';
 
 /** What one call may name at most. */
 const MAX_ASSIGNMENTS = 1000;
@@ -32,8 +33,8 @@ export async function assign(
     const where =
       folderId === null
         ? null
-        : (await namesOf(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
-    for (const kind of KINDS) {
+        : (await loadNames(tx, tenantId, [`folder:${folderId.toLowerCase()}`]))(`folder:${folderId.toLowerCase()}`);
+    for (const kind of OWNED_KINDS) {
       const { table } = kind;
       // Rows are locked in the order of their ids, so that two who move the same ones wait for each other.
       const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
@@ -43,7 +44,7 @@ export async function assign(
           returning t.id, t.name, t.owner_id as "ownerId"`,
         values: [tenantId, ids, folderId, ...(rights?.params ?? [])],
       });
-      await recordActivityForEach(
+      await recordActivities(
         ctx.viewer,
         tx,
         kind,
@@ -78,16 +79,16 @@ export interface FolderChanges {
 export async function bulkUpdate(ctx: Context, changes: FolderChanges): Promise<void> {
   const { tenantId, userId } = ctx.viewer;
   const gone = distinct(changes.remove ?? []);
-  const added = (changes.add ?? []).map(checkedNew);
-  const updated = (changes.update ?? []).map(checkedChange);
+  const added = (changes.add ?? []).map(checkNewFolder);
+  const updated = (changes.update ?? []).map(checkFolderUpdate);
   if (gone.length + added.length + updated.length > MAX_ASSIGNMENTS)
     throw invalid('input', `must name at most ${MAX_ASSIGNMENTS} folders`);
   await ctx.transaction(async (tx) => {
-    await lockTree(tx, tenantId);
+    await lockFolderTree(tx, tenantId);
     await resolveIds(tx, tenantId, 'folder', gone);
-    await removeTrees(tx, tenantId, gone);
-    await insert(tx, tenantId, userId, added);
-    await change(tx, tenantId, updated);
+    await deleteFolderTrees(tx, tenantId, gone);
+    await insertFolders(tx, tenantId, userId, added);
+    await updateFolders(tx, tenantId, updated);
     await checkAcyclic(tx, tenantId, distinct([...added, ...updated].map(({ id }) => id)));
   });
 }
@@ -96,22 +97,27 @@ const lower = (id: string | null | undefined): string | null => id?.toLowerCase(
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 const present = (ids: readonly (string | null)[]): string[] => distinct(ids.filter((id) => id !== null));
 
-interface Addition {
+interface NewFolderRow {
   id: string;
   name: string;
   parent_id: string | null;
 }
 
-function checkedNew({ id, name, parentId }: NewFolder, index: number): Addition {
+function checkNewFolder({ id, name, parentId }: NewFolder, index: number): NewFolderRow {
   if (!isUuid(id)) throw invalid(`add.${index}.id`, 'must be a UUID');
   return { id: id.toLowerCase(), name: checkText(name, `add.${index}.name`), parent_id: lower(parentId) };
 }
 
 /** Parents may be among the additions, in any order: Postgres looks for them when the statement has ended. */
-async function insert(tx: Transaction, tenantId: string, userId: string, folders: readonly Addition[]): Promise<void> {
+async function insertFolders(
+  tx: Transaction,
+  tenantId: string,
+  userId: string,
+  folders: readonly NewFolderRow[],
+): Promise<void> {
   const ids = folders.map(({ id }) => id);
   const own = new Set(ids);
-  if (own.size < ids.length) throw taken(ids.find((id, index) => ids.indexOf(id) < index)!);
+  if (own.size < ids.length) throw idTaken(ids.find((id, index) => ids.indexOf(id) < index)!);
   await resolveIds(
     tx,
     tenantId,
@@ -124,19 +130,19 @@ async function insert(tx: Transaction, tenantId: string, userId: string, folders
     values: [tenantId, userId, JSON.stringify(folders)],
   });
   for (const { id } of made) own.delete(id);
-  for (const id of own) throw taken(id);
+  for (const id of own) throw idTaken(id);
 }
 
-const taken = (id: string) => conflict(`The id ${id} is already in use`);
+const idTaken = (id: string) => conflict(`The id ${id} is already in use`);
 
-interface Change {
+interface FolderUpdateRow {
   id: string;
   name: string | null;
   moves: boolean;
   parent_id: string | null;
 }
 
-function checkedChange({ id, name, parentId }: FolderChange, index: number): Change {
+function checkFolderUpdate({ id, name, parentId }: FolderChange, index: number): FolderUpdateRow {
   return {
     id: id.toLowerCase(),
     name: name === undefined ? null : checkText(name, `update.${index}.name`),
@@ -145,7 +151,7 @@ function checkedChange({ id, name, parentId }: FolderChange, index: number): Cha
   };
 }
 
-async function change(tx: Transaction, tenantId: string, changes: readonly Change[]): Promise<void> {
+async function updateFolders(tx: Transaction, tenantId: string, changes: readonly FolderUpdateRow[]): Promise<void> {
   const ids = changes.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) < index);
   if (twice) throw invalid('update', `names the folder ${twice} twice`);

@@ -1,13 +1,13 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { KINDS } from './owned-kinds.ts';
 
 /** Lets one at a time move and remove folders of a tenant: two moves that are harmless alone may make a cycle together. */
-export async function lockTree(tx: Transaction, tenantId: string): Promise<void> {
+export async function lockFolderTree(tx: Transaction, tenantId: string): Promise<void> {
   await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`folders:${tenantId}`] });
 }
 
-interface Place extends Record<string, unknown> {
+interface FolderNode extends Record<string, unknown> {
   id: string;
   name: string;
   parentId: string | null;
@@ -15,7 +15,7 @@ interface Place extends Record<string, unknown> {
 
 /** 400 naming a folder that lies within itself. A cycle always holds a folder that was just moved, so only those and what they lie in are looked at. */
 export async function checkAcyclic(tx: Transaction, tenantId: string, moved: readonly string[]): Promise<void> {
-  const places = await tx.query<Place>({
+  const places = await tx.query<FolderNode>({
     text: `with recursive up as (
         select id, name, parent_id from dws.folder where tenant_id = $1 and id = any($2)
         union select f.id, f.name, f.parent_id from up join dws.folder f on f.tenant_id = $1 and f.id = up.parent_id)
@@ -35,7 +35,7 @@ export async function checkAcyclic(tx: Transaction, tenantId: string, moved: rea
 }
 
 /** Deletes folders with all that lie in them; their content is in no folder afterwards, which changes its version. */
-export async function removeTrees(tx: Transaction, tenantId: string, ids: readonly string[]): Promise<void> {
+export async function deleteFolderTrees(tx: Transaction, tenantId: string, ids: readonly string[]): Promise<void> {
   const below = await tx.query<{ id: string }>({
     text: `with recursive down as (
         select id from dws.folder where tenant_id = $1 and id = any($2)
@@ -49,7 +49,7 @@ export async function removeTrees(tx: Transaction, tenantId: string, ids: readon
     text: `select id from dws.folder where tenant_id = $1 and id = any($2) order by id for update`,
     values: [tenantId, all],
   });
-  for (const { table } of KINDS) {
+  for (const { table } of OWNED_KINDS) {
     await tx.query({
       text: `update dws.${table} set folder_id = null, version = version + 1, updated_at = now() where tenant_id = $1 and folder_id = any($2)`,
       values: [tenantId, all],

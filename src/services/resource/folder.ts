@@ -1,11 +1,11 @@
 import { Folder } from '../../../entities/folder.ts';
 import type { Context } from '../../core/context.ts';
 import { checkText } from '../../core/input-checks.ts';
-import { resolveIds } from './access.ts';
-import { loadCreated, type CreatedKind } from './created-kind.ts';
-import { checkAcyclic, lockTree, removeTrees } from './folder-tree.ts';
+import { checkAcyclic, lockFolderTree, deleteFolderTrees } from './folder-tree.ts';
+import { resolveIds } from './resolve-ids.ts';
+import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
-export const FOLDER: CreatedKind<Folder> = {
+export const FOLDER: UnownedKind<Folder> = {
   entity: Folder,
   what: 'folder',
   table: 'folder',
@@ -36,8 +36,8 @@ export async function create(ctx: Context, input: FolderInput): Promise<string> 
 export async function update(ctx: Context, id: string, { name, parentId: given }: FolderInput): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    await lockTree(tx, tenantId);
-    const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:write', { ifMatch: ctx.ifMatch });
+    await lockFolderTree(tx, tenantId);
+    const folder = await loadUnowned(ctx, tx, FOLDER, id, 'folder:write', { ifMatch: ctx.ifMatch });
     if (name !== undefined) folder.name = checkText(name, 'name');
     const parentId = given === undefined ? (folder.parentId ?? null) : (given?.toLowerCase() ?? null);
     if (parentId === (folder.parentId ?? null)) return folder.id;
@@ -52,8 +52,8 @@ export async function update(ctx: Context, id: string, { name, parentId: given }
 export async function remove(ctx: Context, id: string): Promise<void> {
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
-    await lockTree(tx, tenantId);
-    const folder = await loadCreated(ctx, tx, FOLDER, id, 'folder:delete', { ifMatch: ctx.ifMatch });
-    await removeTrees(tx, tenantId, [folder.id]);
+    await lockFolderTree(tx, tenantId);
+    const folder = await loadUnowned(ctx, tx, FOLDER, id, 'folder:delete', { ifMatch: ctx.ifMatch });
+    await deleteFolderTrees(tx, tenantId, [folder.id]);
   });
 }

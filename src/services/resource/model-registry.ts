@@ -12,6 +12,7 @@ import { Folder } from '../../../entities/folder.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { Report } from '../../../entities/report.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
@@ -31,23 +32,23 @@ import { modelOf, type ModelExtras } from '../../adapters/database/model-of.ts';
 import { patternOf } from '../../core/read/list-arguments.ts';
 import type { Filter, Model, Relation } from '../../core/read/model.ts';
 import { MAX_CHILDREN, toMany, toOne } from '../../core/read/model.ts';
-import type { Kind } from '../../core/read/reader.ts';
+import type { EntityType } from '../../core/read/reader.ts';
 import { DRAFT_STALE } from '../dataset/draft-base.ts';
 import { FILTER_ACCESS, FILTER_USED } from '../dataset/saved-filter-model.ts';
 import { USER_SETTING_ACCESS, viewerSettings } from '../dataset/user-setting.ts';
 import { MEMBER_ACCESS } from '../datasource/suite.ts';
 import { SNAPSHOT_IDS } from '../report/dataset-reference-view.ts';
-import { readable, readableDatasets, readableThrough, fullyVisible } from './access.ts';
+import { readable, readableDatasets, readableThrough, fullyVisible } from './access-filter.ts';
 import { AUDIT_FILTERS } from './audit-log.ts';
-import { favorite, favoriteResources, ownFavorites } from './favorite-model.ts';
+import { favoriteFilter, favoriteResourceModel, ownFavoritesFilter } from './favorite-model.ts';
 import { ownNotifications, READ } from './notification.ts';
 import { REFERENCES } from './references.ts';
-import { tag, TAGS } from './tag-model.ts';
+import { tagFilter, TAGS_COLUMN } from './tag-model.ts';
 
-const model = (kind: Kind) => () => modelFor(kind);
+const model = (kind: EntityType) => () => modelFor(kind);
 
 /** The user or the team that a column names as a principal. */
-const principal = (kind: Kind, type: 'user' | 'team', column: string): Relation => ({
+const principal = (kind: EntityType, type: 'user' | 'team', column: string): Relation => ({
   kind: 'one',
   model: model(kind),
   join: `r.id = case when p.${column} like '${type}:%' then substr(p.${column}, 6)::uuid end`,
@@ -84,12 +85,12 @@ const owned = (more: ModelExtras = {}): ModelExtras => ({
     ...REFERENCES,
     ...more.relations,
   },
-  computed: { tags: TAGS, ...more.computed },
-  filters: { ownerId, tag, favorite, ...more.filters },
+  computed: { tags: TAGS_COLUMN, ...more.computed },
+  filters: { ownerId, tag: tagFilter, favorite: favoriteFilter, ...more.filters },
 });
 
 /** What the read path must be told of each kind beside what MikroORM knows: rights, relations, what is searched and sorted. */
-const EXTRAS = new Map<Kind, ModelExtras>([
+const EXTRAS = new Map<EntityType, ModelExtras>([
   [
     User,
     {
@@ -137,7 +138,7 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [AuditEvent, { text: [], sortable: ['createdAt'], order: '-createdAt', filters: AUDIT_FILTERS }],
   [Tag, {}],
   [TagAssignment, { relations: { tag: toOne(model(Tag), 'tag_id') } }],
-  [Favorite, { accessFilter: ownFavorites }],
+  [Favorite, { accessFilter: ownFavoritesFilter }],
   [
     Folder,
     {
@@ -217,18 +218,19 @@ const EXTRAS = new Map<Kind, ModelExtras>([
   [App, owned({ sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'] })],
 ]);
 
-const models = new Map<Kind, Model>();
+const models = new Map<EntityType, Model>();
 
 /** Takes over what MikroORM found out about the entities. The entities are the same for every database, so once is enough. */
 export function useMetadata(orm: MikroORM): void {
   if (models.size) return;
-  for (const [kind, extras] of EXTRAS)
+  const ownedKinds = OWNED_KINDS.map(({ entity }): [EntityType, ModelExtras] => [entity as EntityType, owned()]);
+  for (const [kind, extras] of new Map([...ownedKinds, ...EXTRAS]))
     models.set(kind, modelOf(orm.getMetadata().get(kind as never), { schema: 'dws', ...extras }, modelFor));
-  models.set(FavoriteResource, favoriteResources);
+  models.set(FavoriteResource, favoriteResourceModel);
 }
 
 /** The model of a stored type. */
-export function modelFor(kind: Kind): Model {
+export function modelFor(kind: EntityType): Model {
   const found = models.get(kind);
   if (!found) throw new Error(`The read path does not know ${kind.name}`);
   return found;

@@ -9,7 +9,7 @@ import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Filter } from '../../core/read/model.ts';
-import { checkVersion } from './access.ts';
+import { checkVersion } from './load-resource.ts';
 
 /** What users are told. */
 export interface News {

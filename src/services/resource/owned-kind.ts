@@ -1,72 +1,43 @@
-import type { EntityClass } from '@mikro-orm/core';
+import type { UpdateOwnedInput } from '../../../entities/owned-input.ts';
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
-import type { ActivityEventName } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused, slugTaken } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
-import { LEVEL, levelAllows, type Kind, type ResourcePermission } from '../../core/permissions.ts';
+import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
-import {
-  checkSlug,
-  freeSlug,
-  resolveIds,
-  accessLevelInTransaction,
-  ownershipLevel,
-  load,
-  principalOf,
-} from './access.ts';
-import { retag, tagNew } from './tag-assignment.ts';
-
-/** Declares a kind that people own: everything that all kinds have in common works from this. */
-export interface KindOf<T extends OwnedRow> {
-  entity: EntityClass<T>;
-  /** The word before the colon of its permissions. */
-  kind: Kind;
-  /** What errors call it. */
-  what: string;
-  table: string;
-  /** What a change of a field is called in the activity of a resource, where that is not `updated`. */
-  events?: Readonly<Record<string, ActivityEventName>>;
-  /** Fields that follow others, of which the activity says nothing. */
-  silent?: readonly string[];
-  /** Its rows may be parts of another, which decides who sees them: the relation `parent`. */
-  hasParents?: boolean;
-}
+import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
+import { load } from './load-resource.ts';
+import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
+import { checkSlug, reserveSlug } from './resource-slug.ts';
+import { replaceTags, addTags } from './tag-assignment.ts';
 
 /** What the read path must bring of a row for the viewer's level on it. */
-export const accessLevelColumns = ({ hasParents }: Pick<KindOf<OwnedRow>, 'hasParents'>): string[] => [
+export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'hasParents'>): string[] => [
   'id',
   'ownerId',
   ...(hasParents ? ['parent.id', 'parent.ownerId'] : []),
 ];
 
-/** The input that all kinds share. */
-export interface OwnedInput {
-  name?: string | null;
-  slug?: string | null;
-  description?: string | null;
-  ownerId?: string | null;
-  folderId?: string | null;
-  tags?: string[] | null;
-}
+export type OwnedInput = UpdateOwnedInput;
 
 /** A new row of the kind with its common fields checked and filled; `rest` are the fields of its own. */
 export async function createOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
-  input: OwnedInput,
+  kind: OwnedKind<T>,
+  input: UpdateOwnedInput,
   rest: Partial<T>,
 ): Promise<T> {
   const { tenantId, userId } = ctx.viewer;
   const name = checkText(input.name, 'name');
-  const ownerId = input.ownerId ? await principalOf(tx, tenantId, input.ownerId) : `user:${userId}`;
+  const ownerId = input.ownerId ? await resolvePrincipal(tx, tenantId, input.ownerId) : `user:${userId}`;
   checkNewOwner(ctx, ownerId);
   const slug = input.slug
-    ? await takeSlug(tx, tenantId, kind.table, input.slug)
-    : await freeSlug(tx, tenantId, kind.table, slugOf(name));
-  const folderId = await folderOf(tx, tenantId, input.folderId);
+    ? await reserveExactSlug(tx, tenantId, kind.table, input.slug)
+    : await reserveSlug(tx, tenantId, kind.table, slugOf(name));
+  const folderId = await resolveFolder(tx, tenantId, input.folderId);
 
   const common: Partial<OwnedRow> = {
     tenantId,
@@ -78,7 +49,7 @@ export async function createOwned<T extends OwnedRow>(
   };
   const row = tx.em.create(kind.entity, { ...rest, ...common } as never, { partial: true }) as T;
   tx.em.persist(row);
-  await tagNew(ctx, tx, kind, row, input.tags ?? []);
+  await addTags(ctx, tx, kind, row, input.tags ?? []);
   return row;
 }
 
@@ -86,9 +57,9 @@ export async function createOwned<T extends OwnedRow>(
 export async function updateOwned<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   row: T,
-  input: OwnedInput,
+  input: UpdateOwnedInput,
 ): Promise<T> {
   const { slug, ownerId, folderId, name, description, tags } = input;
   assignPresent<OwnedRow>(
@@ -101,10 +72,11 @@ export async function updateOwned<T extends OwnedRow>(
   );
   if (slug === null) throw invalid('slug', 'must not be null');
   if (ownerId === null) throw invalid('ownerId', 'must not be null');
-  if (slug !== undefined && slug !== row.slug) row.slug = await takeSlug(tx, ctx.viewer.tenantId, kind.table, slug);
+  if (slug !== undefined && slug !== row.slug)
+    row.slug = await reserveExactSlug(tx, ctx.viewer.tenantId, kind.table, slug);
   if (folderId !== undefined && folderId !== (row.folderId ?? null))
-    row.folderId = await folderOf(tx, ctx.viewer.tenantId, folderId);
-  if (tags !== undefined) await retag(ctx, tx, kind, row, tags ?? []);
+    row.folderId = await resolveFolder(tx, ctx.viewer.tenantId, folderId);
+  if (tags !== undefined) await replaceTags(ctx, tx, kind, row, tags ?? []);
   if (ownerId !== undefined) await changeOwner(ctx, tx, kind, row, ownerId);
   return row;
 }
@@ -112,7 +84,7 @@ export async function updateOwned<T extends OwnedRow>(
 /** Gives a resource to another principal. Answers its id. */
 export async function setOwner<T extends OwnedRow>(
   ctx: Context,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   id: string,
   ownerId: string,
 ): Promise<string> {
@@ -129,11 +101,11 @@ export async function setOwner<T extends OwnedRow>(
 export async function changeOwner<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   row: T,
   given: string,
 ): Promise<void> {
-  const ownerId = await principalOf(tx, ctx.viewer.tenantId, given);
+  const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, given);
   if (ownerId === row.ownerId) return;
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
@@ -148,13 +120,13 @@ export function checkNewOwner(ctx: Context, ownerId: string): void {
     throw refused(`Handing something to a team needs the role memberPlus there`);
 }
 
-async function takeSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
-  if ((await freeSlug(tx, tenantId, table, checkSlug(slug))) !== slug) throw slugTaken({ slug });
+async function reserveExactSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
+  if ((await reserveSlug(tx, tenantId, table, checkSlug(slug))) !== slug) throw slugTaken({ slug });
   return slug;
 }
 
 /** The folder that an input names, which stays until the transaction ends; null for none, 404 when the tenant has no such. */
-async function folderOf(
+async function resolveFolder(
   tx: Transaction,
   tenantId: string,
   folderId: string | null | undefined,
@@ -163,5 +135,3 @@ async function folderOf(
   await resolveIds(tx, tenantId, 'folder', [folderId]);
   return folderId.toLowerCase();
 }
-
-export { load };

@@ -2,7 +2,7 @@ import type { Query } from '../../core/database.ts';
 import { tooLarge } from '../../core/errors.ts';
 
 /** Bytes that a tenant's datasets and files take, without the dataset whose rows are about to be replaced. */
-export async function bytesUsed(
+export async function loadBytesUsed(
   tx: { query: Query },
   tenantId: string,
   exceptDataset: string | null = null,
@@ -23,6 +23,6 @@ export async function checkQuota(
   exceptDataset: string | null = null,
 ): Promise<void> {
   if (quota === 0) return;
-  const total = (await bytesUsed(tx, tenantId, exceptDataset)) + adding;
+  const total = (await loadBytesUsed(tx, tenantId, exceptDataset)) + adding;
   if (total > quota) throw tooLarge(`Datasets and files would take ${total} bytes; the quota is ${quota}`);
 }

@@ -1,16 +1,17 @@
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
-import { LEVEL, type Kind } from '../../core/permissions.ts';
+import { LEVEL, type ResourceKind } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Column, Model, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
-import { ownershipLevel, readable, sharedLevels } from './access.ts';
+import { readable } from './access-filter.ts';
+import { ownershipLevel, loadSharedLevels } from './access-level.ts';
 
 /** That rows of one table use resources. One line makes a use known to `…/references` and, where it `blocks`, to deletion. */
-interface Use {
+interface ResourceUse {
   /** The kind of the user `u`. */
-  kind: Kind;
+  kind: ResourceKind;
   from: string;
   /** The column that holds the id of what is used. */
   used: string;
@@ -22,7 +23,7 @@ interface Use {
   owner?: 'null::text';
 }
 
-const USES: readonly Use[] = [
+const USES: readonly ResourceUse[] = [
   { kind: 'query', from: 'dws.saved_query u', used: 'u.datasource_id', blocks: true },
   { kind: 'dataset', from: 'dws.dataset u', used: 'u.datasource_id', blocks: true, part: 'u.parent_id is not null' },
   { kind: 'dataset', from: 'dws.dataset u', used: 'u.query_id', blocks: true, part: 'u.parent_id is not null' },
@@ -46,7 +47,7 @@ const USES: readonly Use[] = [
 ];
 
 /** The users of resources, each once for whatever it uses. */
-const usersOf = (uses: readonly Use[], parts: boolean): string =>
+const usersSql = (uses: readonly ResourceUse[], parts: boolean): string =>
   uses
     .map(
       ({ kind, from, used, part, owner = 'u.owner_id' }) =>
@@ -61,11 +62,11 @@ const readableUsers: AccessFilter = (viewer) => {
   return rule && { sql: `r.owner_id is null or ${rule.sql}`, params: rule.params };
 };
 
-const references = (rights?: AccessFilter): Model => ({
+const referenceModel = (rights?: AccessFilter): Model => ({
   name: 'Reference',
   what: 'reference',
   tenant: 'tenant_id',
-  table: `(${usersOf(USES, false)})`,
+  table: `(${usersSql(USES, false)})`,
   columns: {
     id: column('id', 'uuid'),
     kind: column('kind', 'text'),
@@ -81,7 +82,7 @@ const references = (rights?: AccessFilter): Model => ({
   accessFilter: rights,
 });
 
-const [visible, all] = [references(readableUsers), references()];
+const [visible, all] = [referenceModel(readableUsers), referenceModel()];
 
 /** What uses a resource: as far as the viewer may read it, and all of it for counting alone. */
 export const REFERENCES: Readonly<Record<'references' | 'allReferences', Relation>> = {
@@ -89,7 +90,7 @@ export const REFERENCES: Readonly<Record<'references' | 'allReferences', Relatio
   allReferences: toMany(() => all, 'used_id', 'kind,name'),
 };
 
-interface User extends Record<string, unknown> {
+interface ResourceUser extends Record<string, unknown> {
   id: string;
   kind: string;
   name: string;
@@ -99,19 +100,19 @@ interface User extends Record<string, unknown> {
 /** How many users of a resource an error names. */
 const NAMED = 20;
 
-const BLOCKING = usersOf(
+const BLOCKING = usersSql(
   USES.filter(({ blocks }) => blocks),
   true,
 );
 
 /** 409 listing what uses a resource, by kind and name; of what the caller may not read only the number is told. */
-export async function checkUnused(ctx: Context, tx: Transaction, kind: Kind, id: string): Promise<void> {
-  const users = await tx.query<User>({
+export async function checkUnused(ctx: Context, tx: Transaction, kind: ResourceKind, id: string): Promise<void> {
+  const users = await tx.query<ResourceUser>({
     text: `select id, kind, name, owner_id as "ownerId" from (${BLOCKING}) u where tenant_id = $1 and used_id = $2 order by kind, name`,
     values: [ctx.viewer.tenantId, id],
   });
   if (users.length === 0) return;
-  const shared = await sharedLevels(
+  const shared = await loadSharedLevels(
     tx.query,
     ctx.viewer,
     users.map((user) => user.id),

@@ -3,11 +3,11 @@ import { badInput, type ValidationIssue, type ApiError } from '../../core/errors
 
 /** 400 for a value that does not fit its JSON Schema: each complaint names the path below `root`, and no value. */
 export function schemaError(errors: readonly ErrorObject[], root: string): ApiError {
-  const validation = errors.map((error) => complaint(error, root));
+  const validation = errors.map((error) => issueOf(error, root));
   return badInput(validation[0]!.message, { validation });
 }
 
-function complaint({ keyword, instancePath, params, message }: ErrorObject, root: string): ValidationIssue {
+function issueOf({ keyword, instancePath, params, message }: ErrorObject, root: string): ValidationIssue {
   const named =
     keyword === 'required'
       ? params.missingProperty
@@ -15,10 +15,10 @@ function complaint({ keyword, instancePath, params, message }: ErrorObject, root
         ? params.additionalProperty
         : undefined;
   const path = [root, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [String(named)])];
-  return { path, message: `${path.join('.')} ${said(keyword, params) ?? message}`, code: keyword };
+  return { path, message: `${path.join('.')} ${messageOf(keyword, params) ?? message}`, code: keyword };
 }
 
-function said(keyword: string, params: ErrorObject['params']): string | undefined {
+function messageOf(keyword: string, params: ErrorObject['params']): string | undefined {
   switch (keyword) {
     case 'required':
       return 'is required';

@@ -1,4 +1,5 @@
 import { Folder } from '../../../entities/folder.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { Suite } from '../../../entities/suite.ts';
 import { Tag } from '../../../entities/tag.ts';
 import { Team } from '../../../entities/team.ts';
@@ -7,14 +8,13 @@ import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { numbered } from '../../core/read/condition.ts';
 import { DEFAULT_LIMIT, limitOf, startOf } from '../../core/read/list-arguments.ts';
-import type { Kind } from '../../core/read/reader.ts';
-import { normaliseWords } from '../../core/search-words.ts';
-import { readable } from './access.ts';
-import { KINDS } from './owned-kinds.ts';
+import type { EntityType } from '../../core/read/reader.ts';
+import { parseSearchWords } from '../../core/search-words.ts';
+import { readable } from './access-filter.ts';
 
 /** What can be found, by the word of its kind: all that people own, and what everybody in the tenant may read. */
-export const SEARCHABLE: Readonly<Record<string, Kind>> = {
-  ...Object.fromEntries(KINDS.map(({ kind, entity }) => [kind, entity as Kind])),
+export const SEARCHABLE_TYPES: Readonly<Record<string, EntityType>> = {
+  ...Object.fromEntries(OWNED_KINDS.map(({ kind, entity }) => [kind, entity as EntityType])),
   team: Team,
   folder: Folder,
   suite: Suite,
@@ -23,7 +23,7 @@ export const SEARCHABLE: Readonly<Record<string, Kind>> = {
 };
 
 /** Something that was found. `score` is 1 for a name that is `q`, 0.8 for one that begins so, 0.6 where all words are in the name, 0.4 elsewhere, 0.2 where only similar words are. */
-export interface Hit extends Record<string, unknown> {
+export interface SearchRow extends Record<string, unknown> {
   kind: string;
   id: string;
   name: string;
@@ -36,7 +36,7 @@ export interface Hit extends Record<string, unknown> {
   score: number;
 }
 
-export interface Search {
+export interface SearchArguments {
   q: string;
   kinds?: readonly string[] | null;
   /** 1 to 1000, 30 by default. */
@@ -49,12 +49,12 @@ const MAX_QUERY_CHARACTERS = 500;
 /** What the viewer may read and that holds all words of `q`, the best first: one statement. 400 when `q` holds no word. */
 export async function search(
   { query, viewer }: Context,
-  { q, kinds, limit, start }: Search,
-): Promise<{ items: Hit[]; start: number; count: number; total: number }> {
+  { q, kinds, limit, start }: SearchArguments,
+): Promise<{ items: SearchRow[]; start: number; count: number; total: number }> {
   if (q.length > MAX_QUERY_CHARACTERS || q.includes('\0'))
     throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
-  if (normaliseWords(q).length === 0) throw invalid('q', 'must hold a word');
-  const wanted = kinds ?? Object.keys(SEARCHABLE);
+  if (parseSearchWords(q).length === 0) throw invalid('q', 'must hold a word');
+  const wanted = kinds ?? Object.keys(SEARCHABLE_TYPES);
   const rule = readable(viewer);
   const allowed = rule ? ` and (r.owner_id is null or ${numbered(rule, 4)})` : '';
   const from = startOf(start);
@@ -63,7 +63,7 @@ export async function search(
   const values = [viewer.tenantId, q, wanted, ...(rule?.params ?? [])];
 
   // All that matches has to be ranked anyhow, so counting it costs next to nothing.
-  const rows = await query<Hit & { total?: number }>({
+  const rows = await query<SearchRow & { total?: number }>({
     text: `select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score, to_char(e.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", p.total
       from (select r.*, count(*) over ()::int as total ${matches} order by r.score desc, r.folded, r.id limit ${most} offset $${values.length + 1}) p
       join dws.search_entry e on e.tenant_id = $1 and e.kind = p.kind and e.id = p.id order by p.score desc, p.folded, p.id`,

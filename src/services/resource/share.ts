@@ -1,3 +1,4 @@
+import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { ShareInput } from '../../../entities/share-input.ts';
 import { Share } from '../../../entities/share.ts';
@@ -6,8 +7,9 @@ import { notFound, refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, accessLevelInTransaction, load, principalOf } from './access.ts';
-import type { KindOf } from './owned-kind.ts';
+import { accessLevelInTransaction } from './access-level.ts';
+import { checkVersion, load } from './load-resource.ts';
+import { resolvePrincipal } from './resolve-ids.ts';
 
 /** What a kind's shares say beside the level, checked and put into the share. */
 export type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
@@ -15,7 +17,7 @@ export type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Pr
 /** Gives a principal a level on a resource, or changes it. Nobody grants above their own level (contract 3). Answers the share's id. */
 export function set<T extends OwnedRow>(
   ctx: Context,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   id: string,
   principalId: string,
   { accessLevel }: ShareInput,
@@ -27,7 +29,7 @@ export function set<T extends OwnedRow>(
     const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('Nobody grants a level above their own');
-    const principal = await principalOf(tx, tenantId, principalId);
+    const principal = await resolvePrincipal(tx, tenantId, principalId);
     const present = await tx.em.findOne(Share, { resourceId: resource.id, principal });
     checkVersion(ctx, 'share', present?.version ?? 0);
     const share =
@@ -50,7 +52,7 @@ const isShareLevel = (level: number): level is ShareLevel =>
 /** Takes a principal's share away; what ownership gives stays. */
 export async function remove<T extends OwnedRow>(
   ctx: Context,
-  kind: KindOf<T>,
+  kind: OwnedKind<T>,
   id: string,
   principalId: string,
 ): Promise<void> {
@@ -58,7 +60,7 @@ export async function remove<T extends OwnedRow>(
     const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     const share = await tx.em.findOne(Share, {
       resourceId: resource.id,
-      principal: await principalOf(tx, ctx.viewer.tenantId, principalId),
+      principal: await resolvePrincipal(tx, ctx.viewer.tenantId, principalId),
     });
     if (!share) throw notFound({ what: 'share', id: principalId });
     checkVersion(ctx, 'share', share.version);
@@ -67,11 +69,11 @@ export async function remove<T extends OwnedRow>(
 }
 
 /** One principal's share on a resource that the caller reads, as values that only it has. 404 when the principal is nobody. */
-export const keyOf = async (
+export const findKey = async (
   ctx: Context,
   resourceId: string,
   principalId: string,
 ): Promise<{ resourceId: string; principal: string }> => ({
   resourceId,
-  principal: await ctx.transaction((tx) => principalOf(tx, ctx.viewer.tenantId, principalId)),
+  principal: await ctx.transaction((tx) => resolvePrincipal(tx, ctx.viewer.tenantId, principalId)),
 });

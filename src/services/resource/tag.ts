@@ -4,9 +4,9 @@ import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { loadCreated, type CreatedKind } from './created-kind.ts';
+import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
-export const TAG: CreatedKind<Tag> = { entity: Tag, what: 'tag', table: 'tag' };
+export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag', table: 'tag' };
 
 export interface TagInput {
   name?: string | null;
@@ -18,7 +18,7 @@ export interface TagInput {
 export async function create(ctx: Context, input: TagInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const name = await freeName(tx, tenantId, input.name);
+    const name = await reserveName(tx, tenantId, input.name);
     const tag = tx.em.create(
       Tag,
       {
@@ -38,11 +38,11 @@ export async function create(ctx: Context, input: TagInput): Promise<string> {
 /** Changes a tag, wherever it is assigned. Answers the id. */
 export async function update(ctx: Context, id: string, { name, color, description }: TagInput): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const tag = await loadCreated(ctx, tx, TAG, id, 'tag:edit', { ifMatch: ctx.ifMatch });
+    const tag = await loadUnowned(ctx, tx, TAG, id, 'tag:edit', { ifMatch: ctx.ifMatch });
     assignPresent<Tag>(
       tag,
       {
-        name: name === undefined ? undefined : await freeName(tx, ctx.viewer.tenantId, name, tag.id),
+        name: name === undefined ? undefined : await reserveName(tx, ctx.viewer.tenantId, name, tag.id),
         color: color === undefined ? undefined : checkColor(color),
         description: description === undefined ? undefined : checkOptionalText(description, 'description'),
       },
@@ -55,12 +55,12 @@ export async function update(ctx: Context, id: string, { name, color, descriptio
 /** Deletes a tag and takes it off every resource. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadCreated(ctx, tx, TAG, id, 'tag:delete', { ifMatch: ctx.ifMatch }));
+    tx.em.remove(await loadUnowned(ctx, tx, TAG, id, 'tag:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 
 /** A name that no other tag of the tenant has. Lists are filtered by id or name, so that no name may look like an id. */
-async function freeName(
+async function reserveName(
   tx: Transaction,
   tenantId: string,
   given: string | null | undefined,

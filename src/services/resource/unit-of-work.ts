@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { activityEventsOf } from './activity-events.ts';
+import { collectActivityEvents } from './activity-events.ts';
 import { activityStatement } from './activity.ts';
 import { actorOf, AUDIT_VALUES, auditStatement, createdTarget } from './audit.ts';
 
@@ -8,7 +8,7 @@ import { actorOf, AUDIT_VALUES, auditStatement, createdTarget } from './audit.ts
  * A unit of work of a viewer. What it did to resources becomes activities, and the mutation that asked for it an event of the audit log, in the same
  * transaction: none is there without the other, and nobody's service has to think of it. Of several units of work of a mutation the first takes the event.
  */
-export async function unitOfWork<T>(
+export async function runUnitOfWork<T>(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -18,7 +18,7 @@ export async function unitOfWork<T>(
     return await platform.database.transaction(viewer.tenantId, async (tx) => {
       const result = await work(tx);
       await tx.em.flush();
-      const happenings = await activityEventsOf(viewer, tx);
+      const happenings = await collectActivityEvents(viewer, tx);
       if (mutation && !mutation.recorded) {
         mutation.recorded = takes = true;
         mutation.resourceId ??= createdTarget(mutation, tx.changes());

@@ -5,9 +5,9 @@ import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { loadRestrictions } from '../dataset/dataset-restriction.ts';
-import { sharedLevels } from './access.ts';
+import { loadSharedLevels } from './access-level.ts';
 import { modelFor } from './model-registry.ts';
-import { unitOfWork } from './unit-of-work.ts';
+import { runUnitOfWork } from './unit-of-work.ts';
 
 /** The context of a request. Without a viewer its tenant-bound parts refuse with 401; the guard lets only public fields meet that. */
 export function contextFor(
@@ -34,10 +34,10 @@ export function viewerContext(
     viewer,
     ifMatch,
     query,
-    sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)),
+    sharedLevel: batched((ids) => loadSharedLevels(query, viewer, ids)),
     restriction: batched((ids) => loadRestrictions(query, viewer, ids)),
     read: createReader(query, viewer, modelFor),
-    transaction: (work) => unitOfWork({ platform, viewer, request }, work),
+    transaction: (work) => runUnitOfWork({ platform, viewer, request }, work),
   };
 }
 

@@ -5,7 +5,7 @@ import { isRestricted } from '../../core/permissions.ts';
 import { componentOf, visibleConfig, type IsVisible, type VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { visibleFields, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { accessLevel } from '../resource/access.ts';
+import { accessLevel } from '../resource/access-level.ts';
 import { schemaError } from '../resource/schema-validation.ts';
 
 // The format `field` is not checked: a dataset may have no fields yet. Unknown fields are errors of the visual's

@@ -9,9 +9,9 @@ import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { componentOf, restoreHiddenFields, type IsVisible } from '../../core/visual/component.ts';
 import { VIEW_COLUMNS } from '../dataset/dataset-view.ts';
-import { checkVersion, load } from '../resource/access.ts';
 import { assignInput } from '../resource/assign-input.ts';
 import { copyRow } from '../resource/copy-row.ts';
+import { checkVersion, load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkConfig, fieldVisibility } from './visual-config.ts';
 

@@ -5,10 +5,10 @@ import type { LoadStatements } from './load-statements.ts';
 import type { StagedSize } from './stage-rows.ts';
 import type { LoadedField } from './staging-types.ts';
 
-/** Bytes of rows that are sorted at once: DuckDB's sort keeps the texts of its rows in memory. */
+/** Bytes of rows that are sorted at once: DuckDB's sort stores the texts of its rows in memory. */
 const SORTED_BYTES = 16 << 20;
 
-/** Runs the flow over `staged.data` into `made.data`; answers the fields with the types that came of it. */
+/** Runs the flow over `staged.data` into `made.data` and returns the resulting fields with their types. */
 export async function applyFlow(
   statements: LoadStatements,
   plan: LoadPlan,
@@ -28,7 +28,7 @@ export async function applyFlow(
     )
     .join(', ');
   const order = flow.order.length === 1 ? '' : ` ORDER BY ${flow.order.join(', ')}`;
-  // Rows in the order of the source come out of a scan in that order: only a flow that sorts needs a sort.
+  // A scan returns rows in the order of the source, so only a flow that sorts needs a sort.
   if (order === '' || size.bytes <= SORTED_BYTES)
     await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM ${flow.from}${order}`);
   else await sortInPieces(statements, flow, select, Math.ceil(size.rows / Math.ceil(size.bytes / SORTED_BYTES)));
@@ -38,7 +38,7 @@ export async function applyFlow(
   return fields.map((field) => ({ ...field, sqlType: types.get(field.column)! }));
 }
 
-/** Sorts the row numbers alone, then fetches the rows in their new order, piece by piece. */
+/** Sorts only the row numbers, then fetches the rows in their new order, piece by piece. */
 async function sortInPieces(
   statements: LoadStatements,
   flow: ReturnType<typeof compileFlow>,

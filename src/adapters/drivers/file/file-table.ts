@@ -6,18 +6,22 @@ import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
 
-/** A file as SQL: what reads its values as texts, and where each column's text is. */
+/** A file as SQL: the source of its values as texts, and the text of each column. */
 interface TextTable {
   from: string;
   columns: {
     name: string;
-    /** Null where the text says nothing for any type but text. */ text: string;
+    /** Null where the value is missing for any type but text. */
+    text: string;
     raw: string;
     json: boolean;
   }[];
 }
 
-/** Makes the view `data` of a file, and answers its columns. @throws badInput for what cannot be read so. */
+/**
+ * Creates the view `data` of a file and returns its columns. Throws BAD_USER_INPUT when the file cannot be read as
+ * configured.
+ */
 export async function createTable(
   session: DuckdbSession,
   path: string,
@@ -36,22 +40,25 @@ export async function createTable(
   return columns;
 }
 
-/** Finds out how a CSV file is written: the first dialect in which it can be read to its end. @throws badInput with what is wrong in the likeliest. */
+/**
+ * Determines the dialect of a CSV file: the first one in which it can be read to its end. Throws BAD_USER_INPUT with
+ * the error of the most likely one.
+ */
 export async function recogniseCsv(session: DuckdbSession, path: string): Promise<Omit<FileConfig, 'format'>> {
   const { text, whole } = headOf(path);
-  let complaint: unknown;
+  let firstError: unknown;
   for (const { names, ...dialect } of sniffCsv(text, whole)) {
     try {
       const columns = await typedColumns(session, csvTable(path, { format: 'csv' }, { names, ...dialect }));
       return { ...dialect, columns };
     } catch (error) {
-      complaint ??= error;
+      firstError ??= error;
     }
   }
-  throw complaint;
+  throw firstError;
 }
 
-/** Config before what the file itself says. */
+/** Returns the dialect, where configuration precedes recognition. */
 function dialectOf(path: string, { delimiter, quote, escape, skip, header, columns }: FileConfig): CsvDialect {
   if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
     return {
@@ -96,7 +103,7 @@ async function jsonTable(session: DuckdbSession, path: string, { format, columns
   };
 }
 
-/** The keys of the objects, in the order in which they first occur. */
+/** Returns the keys of the objects in the order of their first occurrence. */
 async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]> {
   const [odd] = await session.rows(
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
@@ -137,7 +144,7 @@ async function typedColumns(session: DuckdbSession, { from, columns }: TextTable
   }));
 }
 
-/** A number and its text are different things in JSON: only values of one kind become more than text. */
+/** A number and its text differ in JSON: only values of one kind become more than text. */
 function candidatesOf(kinds: string[]): Candidate[] {
   if (kinds.length === 0) return [];
   if (kinds.every((kind) => kind === 'BOOLEAN')) return ['BOOLEAN'];

@@ -18,7 +18,7 @@ export interface WrittenColumn {
 
 const T = DuckDBTypeId;
 const asText = (value: string) => `cast(${value} as VARCHAR)`;
-/** DuckDB writes `(BC)`, everybody else `BC`. */
+/** DuckDB writes `(BC)`, other systems `BC`. */
 const asDate = (value: string) => `replace(${asText(value)}, ' (BC)', ' BC')`;
 const asMoment = (value: string) => asDate(`cast(${value} as TIMESTAMP)`);
 const asUtc = (value: string) => `(${value} at time zone 'UTC')`;
@@ -32,7 +32,10 @@ const plain = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>, write
 const DIGITS = { type: 'number' as const, storage: { kind: 'decimal' } as Storage, write: asText };
 const MOMENT = plain('datetime', 'timestamp', asMoment);
 
-/** What DuckDB's types become (contract, section 7). Everything without an entry (enum, uuid, time, interval, bit …) is a string. */
+/**
+ * Field types for DuckDB's types (docs/contract.md#fields). Types without an entry (enum, uuid, time, interval, bit …)
+ * become strings.
+ */
 const TYPES: Partial<Record<DuckDBTypeId, ReturnType<typeof plain>>> = {
   [T.BOOLEAN]: plain('boolean', 'boolean'),
   [T.TINYINT]: plain('integer', 'int32'),
@@ -75,7 +78,10 @@ function written(type: DuckDBType): ReturnType<typeof plain> {
   return TYPES[type.typeId] ?? STRING;
 }
 
-/** A value that `to_json` writes as JSON and as the rest of the service would: no NaN, bytes in base64, times in UTC with a `Z`. */
+/**
+ * SQL of a value that `to_json` prints as the rest of the service would: no NaN, bytes in base64, times in UTC with a
+ * `Z`.
+ */
 function jsonReady(type: DuckDBType, value: string, depth: number): string {
   const item = `x${depth}`;
   switch (type.typeId) {
@@ -114,10 +120,13 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
 
 const isoMoment = (value: string) => `strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
 
-/** Whether a written value may hold what the dialect gives a meaning to. */
+/** Whether a written value may contain characters with a meaning in the dialect. */
 const mayNeedQuotes = ({ storage }: Omit<Column, 'name'>) => storage.kind === 'text' || storage.kind === 'json';
 
-/** SQL of a whole record in the one CSV dialect. Texts always stand in quotes, so that an empty one, `\N` and line breaks are what they are. */
+/**
+ * SQL of a whole record in the common CSV dialect. Texts are always quoted, so that empty ones, `\N` and line breaks
+ * are preserved.
+ */
 export function recordOf(columns: WrittenColumn[], names: string[]): string {
   const values = columns.map(({ column, write }, i) => {
     const text = write(names[i]!);

@@ -7,14 +7,14 @@ import { isUuid } from '../../core/id.ts';
 import type { GlobalPermission, ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { checkVersion, type ExpectedVersion } from './access.ts';
+import { checkVersion, type ExpectedVersion } from './load-resource.ts';
 
-export interface CreatedRow extends TenantRow {
+export interface UnownedRow extends TenantRow {
   creatorId?: string | null;
 }
 
 /** Declares a kind that nobody owns: everybody in the tenant reads it, whoever made it and superusers change it. */
-export interface CreatedKind<T extends CreatedRow> {
+export interface UnownedKind<T extends UnownedRow> {
   entity: EntityClass<T>;
   /** What errors call it. */
   what: string;
@@ -25,17 +25,17 @@ export interface CreatedKind<T extends CreatedRow> {
 
 /** Whether the viewer may change or delete a row of the kind. */
 export const canChange = (
-  { permission }: Pick<CreatedKind<CreatedRow>, 'permission'>,
+  { permission }: Pick<UnownedKind<UnownedRow>, 'permission'>,
   viewer: Viewer,
   creatorId: string | null | undefined,
 ): boolean =>
   viewer.superuser || creatorId === viewer.userId || (permission !== undefined && viewer.permissions.has(permission));
 
 /** Loads a row for a change, locked until the transaction ends. 404, 403 and 412 as for every resource. */
-export async function loadCreated<T extends CreatedRow>(
+export async function loadUnowned<T extends UnownedRow>(
   ctx: Context,
   tx: Transaction,
-  kind: CreatedKind<T>,
+  kind: UnownedKind<T>,
   id: string,
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
@@ -47,7 +47,7 @@ export async function loadCreated<T extends CreatedRow>(
         values: [ctx.viewer.tenantId, id],
       })
     : [];
-  const row = found && (await tx.em.findOne<CreatedRow>(entity, { id: found.id }));
+  const row = found && (await tx.em.findOne<UnownedRow>(entity, { id: found.id }));
   if (!row) throw notFound({ what, id });
   recordAuditTarget(ctx.request, what, id, row.id);
   if (!canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });

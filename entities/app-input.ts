@@ -1,0 +1,23 @@
+import { Field, InputType } from 'type-graphql';
+import { JsonObject } from '../src/core/scalars.ts';
+import { UpdateOwnedInput } from './owned-input.ts';
+
+/** Changes of an app. */
+@InputType({ description: 'Changes of an app. Absent keys are unchanged, null clears.' })
+export class UpdateAppInput extends UpdateOwnedInput {
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Environment variables: names of letters, digits and `_` (at most 100 names), with texts as values. ' +
+      'Variables that are absent are unchanged, as are those with the value `••••`; null deletes a variable. ' +
+      'Null instead of an object deletes all variables.',
+  })
+  env?: Record<string, unknown> | null;
+}
+
+/** A new app. */
+@InputType({ description: 'A new app.' })
+export class CreateAppInput extends UpdateAppInput {
+  @Field(() => String, { description: 'Display name, 1 to 255 characters.' })
+  override name!: string;
+}

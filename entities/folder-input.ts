@@ -1,0 +1,53 @@
+import { Field, ID, InputType } from 'type-graphql';
+
+/** Changes of a folder. */
+@InputType({ description: 'Changes of a folder. Absent keys are unchanged.' })
+export class UpdateFolderInput {
+  @Field(() => String, {
+    nullable: true,
+    description: 'Display name, 1 to 255 characters. Siblings may have equal names.',
+  })
+  name?: string | null;
+
+  @Field(() => ID, { nullable: true, description: 'Id of the parent folder; null for the top level.' })
+  parentId?: string | null;
+}
+
+/** A new folder. */
+@InputType({ description: 'A new folder.' })
+export class CreateFolderInput extends UpdateFolderInput {
+  @Field(() => String, { description: 'Display name, 1 to 255 characters. Siblings may have equal names.' })
+  override name!: string;
+}
+
+/** A new folder in a bulk update. */
+@InputType({ description: 'A new folder in a bulk update.' })
+export class AddFolderInput extends CreateFolderInput {
+  @Field(() => ID, {
+    description: 'UUID that the client generates, so that other new folders can name it as their parent.',
+  })
+  id!: string;
+}
+
+/** Changes of a folder in a bulk update. */
+@InputType({ description: 'Changes of a folder in a bulk update. Absent keys are unchanged.' })
+export class ChangeFolderInput extends UpdateFolderInput {
+  @Field(() => ID, { description: 'Id of the folder.' })
+  id!: string;
+}
+
+/** Changes of many folders. */
+@InputType({ description: 'Changes of many folders, at most 1000 in total. All of them are applied, or none.' })
+export class BulkUpdateFoldersInput {
+  @Field(() => [ID], { nullable: true, description: 'Folders to delete first, with all folders inside them.' })
+  remove?: string[] | null;
+
+  @Field(() => [AddFolderInput], {
+    nullable: true,
+    description: 'Folders to create second. A parent may be among them, in any order.',
+  })
+  add?: AddFolderInput[] | null;
+
+  @Field(() => [ChangeFolderInput], { nullable: true, description: 'Folders to change last.' })
+  update?: ChangeFolderInput[] | null;
+}

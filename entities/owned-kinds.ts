@@ -1,0 +1,53 @@
+import type { EntityClass } from '@mikro-orm/core';
+import type { ActivityEventName } from '../src/core/activity.ts';
+import type { ResourceKind } from '../src/core/permissions.ts';
+import { App } from './app.ts';
+import { Dataset } from './dataset.ts';
+import { Datasource } from './datasource.ts';
+import type { OwnedRow } from './owned-row.ts';
+import { Report } from './report.ts';
+import { SavedQuery } from './saved-query.ts';
+
+/** Declares a kind of resource that users and teams own. All features that such kinds share read this declaration. */
+export interface OwnedKind<T extends OwnedRow> {
+  entity: EntityClass<T>;
+  /** Prefix of the kind's permissions, e.g. `query` for `query:read`. */
+  kind: ResourceKind;
+  /** Noun in error messages. */
+  what: string;
+  /** Name of the table in the schema `dws`. */
+  table: string;
+  /** Activity event by changed field. Default `updated`. */
+  events?: Readonly<Record<string, ActivityEventName>>;
+  /** Fields derived from other fields. Their changes are not part of the activity. */
+  silent?: readonly string[];
+  /** Whether rows may have a `parent` of the same kind, which determines who may read them. */
+  hasParents?: boolean;
+}
+
+export const DATASOURCE: OwnedKind<Datasource> = {
+  entity: Datasource,
+  kind: 'datasource',
+  what: 'datasource',
+  table: 'datasource',
+  events: { config: 'connection.changed', secrets: 'connection.changed' },
+};
+export const SAVED_QUERY: OwnedKind<SavedQuery> = {
+  entity: SavedQuery,
+  kind: 'query',
+  what: 'query',
+  table: 'saved_query',
+  silent: ['fields'],
+};
+export const DATASET: OwnedKind<Dataset> = {
+  entity: Dataset,
+  kind: 'dataset',
+  what: 'dataset',
+  table: 'dataset',
+  hasParents: true,
+};
+export const REPORT: OwnedKind<Report> = { entity: Report, kind: 'report', what: 'report', table: 'report' };
+export const APP: OwnedKind<App> = { entity: App, kind: 'app', what: 'app', table: 'app', silent: ['envNames'] };
+
+/** Every kind with owners. */
+export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP];

@@ -1,0 +1,29 @@
+import { Field, InputType } from 'type-graphql';
+
+/** Changes of a tag. */
+@InputType({ description: 'Changes of a tag. Absent keys are unchanged, null clears.' })
+export class UpdateTagInput {
+  @Field(() => String, {
+    nullable: true,
+    description: 'Display name, 1 to 100 characters, unique in the tenant ignoring case. Not shaped like a UUID.',
+  })
+  name?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Colour: `#rgb`, `#rrggbb` or a CSS colour name, e.g. `rebeccapurple`.',
+  })
+  color?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters.' })
+  description?: string | null;
+}
+
+/** A new tag. */
+@InputType({ description: 'A new tag.' })
+export class CreateTagInput extends UpdateTagInput {
+  @Field(() => String, {
+    description: 'Display name, 1 to 100 characters, unique in the tenant ignoring case. Not shaped like a UUID.',
+  })
+  override name!: string;
+}

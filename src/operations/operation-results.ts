@@ -1,0 +1,23 @@
+import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
+import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
+import type { DatasetRun } from '../../entities/dataset-run.ts';
+import type { RefreshPreview } from '../../entities/refresh-preview.ts';
+
+/** Result of a copy, snapshot or promotion: the new dataset. */
+export interface CloneResult {
+  id: string;
+  name: string;
+  records: number;
+}
+
+/** Results of the long operations, by the operation's name. */
+export interface OperationResults {
+  'dataset.refresh': DatasetRefresh;
+  'dataset.run': DatasetRun;
+  'dataset.benchmark': DatasetBenchmark;
+  'dataset.preview': RefreshPreview;
+  'dataset.promoteRefresh': DatasetRefresh;
+  'dataset.copy': CloneResult;
+  'dataset.snapshot': CloneResult;
+  'dataset.promote': CloneResult;
+}

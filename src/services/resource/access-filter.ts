@@ -1,0 +1,87 @@
+import { LEVEL, type ShareLevel } from '../../core/permissions.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
+import type { Viewer } from '../../core/viewer.ts';
+import { ownershipLevel, UNRESTRICTED } from './access-level.ts';
+
+/** A where-clause over the columns of a kind with owners; null for all rows of the tenant. */
+type OwnedFilter = (viewer: Viewer) => { sql: string; params: unknown[] } | null;
+
+/**
+ * Returns a where-clause for the rows that one of `owners` owns or that a share of the viewer with the condition
+ * `shares` grants. `row` is the prefix of the columns.
+ */
+const ownedOrShared = (
+  { tenantId, principals }: Viewer,
+  owners: readonly string[],
+  shares: string,
+  row = '',
+): { sql: string; params: unknown[] } => {
+  const shared = `
+    select s.resource_id from dws.share s
+    where s.tenant_id = ? and s.principal = any(?) and ${shares}`;
+  return {
+    // `array(…)` is evaluated once, not once for each row, so that an index finds the rows of both sides of the `or`.
+    sql: `${row}owner_id = any(?) or ${row}id = any(array(${shared}))`,
+    params: [owners, tenantId, principals],
+  };
+};
+
+/** Filters the rows of a kind with owners that the viewer may read, in full or in part. Columns have no prefix. */
+export const readable: OwnedFilter = (viewer) =>
+  viewer.superuser ? null : ownedOrShared(viewer, viewer.principals, `s.access_level >= ${LEVEL.view}`);
+
+const atLeast =
+  (level: ShareLevel, row?: string): OwnedFilter =>
+  (viewer) =>
+    viewer.superuser
+      ? null
+      : ownedOrShared(
+          viewer,
+          viewer.principals.filter((principal) => ownershipLevel(viewer, principal) >= level),
+          `s.access_level >= ${level} and ${UNRESTRICTED}`,
+          row,
+        );
+
+/**
+ * Filters the rows of a kind with owners that the viewer may read in full. Columns have the prefix `r.`, for sort
+ * orders.
+ */
+export const fullyVisible = atLeast(LEVEL.view, 'r.');
+
+/** Filters the rows of a kind with owners that the viewer may write. Columns have no prefix. */
+export const writable = atLeast(LEVEL.edit);
+
+/** Filters the rows of a kind with owners that the viewer may share. Columns have no prefix. */
+export const shareable = atLeast(LEVEL.admin);
+
+/**
+ * Filters the datasets that the viewer may read. Drafts and snapshots require access to their dataset; a draft is
+ * visible to its owner only.
+ */
+export const readableDatasets: AccessFilter = (viewer) => {
+  const filter = readable(viewer);
+  if (!filter) return null;
+  const parents = `select id from dws.dataset where tenant_id = ? and (${filter.sql})`;
+  return {
+    sql: `
+      r.parent_id is null and (${filter.sql})
+      or r.parent_id = any(array(${parents})) and (r.is_snapshot or r.owner_id = ?)`,
+    params: [...filter.params, viewer.tenantId, ...filter.params, `user:${viewer.userId}`],
+  };
+};
+
+/**
+ * Filters the rows about a resource that the viewer may access. `column` contains the id of the resource, which is a
+ * row of `table`.
+ */
+export const readableThrough =
+  (table: string, column: string, resourceFilter: OwnedFilter = readable): AccessFilter =>
+  (viewer) => {
+    const filter = resourceFilter(viewer);
+    return (
+      filter && {
+        sql: `r.${column} in (select id from dws.${table} where tenant_id = ? and (${filter.sql}))`,
+        params: [viewer.tenantId, ...filter.params],
+      }
+    );
+  };
