@@ -6,13 +6,8 @@ import { LEVEL, levelAllows } from '../core/permissions.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import { loadDependents } from '../services/dataset/refresh-dependents.ts';
 import { findBreaks } from '../services/dataset/refresh-impact.ts';
-import {
-  compareFields,
-  consumePreview,
-  loadPreviewBase,
-  replacePreview,
-  type PreviewBase,
-} from '../services/dataset/refresh-preview.ts';
+import { loadPreviewBase, type PreviewBase } from '../services/dataset/refresh-preview-base.ts';
+import { compareFields, consumePreview, replacePreview } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { findGrantee, accessLevelInTransaction } from '../services/resource/access-level.ts';
 import { checkQuota } from '../services/resource/quota.ts';

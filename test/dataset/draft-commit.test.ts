@@ -74,11 +74,7 @@ describe('committing a draft', () => {
     });
   });
 
-  test('deletes the settings of all users for the dataset, unless told otherwise', async ({
-    ann,
-    bob,
-    createOrders,
-  }) => {
+  test('deletes the settings of all users for the dataset by default', async ({ ann, bob, createOrders }) => {
     const parent = await createOrders();
     const other = await createOrders();
     const saveSettings = async () => {

@@ -1,28 +1,20 @@
-import { createHash } from 'node:crypto';
 import type { RefreshPreview } from '../../../entities/refresh-preview.ts';
 import type { Context } from '../../core/context.ts';
-import type { Query } from '../../core/database.ts';
 import type { Generation, GenerationId } from '../../core/dataset-index.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { Field, FieldType } from '../../core/fields.ts';
-import type { FlowStep } from '../../core/flow/flow.ts';
 import { isUuid } from '../../core/id.ts';
 import type { PromoteRefreshInput, RefreshPreviewInput } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
+import { runnableQuery } from './dataset-query.ts';
 import { refreshInputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
+import { definitionDigest, readPreviewedDataset, type PreviewBase } from './refresh-preview-base.ts';
 
 /** How long the rows of a preview are stored, as a SQL interval. */
 const PREVIEW_LIFETIME = '1 hour';
-
-/** State of a dataset before its preview is loaded: its published generation, and a digest of its definition. */
-export interface PreviewBase {
-  generationId: GenerationId | null;
-  definition: string;
-}
 
 /**
  * Starts a refresh preview: loads the rows of a refresh without publishing them, with the access of the dataset's
@@ -148,7 +140,7 @@ async function loadPromotable(
   datasetId: string,
   previewId: string,
 ): Promise<Generation> {
-  const dataset = await readDataset(tx.query, tenantId, datasetId, 'for update');
+  const dataset = await readPreviewedDataset(tx.query, tenantId, datasetId, 'for update');
   const [found] = isUuid(previewId)
     ? await tx.query<StoredPreview>({
         text: `
@@ -163,7 +155,7 @@ async function loadPromotable(
   const { base, definition, ...generation } = found;
   if (base !== dataset.generationId)
     throw conflict('The rows of the dataset were replaced since the preview; preview the refresh again');
-  if (definition !== digestOf(await runnableQuery(tx, tenantId, dataset), dataset))
+  if (definition !== definitionDigest(await runnableQuery(tx, tenantId, dataset), dataset))
     throw conflict('The definition of the dataset was changed since the preview; preview the refresh again');
   return { ...generation, warnings: [] };
 }
@@ -172,55 +164,3 @@ interface StoredPreview extends Omit<Generation, 'warnings'>, Record<string, unk
   base: GenerationId | null;
   definition: string;
 }
-
-/**
- * Returns the base of a preview with this input. It is read before the rows are loaded, so that a change of the
- * dataset during the load lets the promotion fail with CONFLICT.
- */
-export async function loadPreviewBase(
-  query: Query,
-  tenantId: string,
-  { datasetId, datasourceId, query: text, definitions }: RefreshPreviewInput,
-): Promise<PreviewBase> {
-  const dataset = await readDataset(query, tenantId, datasetId);
-  return {
-    generationId: dataset.generationId,
-    definition: digestOf({ datasourceId, query: text, params: definitions }, dataset),
-  };
-}
-
-interface PreviewedDatasetRow extends QuerySource, Record<string, unknown> {
-  ownerId: string;
-  isSnapshot: boolean;
-  generationId: GenerationId | null;
-  flow: FlowStep[];
-  fields: Field[];
-}
-
-async function readDataset(
-  query: Query,
-  tenantId: string,
-  id: string,
-  lock: 'for update' | '' = '',
-): Promise<PreviewedDatasetRow> {
-  const [dataset] = await query<PreviewedDatasetRow>({
-    text: `
-      select owner_id as "ownerId", is_snapshot as "isSnapshot", generation_id as "generationId",
-        query_id as "queryId", datasource_id as "datasourceId", query, params, flow, fields
-      from dws.dataset
-      where tenant_id = $1 and id = $2
-      ${lock}`,
-    values: [tenantId, id],
-  });
-  if (!dataset) throw notFound({ what: 'dataset', id });
-  return dataset;
-}
-
-/** Labels of fields and values of parameters are not part of the definition. */
-const digestOf = (
-  { datasourceId, query, params }: EffectiveQuery,
-  { flow, fields }: Pick<PreviewedDatasetRow, 'flow' | 'fields'>,
-): string =>
-  createHash('sha256')
-    .update(JSON.stringify([datasourceId, query, params, flow, fields.map(({ name, type }) => [name, type])]))
-    .digest('base64url');
