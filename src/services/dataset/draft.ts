@@ -32,10 +32,7 @@ export function edit(ctx: Context, id: string): Promise<string> {
   });
 }
 
-/**
- * Replaces the caller's draft of a dataset by a copy of the dataset with these changes. Returns the id of the new
- * draft.
- */
+/** Replaces the caller's draft by a copy of the dataset with these changes. Returns the id of the new draft. */
 export function replace(
   ctx: Context,
   id: string,

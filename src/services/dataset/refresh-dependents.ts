@@ -17,10 +17,7 @@ interface PreviewedDataset {
   level: Level;
 }
 
-/**
- * Loads everything that uses fields of a dataset: visuals, saved filters, restricted shares and references of
- * reports.
- */
+/** Loads all users of a dataset's fields: visuals, saved filters, restricted shares and references of reports. */
 export const loadDependents = async (
   tx: Pick<Transaction, 'query'>,
   dataset: PreviewedDataset,

@@ -33,10 +33,7 @@ export interface FilterColumns {
   dataset: AccessColumns & { fields: Field[] };
 }
 
-/**
- * Returns criteria and problem of a filter. The criteria are null when they contain fields that are hidden from the
- * viewer.
- */
+/** Returns criteria and problem of a filter. The criteria are null when they contain fields hidden from the viewer. */
 export async function filterForViewer(
   ctx: Context,
   { criteria, dataset }: FilterColumns,

@@ -9,8 +9,7 @@ import { visibleFields, type ViewedDataset } from '../dataset/dataset-view.ts';
 import { accessLevel } from '../resource/access-level.ts';
 import { schemaError } from '../resource/schema-validation.ts';
 
-// The format `field` is not checked: a dataset may have no fields yet. Unknown fields are errors of the visual's
-// data.
+// The format `field` is not checked: a dataset may have no fields yet. Unknown fields fail the query of the data.
 const ajv = new Ajv({ allErrors: true, formats: { field: true } });
 
 /** Checks a config against the JSON Schema of its component. Throws BAD_USER_INPUT naming the invalid key. */
