@@ -2,14 +2,14 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
-/** Criteria that somebody keeps under a name, for themselves, their team or a share (specification, "Saved filter"). */
+/** A named criteria object over a dataset's rows (docs/contract.md#saved-filters). */
 @ObjectType({
   description:
-    'Criteria over a dataset’s rows that somebody keeps under a name, for themselves, their team, or a share.',
+    'Named criteria over a dataset’s rows. Visible to its owner only, unless a share of the dataset uses it.',
 })
 @Entity()
 export class SavedFilter extends TenantRow {
-  @Field(() => ID, { description: 'The dataset whose rows it chooses.' })
+  @Field(() => ID, { description: 'Id of the dataset whose rows it filters.' })
   @Property({ type: 'uuid' })
   datasetId!: string;
 
@@ -17,11 +17,11 @@ export class SavedFilter extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it is for, in the words of its people.' })
+  @Field(() => String, { nullable: true, description: 'Description.' })
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 
-  @Field(() => ID, { description: 'Whose it is: `user:<id>` or `team:<id>`.' })
+  @Field(() => ID, { description: 'Owner: `user:<id>` or `team:<id>`.' })
   @Property({ type: 'text' })
   ownerId!: string;
 

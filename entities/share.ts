@@ -3,14 +3,14 @@ import { Field, ID, Int, ObjectType } from 'type-graphql';
 import type { ResourceKind, ShareLevel } from '../src/core/permissions.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A right on one resource that a principal has beside its owner (specification, "Dataset share"; contract 3, "Shares"). */
-@ObjectType({ description: 'A right on one resource that a user or team has beside its owner.' })
+/** Access to one resource that is granted to a principal other than its owner (docs/contract.md#shares). */
+@ObjectType({ description: 'Access to one resource that is granted to a user or team other than its owner.' })
 @Entity()
 export class Share extends TenantRow {
   @Property({ type: 'text' })
   kind!: ResourceKind;
 
-  @Field(() => ID, { description: 'The resource.' })
+  @Field(() => ID, { description: 'Id of the resource.' })
   @Property({ type: 'uuid' })
   resourceId!: string;
 
@@ -18,26 +18,27 @@ export class Share extends TenantRow {
   @Property({ type: 'text' })
   principal!: string;
 
-  @Field(() => Int, { description: '1 View, 2 Edit, 3 Admin.' })
+  @Field(() => Int, { description: 'Access level: 1 is View, 2 is Edit, 3 is Admin.' })
   @Property({ type: 'integer' })
   accessLevel!: ShareLevel;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Of a dataset: the saved filter whose rows it shows; null for all rows.',
+    description: 'Datasets only: id of the saved filter whose rows it shows. Null for all rows.',
   })
   @Property({ type: 'uuid', nullable: true })
   datasetFilterId?: string | null;
 
   @Field(() => Boolean, {
-    description: 'Of a dataset: whether it shows `visibleFields` alone, as long as the dataset secures its fields.',
+    description:
+      'Datasets only: whether it shows only `visibleFields`. Ignored while the field security of the dataset is off.',
   })
   @Property({ type: 'boolean' })
   restrictFields: boolean = false;
 
   @Field(() => [String], {
     nullable: true,
-    description: 'Of a dataset: names of the fields that it shows when it restricts them.',
+    description: 'Datasets only: names of the fields that it shows when `restrictFields` is true.',
   })
   @Property({ type: 'json', nullable: true })
   visibleFields?: string[] | null;

@@ -1,7 +1,12 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { DateTime, JsonObject } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** What one user's front-ends keep for one dataset; nobody else sees it. Drafts and snapshots have those of their dataset. */
+/**
+ * Settings that one user's front-ends store for one dataset. Visible to that user only.
+ * Drafts and snapshots use the row of their dataset (docs/contract.md#user-settings).
+ */
 @Entity()
 export class UserSetting extends TenantRow {
   @Property({ type: 'uuid' })
@@ -12,4 +17,14 @@ export class UserSetting extends TenantRow {
 
   @Property({ type: 'json' })
   settings: Record<string, unknown> = {};
+}
+
+/** The settings that the API returns. */
+@ObjectType({ description: 'Settings that the caller’s front-ends store for a dataset. Visible to the caller only.' })
+export class UserSettings {
+  @Field(() => JsonObject, { description: 'Any JSON object. Empty when no settings are stored.' })
+  settings!: Record<string, unknown>;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last change. Null when no settings are stored.' })
+  updatedAt!: string | null;
 }

@@ -4,7 +4,7 @@ import type { VisualComponent } from '../src/core/visual/component.ts';
 import type { VisualConfig } from '../src/core/visual/config.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** TypeGraphQL wants an object: the keys are GraphQL's words, the values those of the specification. */
+/** Keys are the names in GraphQL, values are the stored ids. */
 export const VisualComponentEnum = {
   BAR_CHART: 'bar-chart',
   LINE_CHART: 'line-chart',
@@ -17,44 +17,49 @@ export const VisualComponentEnum = {
 } as const satisfies Record<string, VisualComponent>;
 registerEnumType(VisualComponentEnum, {
   name: 'VisualComponent',
-  description: 'What a visual is drawn as.',
+  description: 'Chart type of a visual.',
   valuesConfig: {
-    BAR_CHART: { description: 'A bar for each value of a field.' },
-    LINE_CHART: { description: 'A line over time or another field.' },
-    PIE_CHART: { description: 'A slice for each value of a field.' },
-    TABLE: { description: 'The rows themselves.' },
-    SCATTER_PLOT: { description: 'A point for each row.' },
-    HEATMAP: { description: 'A coloured cell for each pair of values of two fields.' },
+    BAR_CHART: { description: 'One bar per value of a field.' },
+    LINE_CHART: { description: 'A line over time or over another field.' },
+    PIE_CHART: { description: 'One slice per value of a field.' },
+    TABLE: { description: 'Rows in columns.' },
+    SCATTER_PLOT: { description: 'One point per row.' },
+    HEATMAP: { description: 'One colored cell per pair of values of two fields.' },
     GAUGE: { description: 'One number on a scale.' },
     CARD: { description: 'One number.' },
   },
 });
 
-/** A chart or table of a dataset (specification, "Visual"). */
-@ObjectType({ description: 'A chart or table of a dataset. Its numbers are those that the caller may see.' })
+/** A chart or table of a dataset (docs/contract.md#visuals). */
+@ObjectType({
+  description: 'A chart or table of a dataset. Its data contains only rows and fields that the caller may see.',
+})
 @Entity()
 export class Visual extends TenantRow {
   @Field(() => String, { description: 'Display name.' })
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it shows, in the words of its people.' })
+  @Field(() => String, { nullable: true, description: 'Description.' })
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 
-  @Field(() => VisualComponentEnum, { description: 'What it is drawn as; it stays that for good.' })
+  @Field(() => VisualComponentEnum, { description: 'Chart type. It cannot be changed.' })
   @Enum({ items: () => Object.values(VisualComponentEnum), type: 'text' })
   component!: VisualComponent;
 
-  @Field(() => ID, { description: 'The dataset it shows.' })
+  @Field(() => ID, { description: 'Id of the dataset.' })
   @Property({ type: 'uuid' })
   datasetId!: string;
 
-  @Field(() => ID, { nullable: true, description: 'Id of the user who made it; null when they are gone.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the user who created it. Null when that user has been deleted.',
+  })
   @Property({ type: 'uuid', nullable: true })
   ownerId?: string | null;
 
-  /** What it shows and how: keys of the component's JSON Schema. It may name fields that are hidden from the viewer. */
+  /** Keys of the component's JSON Schema. It may contain names of fields that are hidden from the viewer. */
   @Property({ type: 'json' })
   config: VisualConfig = {};
 
@@ -62,11 +67,11 @@ export class Visual extends TenantRow {
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether lists show it first.' })
+  @Field(() => Boolean, { description: 'Whether it precedes visuals that are not pinned in lists.' })
   @Property({ type: 'boolean' })
   pinned: boolean = false;
 
-  @Field(() => Int, { description: 'Its place among the visuals of the dataset, from 0 without gaps.' })
+  @Field(() => Int, { description: 'Position among the visuals of the dataset, from 0 without gaps.' })
   @Property({ type: 'integer' })
   position!: number;
 }

@@ -8,7 +8,6 @@ import {
   FieldResolver,
   ID,
   Info,
-  InputType,
   Mutation,
   ObjectType,
   Query,
@@ -16,6 +15,7 @@ import {
   Root,
 } from 'type-graphql';
 import { Dataset } from '../../entities/dataset.ts';
+import { CreateSavedFilterInput, UpdateSavedFilterInput } from '../../entities/saved-filter-input.ts';
 import { SavedFilter } from '../../entities/saved-filter.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
@@ -23,7 +23,7 @@ import { isUuid } from '../../src/core/id.ts';
 import { LEVEL } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
-import { shownFilter, type FilterColumns } from '../../src/services/dataset/saved-filter-criteria.ts';
+import { filterForViewer, type FilterColumns } from '../../src/services/dataset/saved-filter-criteria.ts';
 import * as filters from '../../src/services/dataset/saved-filter.ts';
 import { ownershipLevel } from '../../src/services/resource/access-level.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from '../resource/principal.ts';
@@ -33,66 +33,35 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const SavedFilterPage = pageOf(SavedFilter, 'SavedFilter');
 
-/** Changes of a saved filter. */
-@InputType({ description: 'Changes of a saved filter. Absent keys stay as they are, null clears.' })
-export class UpdateSavedFilterInput {
-  @Field(() => String, { nullable: true, description: 'Display name.' })
-  name?: string;
-
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
-  description?: string | null;
-
-  @Field(() => JsonObject, {
-    nullable: true,
-    description: 'Criteria over the fields that the caller sees, e.g. `{"amount": {"$gte": 100}}`.',
-  })
-  criteria?: Record<string, unknown>;
-}
-
-/** A new saved filter. */
-@InputType({ description: 'A new saved filter.' })
-export class CreateSavedFilterInput extends UpdateSavedFilterInput {
-  @Field(() => String, { description: 'Display name.' })
-  override name!: string;
-
-  @Field(() => JsonObject, {
-    description: 'Criteria over the fields that the caller sees, e.g. `{"amount": {"$gte": 100}}`.',
-  })
-  override criteria!: Record<string, unknown>;
-
-  @Field(() => ID, {
-    nullable: true,
-    description: 'Whose it is: `user:<id>`, `team:<id>`, a user’s id or name. By default the caller’s.',
-  })
-  ownerId?: string;
-}
-
-/** What the caller may do to a saved filter. */
-@ObjectType({ description: 'What the caller may do to a saved filter.' })
-export class SavedFilterPermissions {
+/** The caller's permissions on a saved filter. */
+@ObjectType({ description: 'The caller’s permissions on a saved filter.' })
+class SavedFilterPermissions {
   @Field(() => Boolean, {
-    description: 'Change it or give it away. What a share uses takes the right to share the dataset besides.',
+    description:
+      'Whether the caller may update it or change its owner. If a share uses it, `dataset:share` is required as well.',
   })
   edit!: boolean;
-  @Field(() => Boolean, { description: 'Delete it; never while a share uses it.' }) delete!: boolean;
+  @Field(() => Boolean, { description: 'Whether the caller may delete it. Always false while a share uses it.' })
+  delete!: boolean;
 }
 
-/** Which saved filters are wanted. */
+/** Arguments of the list of saved filters. */
 @ArgsType()
-export class SavedFilterPageArgs extends PageArgs {
-  @Field(() => [ID], { nullable: true, description: 'Only those of these datasets, by id.' })
+class SavedFilterPageArgs extends PageArgs {
+  @Field(() => [ID], { nullable: true, description: 'Ids of datasets. Returns only filters of these datasets.' })
   datasets?: string[];
 }
 
-/** What is looked at to show a filter's criteria. */
-const SHOWN = ['criteria', 'dataset.id', 'dataset.ownerId', 'dataset.fields'];
+/** Columns of `FilterColumns`. */
+const CRITERIA_COLUMNS = ['criteria', 'dataset.id', 'dataset.ownerId', 'dataset.fields'];
 
 @Resolver(() => SavedFilter)
 export class SavedFilterResolver {
   @Can('authenticated')
   @Query(() => SavedFilterPage, {
     description:
-      'The saved filters that the caller may read: their own, their teams’, and those that shares use of datasets which they may share.',
+      'Lists the saved filters that the caller may read: their own, those of their teams, ' +
+      'and those used by shares of datasets that they may share.',
   })
   savedFilters(
     @Ctx() ctx: Context,
@@ -104,12 +73,12 @@ export class SavedFilterResolver {
 
   @Can('dataset:read')
   @Mutation(() => SavedFilter, {
-    description: 'Keeps criteria over a dataset’s rows under a name, for its owner alone.',
+    description: 'Creates a saved filter of a dataset. It is visible to its owner only, unless a share uses it.',
   })
   async createSavedFilter(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
-    @Arg('input', { description: 'The new filter.' }) input: CreateSavedFilterInput,
+    @Arg('input', { description: 'The new saved filter.' }) input: CreateSavedFilterInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(SavedFilter, await filters.create(ctx, datasetId, input), info);
@@ -117,20 +86,20 @@ export class SavedFilterResolver {
 
   @Can('filter:edit')
   @Mutation(() => SavedFilter, {
-    description: 'Changes a saved filter; one that a share uses takes the right to share the dataset besides.',
+    description: 'Updates a saved filter. If a share uses it, `dataset:share` is required as well.',
   })
   async updateSavedFilter(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
     @Id('saved filter') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateSavedFilterInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateSavedFilterInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(SavedFilter, await filters.update(ctx, datasetId, id, input), info);
   }
 
   @Can('filter:edit')
-  @Mutation(() => ID, { description: 'Deletes a saved filter that no share uses; answers its id as given.' })
+  @Mutation(() => ID, { description: 'Deletes a saved filter that no share uses. Returns its id as it was passed.' })
   async deleteSavedFilter(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
@@ -141,12 +110,12 @@ export class SavedFilterResolver {
   }
 
   @Can('filter:edit')
-  @Mutation(() => SavedFilter, { description: 'Gives a saved filter to another user or team.' })
+  @Mutation(() => SavedFilter, { description: 'Transfers a saved filter to another user or team.' })
   async setSavedFilterOwner(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
     @Id('saved filter') id: string,
-    @Arg('ownerId', () => ID, { description: 'The new owner: `user:<id>`, `team:<id>`, a user’s id or name.' })
+    @Arg('ownerId', () => ID, { description: 'New owner: `user:<id>`, `team:<id>`, or the id or name of a user.' })
     ownerId: string,
     @Info() info: GraphQLResolveInfo,
   ) {
@@ -155,7 +124,7 @@ export class SavedFilterResolver {
 
   @Requires('ownerId', ...principalColumns('ownerUser', 'ownerTeam'))
   @FieldResolver(() => Principal, {
-    description: 'The owner, with the name to show; its `id` is spelt like `ownerId`.',
+    description: 'Owner, with a display name. Its `id` equals `ownerId`.',
   })
   owner(
     @Root() {
@@ -171,27 +140,28 @@ export class SavedFilterResolver {
     return { ...principalOf(ownerId, { user: ownerUser, team: ownerTeam }), id: ownerId };
   }
 
-  @Requires(...SHOWN)
+  @Requires(...CRITERIA_COLUMNS)
   @FieldResolver(() => JsonObject, {
     nullable: true,
-    description: 'What rows must be like; null to those who do not see all the fields that it names.',
+    description: 'Criteria over the rows. Null when they contain fields that are hidden from the caller.',
   })
   async criteria(@Ctx() ctx: Context, @Root() filter: FilterColumns) {
-    return (await shownFilter(ctx, filter)).criteria;
+    return (await filterForViewer(ctx, filter)).criteria;
   }
 
-  @Requires(...SHOWN)
+  @Requires(...CRITERIA_COLUMNS)
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      'Why it does not fit the dataset (any more), e.g. since a field is gone; null when it does. Until it is mended it is an error, never all rows.',
+      'Why the filter does not fit the fields of the dataset, e.g. because a field was removed. Null when it fits. ' +
+      'A query with such a filter fails. It never returns all rows.',
   })
   async problem(@Ctx() ctx: Context, @Root() filter: FilterColumns) {
-    return (await shownFilter(ctx, filter)).problem;
+    return (await filterForViewer(ctx, filter)).problem;
   }
 
   @Requires('ownerId', 'used', 'dataset.id', 'dataset.ownerId')
-  @FieldResolver(() => SavedFilterPermissions, { description: 'What the caller may do to it.' })
+  @FieldResolver(() => SavedFilterPermissions, { description: 'The caller’s permissions.' })
   async permissions(
     @Ctx() ctx: Context,
     @Root() { ownerId, used, dataset }: { ownerId: string; used: boolean; dataset: FilterColumns['dataset'] },
@@ -200,20 +170,22 @@ export class SavedFilterResolver {
     return { edit: own && (!used || (await filters.canShareDataset(ctx, dataset))), delete: own && !used };
   }
 
-  @FieldResolver(() => Dataset, { description: 'The dataset whose rows it chooses.' })
+  @FieldResolver(() => Dataset, { description: 'The dataset whose rows it filters.' })
   dataset(@Root() { dataset }: { dataset: Dataset }) {
     return dataset;
   }
 }
 
 @Resolver(() => Dataset)
-export class DatasetFilterFields {
-  @FieldResolver(() => [SavedFilter], { description: 'Saved filters of it that the caller may read, by name.' })
+export class DatasetFilterResolver {
+  @FieldResolver(() => [SavedFilter], {
+    description: 'Saved filters of the dataset that the caller may read, sorted by name.',
+  })
   filters(@Ctx() ctx: Context, @Root() dataset: { id: string }, @Info() info: GraphQLResolveInfo) {
     return ctx.read.children(Dataset, 'filters', dataset, info);
   }
 
-  @FieldResolver(() => SavedFilter, { description: 'One of its saved filters.' })
+  @FieldResolver(() => SavedFilter, { description: 'A saved filter of the dataset.' })
   async filter(
     @Ctx() ctx: Context,
     @Root() { id: datasetId }: { id: string },

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root } from 'type-graphql';
 import { Dataset } from '../../entities/dataset.ts';
+import { CreateSnapshotInput, PromoteSnapshotInput, UpdateSnapshotInput } from '../../entities/snapshot-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
@@ -14,40 +15,13 @@ import { DatasetCopy, toDatasetCopy } from './dataset-copy.ts';
 
 const SnapshotPage = pageOf(Dataset, 'Snapshot');
 
-/** Changes of a snapshot. */
-@InputType({ description: 'Changes of a snapshot. Absent keys stay as they are, null clears.' })
-export class UpdateSnapshotInput {
-  @Field(() => String, { nullable: true, description: 'Display name.' })
-  name?: string;
-
-  @Field(() => String, { nullable: true, description: 'What it is for.' })
-  description?: string | null;
-}
-
-/** A new snapshot. */
-@InputType({ description: 'A new snapshot.' })
-export class CreateSnapshotInput extends UpdateSnapshotInput {
-  @Field(() => String, { description: 'Display name.' })
-  override name!: string;
-}
-
-/** A snapshot that becomes an independent dataset. */
-@InputType({ description: 'What a snapshot becomes as an independent dataset.' })
-export class PromoteSnapshotInput extends CreateSnapshotInput {
-  @Field(() => Boolean, {
-    nullable: true,
-    description:
-      'Whether the snapshot stays and another dataset is made of it; otherwise, by default, it is one itself from then on, with the same id.',
-  })
-  preserveSnapshot?: boolean | null;
-}
-
 @Resolver()
 export class SnapshotResolver {
   @Can('dataset:copy')
   @Mutation(() => DatasetCopy, {
     description:
-      'Keeps a dataset’s rows as they are now: a child of it that the caller owns, and who reads the dataset reads.',
+      'Creates a snapshot of a dataset with its current rows. The caller owns it. ' +
+      'Users who may read the dataset may read its snapshots.',
   })
   async createSnapshot(
     @Ctx() ctx: Context,
@@ -59,19 +33,19 @@ export class SnapshotResolver {
   }
 
   @Can('dataset:write')
-  @Mutation(() => Dataset, { description: 'Changes what a snapshot is called.' })
+  @Mutation(() => Dataset, { description: 'Updates the name and description of a snapshot.' })
   async updateSnapshot(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
     @Id('snapshot') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateSnapshotInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateSnapshotInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Dataset, await snapshots.update(ctx, datasetId, id, input), info);
   }
 
   @Can('dataset:write')
-  @Mutation(() => ID, { description: 'Deletes a snapshot with its rows; answers its id as given.' })
+  @Mutation(() => ID, { description: 'Deletes a snapshot and its rows. Returns its id as it was passed.' })
   async deleteSnapshot(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
@@ -84,13 +58,14 @@ export class SnapshotResolver {
   @Can('dataset:copy')
   @Mutation(() => DatasetCopy, {
     description:
-      'Makes an independent dataset of the caller’s of a snapshot. Unless the snapshot stays beside it, this takes the permission to write it too.',
+      'Turns a snapshot into an independent dataset of the caller, or creates one from it (`preserveSnapshot`). ' +
+      'Unless the snapshot is preserved, `dataset:write` on it is required as well.',
   })
   async promoteSnapshot(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
     @Id('snapshot') id: string,
-    @Arg('input', { description: 'What it becomes.' }) input: PromoteSnapshotInput,
+    @Arg('input', { description: 'The independent dataset.' }) input: PromoteSnapshotInput,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
     return toDatasetCopy(await snapshots.promote(ctx, datasetId, id, input, parseProgress(progress), wait));
@@ -98,8 +73,8 @@ export class SnapshotResolver {
 }
 
 @Resolver(() => Dataset)
-export class DatasetSnapshotFields {
-  @FieldResolver(() => SnapshotPage, { description: 'Its snapshots, the latest first.' })
+export class DatasetSnapshotResolver {
+  @FieldResolver(() => SnapshotPage, { description: 'Snapshots of the dataset, the latest first.' })
   snapshots(
     @Ctx() ctx: Context,
     @Root() dataset: { id: string },
@@ -109,7 +84,7 @@ export class DatasetSnapshotFields {
     return ctx.read.childPage(Dataset, 'snapshots', dataset, info, page);
   }
 
-  @FieldResolver(() => Dataset, { description: 'One of its snapshots.' })
+  @FieldResolver(() => Dataset, { description: 'A snapshot of the dataset.' })
   async snapshot(
     @Ctx() ctx: Context,
     @Root() { id: parentId }: { id: string },
@@ -123,7 +98,7 @@ export class DatasetSnapshotFields {
 
   @FieldResolver(() => Dataset, {
     nullable: true,
-    description: 'The dataset it is a draft or snapshot of; null when independent.',
+    description: 'Dataset of a draft or snapshot. Null for an independent dataset.',
   })
   parent(@Root() { parent }: { parent: Dataset | null }) {
     return parent;

@@ -1,106 +1,63 @@
-import { ArgsType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
+import { Field, ID, ObjectType } from 'type-graphql';
 import { VisualComponentEnum } from '../../entities/visual.ts';
-import { Json, JsonObject } from '../../src/core/scalars.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
 import type { ComponentDefinition, VisualComponent } from '../../src/core/visual/component.ts';
 import type { VisualConfig } from '../../src/core/visual/config.ts';
 import type { VisualTemplate } from '../../src/core/visual/templates.ts';
 
-/** Changes of a visual. */
-@InputType({ description: 'Changes of a visual. Absent keys stay as they are, null clears.' })
-export class UpdateVisualInput {
-  @Field(() => String, { nullable: true, description: 'Display name.' })
-  name?: string | null;
-
-  @Field(() => String, { nullable: true, description: 'What it shows.' })
-  description?: string | null;
-
-  @Field(() => JsonObject, {
-    nullable: true,
-    description:
-      'Keys of the component’s JSON Schema (`visualComponents`); null ones may be filled later. Replaces the former.',
-  })
-  config?: Record<string, unknown> | null;
-
-  @Field(() => Boolean, { nullable: true, description: 'Whether it is embedded in a dashboard.' })
-  embedded?: boolean | null;
-
-  @Field(() => Boolean, { nullable: true, description: 'Whether lists show it first.' })
-  pinned?: boolean | null;
-
-  @Field(() => Int, { nullable: true, description: 'Its place from 0; the others make room. Past the end is the end.' })
-  position?: number | null;
-}
-
-/** A new visual. */
-@InputType({ description: 'A new visual.' })
-export class CreateVisualInput extends UpdateVisualInput {
-  @Field(() => VisualComponentEnum, { description: 'What it is drawn as.' })
-  component!: VisualComponent;
-}
-
-/** Which of the rows a visual shows. */
-@ArgsType()
-export class VisualDataArgs {
-  @Field(() => Json, {
-    nullable: true,
-    description: 'Criteria as an object or as JSON text; any other text is the id of a saved filter.',
-  })
-  filter?: unknown;
-
-  @Field(() => String, { nullable: true, description: 'Words that rows must hold.' })
-  q?: string;
-
-  @Field(() => Int, {
-    nullable: true,
-    description:
-      'Groups, or rows of a table or scatter plot, 1 to 10000. Default 1000 groups, a table’s page, 2000 points.',
-  })
-  limit?: number;
-}
-
-/** The same with the size of a picture. */
-@ArgsType()
-export class VisualImageArgs extends VisualDataArgs {
-  @Field(() => Int, { nullable: true, description: 'Width in pixels, 100 to 4000. Default the config’s, or 800.' })
-  width?: number;
-
-  @Field(() => Int, { nullable: true, description: 'Height in pixels, 100 to 4000. Default the config’s, or 450.' })
-  height?: number;
-}
-
-/** What the caller may do to a visual. */
-@ObjectType({ description: 'What the caller may do to a visual.' })
+/** The caller's permissions on a visual. */
+@ObjectType({ description: 'The caller’s permissions on a visual.' })
 export class VisualPermissions {
-  @Field(() => Boolean, { description: 'Change it.' }) edit!: boolean;
-  @Field(() => Boolean, { description: 'Delete it.' }) delete!: boolean;
+  @Field(() => Boolean, { description: 'Whether the caller may update it.' })
+  edit!: boolean;
+
+  @Field(() => Boolean, { description: 'Whether the caller may delete it.' })
+  delete!: boolean;
 }
 
-/** What a visual can be drawn as. */
+/** A chart type. */
 @ObjectType('VisualComponentDefinition', {
-  description: 'What a visual can be drawn as, and what its config may hold.',
+  description: 'A chart type, and the JSON Schema of its config.',
 })
 export class VisualComponentType implements ComponentDefinition {
-  @Field(() => VisualComponentEnum, { description: 'The `component` of its visuals.' }) id!: VisualComponent;
-  @Field(() => String, { description: 'Name to show.' }) name!: string;
+  @Field(() => VisualComponentEnum, { description: 'Value of `component` in visuals of this type.' })
+  id!: VisualComponent;
+
+  @Field(() => String, { description: 'Display name, and default name of visuals of this type.' })
+  name!: string;
+
   @Field(() => JsonObject, {
-    description: 'JSON Schema of the config. Texts of the format `field` name a field of the dataset.',
+    description: 'JSON Schema of the config. Strings of the format `field` are names of dataset fields.',
   })
   schema!: ComponentDefinition['schema'];
-  @Field(() => [String], { description: 'Keys without which there is nothing to show.' })
+
+  @Field(() => [String], { description: 'Config keys that the data requires.' })
   needs!: readonly (keyof VisualConfig)[];
 }
 
-/** A visual to begin with. */
-@ObjectType('VisualTemplate', { description: 'A visual to begin with.' })
+/** A predefined visual. */
+@ObjectType('VisualTemplate', { description: 'A predefined visual, as a starting point for a new one.' })
 export class VisualTemplateType implements VisualTemplate {
-  @Field(() => ID, { description: 'Its own name.' }) id!: string;
-  @Field(() => String, { description: 'Name to show.' }) name!: string;
-  @Field(() => VisualComponentEnum, { description: 'What it is drawn as.' }) component!: VisualComponent;
-  @Field(() => String, { description: 'What it shows.' }) description!: string;
-  @Field(() => String, { description: 'Name of an icon of the front-end.' }) icon!: string;
+  @Field(() => ID, { description: 'Id, e.g. `compare-categories`.' })
+  id!: string;
+
+  @Field(() => String, { description: 'Display name.' })
+  name!: string;
+
+  @Field(() => VisualComponentEnum, { description: 'Chart type.' })
+  component!: VisualComponent;
+
+  @Field(() => String, { description: 'Description.' })
+  description!: string;
+
+  @Field(() => String, { description: 'Icon name, as defined by the front-end.' })
+  icon!: string;
+
   @Field(() => String, {
-    description: 'What it is good for: `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.',
+    description: 'Purpose: `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.',
   })
   category!: VisualTemplate['category'];
-  @Field(() => JsonObject, { description: 'The config; null keys are for the user to fill.' }) config!: VisualConfig;
+
+  @Field(() => JsonObject, { description: 'Config. The user fills the keys that are null.' })
+  config!: VisualConfig;
 }

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Dataset } from '../../entities/dataset.ts';
+import { CreateVisualInput, UpdateVisualInput, VisualDataArgs, VisualImageArgs } from '../../entities/visual-input.ts';
 import { Visual } from '../../entities/visual.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
@@ -11,39 +12,35 @@ import { COMPONENTS } from '../../src/core/visual/component.ts';
 import { TEMPLATES } from '../../src/core/visual/templates.ts';
 import { VIEW_COLUMNS } from '../../src/services/dataset/dataset-view.ts';
 import { accessLevel } from '../../src/services/resource/access-level.ts';
-import { shownConfig } from '../../src/services/visual/visual-config.ts';
-import { visualData, visualImage, type ShownVisual } from '../../src/services/visual/visual-data.ts';
+import { configForViewer } from '../../src/services/visual/visual-config.ts';
+import { loadVisualData, renderVisual, type VisualWithDataset } from '../../src/services/visual/visual-data.ts';
 import * as visuals from '../../src/services/visual/visual.ts';
 import { DatasetAggregate } from '../dataset/dataset-data-types.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import {
-  CreateVisualInput,
-  UpdateVisualInput,
-  VisualComponentType,
-  VisualDataArgs,
-  VisualImageArgs,
-  VisualPermissions,
-  VisualTemplateType,
-} from './visual-types.ts';
+import { VisualComponentType, VisualPermissions, VisualTemplateType } from './visual-types.ts';
 
-/** What the view of a visual's dataset is made from. */
-const SHOWN = ['component', 'config', ...VIEW_COLUMNS.map((column) => `dataset.${column}`)];
-const OWNED = ['dataset.id', 'dataset.ownerId', 'dataset.parent.id', 'dataset.parent.ownerId'];
+/** Columns of `VisualWithDataset`. */
+const DATA_COLUMNS = ['component', 'config', ...VIEW_COLUMNS.map((column) => `dataset.${column}`)];
+/** Columns for the viewer's access level. */
+const ACCESS_COLUMNS = ['dataset.id', 'dataset.ownerId', 'dataset.parent.id', 'dataset.parent.ownerId'];
 
 @Resolver(() => Dataset)
 export class DatasetVisualResolver {
-  @FieldResolver(() => [Visual], { description: 'Its charts and tables: pinned ones first, then by position.' })
+  @FieldResolver(() => [Visual], {
+    description: 'Charts and tables of the dataset: pinned ones first, then by position.',
+  })
   visuals(
     @Ctx() ctx: Context,
     @Root() dataset: { id: string },
     @Info() info: GraphQLResolveInfo,
-    @Arg('pinned', () => Boolean, { nullable: true, description: 'Only pinned ones.' }) pinned?: boolean,
+    @Arg('pinned', () => Boolean, { nullable: true, description: 'True: returns pinned visuals only.' })
+    pinned?: boolean,
   ) {
     return ctx.read.children(Dataset, 'visuals', dataset, info, {}, pinned ? { pinned } : undefined);
   }
 
-  @FieldResolver(() => Visual, { description: 'One of its charts and tables.' })
+  @FieldResolver(() => Visual, { description: 'A chart or table of the dataset.' })
   async visual(
     @Ctx() ctx: Context,
     @Root() dataset: { id: string },
@@ -55,7 +52,7 @@ export class DatasetVisualResolver {
     return visual;
   }
 
-  @FieldResolver(() => [VisualTemplateType], { description: 'Visuals to begin with.' })
+  @FieldResolver(() => [VisualTemplateType], { description: 'Templates for new visuals, equal for all datasets.' })
   visualTemplates() {
     return TEMPLATES;
   }
@@ -64,13 +61,13 @@ export class DatasetVisualResolver {
 @Resolver(() => Visual)
 export class VisualResolver {
   @Can('authenticated')
-  @Query(() => [VisualComponentType], { description: 'What visuals can be drawn as.' })
+  @Query(() => [VisualComponentType], { description: 'Lists the chart types.' })
   visualComponents() {
     return COMPONENTS;
   }
 
   @Can('dataset:addVisual')
-  @Mutation(() => Visual, { description: 'Adds a chart or table to a dataset, at most 200.' })
+  @Mutation(() => Visual, { description: 'Creates a chart or table of a dataset, which has at most 200.' })
   async createVisual(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
@@ -81,58 +78,60 @@ export class VisualResolver {
   }
 
   @Can('dataset:addVisual')
-  @Mutation(() => Visual, { description: 'Changes a chart or table.' })
+  @Mutation(() => Visual, { description: 'Updates a chart or table.' })
   async updateVisual(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
     @Id('visual') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateVisualInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateVisualInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Visual, await visuals.update(ctx, datasetId, id, input), info);
   }
 
   @Can('dataset:deleteVisual')
-  @Mutation(() => ID, { description: 'Deletes a chart or table; answers its id as given.' })
+  @Mutation(() => ID, { description: 'Deletes a chart or table. Returns its id as it was passed.' })
   async deleteVisual(@Ctx() ctx: Context, @Key('dataset', 'datasetId') datasetId: string, @Id('visual') id: string) {
     await visuals.remove(ctx, datasetId, id);
     return id;
   }
 
-  @Requires(...SHOWN)
+  @Requires(...DATA_COLUMNS)
   @FieldResolver(() => JsonObject, {
     description:
-      'What it shows and how: keys of the component’s JSON Schema. What names a field that is hidden from the caller is null.',
+      'Settings: keys of the component’s JSON Schema. ' +
+      'A key is null, and an item of a list is left out, when it names a field that is hidden from the caller.',
   })
-  config(@Ctx() ctx: Context, @Root() { dataset, component, config }: ShownVisual) {
-    return shownConfig(ctx, dataset, component, config);
+  config(@Ctx() ctx: Context, @Root() { dataset, component, config }: VisualWithDataset) {
+    return configForViewer(ctx, dataset, component, config);
   }
 
-  @Requires(...OWNED)
-  @FieldResolver(() => VisualPermissions, { description: 'What the caller may do to it.' })
-  async permissions(@Ctx() ctx: Context, @Root() { dataset }: ShownVisual): Promise<VisualPermissions> {
+  @Requires(...ACCESS_COLUMNS)
+  @FieldResolver(() => VisualPermissions, { description: 'The caller’s permissions.' })
+  async permissions(@Ctx() ctx: Context, @Root() { dataset }: VisualWithDataset): Promise<VisualPermissions> {
     const level = await accessLevel(ctx, dataset);
     return { edit: levelAllows(level, 'dataset:addVisual'), delete: levelAllows(level, 'dataset:deleteVisual') };
   }
 
   @Requires('datasetId')
-  @FieldResolver(() => String, { description: 'Path of its picture on this service.' })
+  @FieldResolver(() => String, { description: 'Path of the SVG image on this service.' })
   imageUrl(@Root() { id, datasetId }: { id: string; datasetId: string }): string {
     return `/api/datasets/${datasetId}/visuals/${id}/image.svg`;
   }
 
-  @Requires(...SHOWN)
+  @Requires(...DATA_COLUMNS)
   @FieldResolver(() => DatasetAggregate, {
     description:
-      'Its numbers: groups and a measure of each, or the rows of a table or scatter plot. An error names the key of its config that is missing.',
+      'Data: groups with a measure, or the rows of a table or scatter plot. ' +
+      'Fails with BAD_USER_INPUT when the config lacks a required key.',
   })
-  data(@Ctx() ctx: Context, @Root() visual: ShownVisual, @Args(() => VisualDataArgs) args: VisualDataArgs) {
-    return visualData(ctx, visual, args);
+  data(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualDataArgs) args: VisualDataArgs) {
+    return loadVisualData(ctx, visual, args);
   }
 
-  @Requires('name', ...SHOWN)
-  @FieldResolver(() => String, { description: 'Its picture, as SVG.' })
-  image(@Ctx() ctx: Context, @Root() visual: ShownVisual, @Args(() => VisualImageArgs) args: VisualImageArgs) {
-    return visualImage(ctx, visual, args);
+  @Requires('name', ...DATA_COLUMNS)
+  @FieldResolver(() => String, { description: 'SVG image.' })
+  image(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualImageArgs) args: VisualImageArgs) {
+    return renderVisual(ctx, visual, args);
   }
 }

@@ -6,7 +6,7 @@ const draft = '/datasets/:id/draft';
 export default [
   post('/datasets/:id/_edit', 'editDataset', dataset),
   get(draft, 'dataset.draft', dataset),
-  // Each draft is a new one: nothing of the former is kept.
+  // PUT creates a new draft, so that no key is an identity.
   put(draft, 'updateDatasetDraft', dataset, { map: labelsOnly, identity: [] }),
   del(draft, 'deleteDatasetDraft'),
   post(`${draft}/_commit`, 'commitDatasetDraft', dataset),

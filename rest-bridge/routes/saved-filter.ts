@@ -1,20 +1,23 @@
 import { collection, resource, value } from '../present.ts';
 import { del, get, post, put, type Json } from '../route.ts';
 
-interface Filter {
+interface SavedFilter {
   id: string;
   datasetId: string;
 }
 
+/** A new field of a saved filter is added here. */
 const FIELDS = 'id name description datasetId ownerId criteria problem createdAt updatedAt permissions { edit delete }';
-const links = ({ id, datasetId }: Filter) => ({
+const links = ({ id, datasetId }: SavedFilter) => ({
   self: `/datasets/${datasetId}/filters/${id}`,
   'svc:dataset': `/datasets/${datasetId}`,
   'svc:data': `/datasets/${datasetId}/data?filter=${id}`,
 });
-const whole = resource<Filter>(`${FIELDS} owner { id name type }`, links, { identity: ['ownerId', 'datasetId'] });
+const savedFilter = resource<SavedFilter>(`${FIELDS} owner { id name type }`, links, {
+  identity: ['ownerId', 'datasetId'],
+});
 
-/** A user's form has an address, a team's what it is for (specification, "Owner principal"). */
+/** A user has an email address, a team a description (docs/contract.md#owners). */
 const owner = value<{ owner: Json }>(
   'owner { id name type email description }',
   ({ owner: { email, description, ...common } }) =>
@@ -35,16 +38,16 @@ const owner = value<{ owner: Json }>(
 const path = '/datasets/:datasetId/filters';
 
 export default [
-  get(path, 'dataset.filters', collection('filter', resource<Filter>(FIELDS, links))),
-  post(path, 'createSavedFilter', whole),
-  get(`${path}/:id`, 'dataset.filter', whole),
-  put(`${path}/:id`, 'updateSavedFilter', whole),
+  get(path, 'dataset.filters', collection('filter', resource<SavedFilter>(FIELDS, links))),
+  post(path, 'createSavedFilter', savedFilter),
+  get(`${path}/:id`, 'dataset.filter', savedFilter),
+  put(`${path}/:id`, 'updateSavedFilter', savedFilter),
   del(`${path}/:id`, 'deleteSavedFilter'),
   get(`${path}/:id/owner`, 'dataset.filter', owner),
   put(`${path}/:id/owner`, 'setSavedFilterOwner', value('id name ownerId owner { id name type email description }')),
   get(
     '/dataset-filters',
     'savedFilters',
-    collection('filter', resource<Filter>(`${FIELDS} dataset { id name }`, links)),
+    collection('filter', resource<SavedFilter>(`${FIELDS} dataset { id name }`, links)),
   ),
 ];

@@ -13,28 +13,34 @@ const links = ({ id, parentId }: Snapshot) => ({
   'svc:parent': `/datasets/${parentId}`,
   'svc:data': `/datasets/${id}/data`,
 });
-const FIELDS = `id tenant slug naturalId name description parentId isDraft isSnapshot snapshotDate datasourceId query params { name label dataType defaultValue required description } flow settings
-  fields { name label type format description } records size sizeFormatted esIndex dataUpdatedAt ownerId owner { id name type } createdAt updatedAt
+const FIELDS = `
+  id tenant slug naturalId name description parentId isDraft isSnapshot snapshotDate datasourceId query
+  params { name label dataType defaultValue required description } flow settings
+  fields { name label type format description } records size sizeFormatted esIndex dataUpdatedAt
+  ownerId owner { id name type } createdAt updatedAt
   permissions ${PERMISSIONS}`;
 const snapshot = resource<Snapshot>(FIELDS, links, { identity: ['query', 'parentId', 'snapshotDate', 'ownerId'] });
 
-/** What a copy carries is printed where it was asked for. */
+/** Selections of the parts of a copy. Only the requested parts are printed. */
 const PARTS = {
   visuals: 'visuals { id name description component config embedded pinned position }',
   filters: 'filters { id name description datasetId ownerId criteria }',
-  sharing:
-    'sharing: shares { datasetId: resourceId principalId principal { id name type email } accessLevel datasetFilterId restrictFields visibleFields }',
+  sharing: `
+    sharing: shares {
+      datasetId: resourceId principalId principal { id name type email }
+      accessLevel datasetFilterId restrictFields visibleFields
+    }`,
 };
-const copied: Presenter = {
+const datasetCopy: Presenter = {
   on(...field) {
-    const whole = dataset.on(...field);
+    const presentation = dataset.on(...field);
     return {
-      ...whole,
-      selection: `${whole.selection} ${Object.values(PARTS).join(' ')}`,
-      present(answer, asked) {
-        const record = whole.present(answer, asked) as Json;
-        for (const part in PARTS) if (asked.variables[part] !== true) record[part] = undefined;
-        return record;
+      ...presentation,
+      selection: `${presentation.selection} ${Object.values(PARTS).join(' ')}`,
+      present(record, request) {
+        const copy = presentation.present(record, request) as Json;
+        for (const part in PARTS) if (request.variables[part] !== true) copy[part] = undefined;
+        return copy;
       },
     };
   },
@@ -44,7 +50,9 @@ const path = '/datasets/:datasetId/snapshots';
 const single = `${path}/:id`;
 
 export default [
-  post('/datasets/:id/copy', 'copyDataset', operation(copied), { query: ['data', 'visuals', 'filters', 'sharing'] }),
+  post('/datasets/:id/copy', 'copyDataset', operation(datasetCopy), {
+    query: ['data', 'visuals', 'filters', 'sharing'],
+  }),
   post(path, 'createSnapshot', operation(snapshot)),
   get('/datasets/:id/snapshot-list', 'dataset.snapshots', collection('snapshot', snapshot)),
   get(single, 'dataset.snapshot', snapshot),

@@ -9,17 +9,18 @@ interface Visual {
 
 const pathOf = ({ id, datasetId }: Visual) => `/datasets/${datasetId}/visuals/${id}`;
 const visual = resource<Visual>(
-  'id name description component datasetId ownerId config embedded pinned position imageUrl createdAt updatedAt permissions { edit delete }',
-  (one) => ({
-    self: pathOf(one),
-    'svc:dataset': `/datasets/${one.datasetId}`,
-    'svc:data': `${pathOf(one)}/data`,
-    'svc:image': `${pathOf(one)}/image.svg`,
+  `id name description component datasetId ownerId config embedded pinned position imageUrl createdAt updatedAt
+   permissions { edit delete }`,
+  (record) => ({
+    self: pathOf(record),
+    'svc:dataset': `/datasets/${record.datasetId}`,
+    'svc:data': `${pathOf(record)}/data`,
+    'svc:image': `${pathOf(record)}/image.svg`,
   }),
   { identity: ['component', 'datasetId', 'ownerId'] },
 );
 
-const TEMPLATES = {
+const TEMPLATES_SHAPE = {
   type: 'object',
   required: ['templates'],
   properties: {
@@ -36,10 +37,10 @@ const TEMPLATES = {
     },
   },
 };
-const templates = value(
+const visualTemplates = value(
   'id name component description icon category config',
-  (found) => ({ templates: found }),
-  TEMPLATES,
+  (templates) => ({ templates }),
+  TEMPLATES_SHAPE,
 );
 
 const single = '/datasets/:datasetId/visuals/:id';
@@ -52,6 +53,6 @@ export default [
   del(single, 'deleteVisual'),
   get(`${single}/data`, 'dataset.visual.data', value('columns { name label type } rows total truncated')),
   get(`${single}/image.svg`, 'dataset.visual.image', value(), { handler: svgImage, produces: 'image/svg+xml' }),
-  get('/datasets/:id/visual-templates', 'dataset.visualTemplates', templates),
+  get('/datasets/:id/visual-templates', 'dataset.visualTemplates', visualTemplates),
   get('/visual-components', 'visualComponents', collection('visual-component', value('id name schema needs'))),
 ];

@@ -1,7 +1,7 @@
 import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
-import type { RefreshPreviewResult } from '../services/dataset/refresh-preview.ts';
+import type { RefreshPreview } from '../../entities/refresh-preview.ts';
 
 /** Result of a copy, snapshot or promotion: the new dataset. */
 export interface CloneResult {
@@ -15,7 +15,7 @@ export interface OperationResults {
   'dataset.refresh': DatasetRefresh;
   'dataset.run': DatasetRun;
   'dataset.benchmark': DatasetBenchmark;
-  'dataset.preview': RefreshPreviewResult;
+  'dataset.preview': RefreshPreview;
   'dataset.promoteRefresh': DatasetRefresh;
   'dataset.copy': CloneResult;
   'dataset.snapshot': CloneResult;

@@ -1,17 +1,13 @@
+import type { RefreshPreview } from '../../entities/refresh-preview.ts';
 import type { Generation, GenerationId } from '../core/dataset-index.ts';
 import { forbidden, notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { LEVEL, levelAllows } from '../core/permissions.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
-import { dependantsOf, impactOn } from '../services/dataset/refresh-impact.ts';
-import {
-  baseOf,
-  differences,
-  keep,
-  take,
-  type PreviewBase,
-  type RefreshPreviewResult,
-} from '../services/dataset/refresh-preview.ts';
+import { loadDependents } from '../services/dataset/refresh-dependents.ts';
+import { findBreaks } from '../services/dataset/refresh-impact.ts';
+import { loadPreviewBase, type PreviewBase } from '../services/dataset/refresh-preview-base.ts';
+import { compareFields, consumePreview, replacePreview } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { findGrantee, accessLevelInTransaction } from '../services/resource/access-level.ts';
 import { checkQuota } from '../services/resource/quota.ts';
@@ -26,7 +22,7 @@ export const datasetPreview = (place: LoaderPlace): Handler<'dataset.preview'> =
   takeover: true,
   async run(job, platform) {
     const { input, tenantId } = job;
-    const base = await baseOf((statement) => platform.database.query(tenantId, statement), tenantId, input);
+    const base = await loadPreviewBase((statement) => platform.database.query(tenantId, statement), tenantId, input);
     const { generation, load } = await loadRows(place, platform, job, input);
     let former: GenerationId | null = null;
     return {
@@ -55,7 +51,7 @@ export const datasetPromoteRefresh: Handler<'dataset.promoteRefresh'> = {
   async run(job, platform) {
     return {
       async publish(tx) {
-        const generation = await take(tx, job.tenantId, job.resourceId, job.input.previewId);
+        const generation = await consumePreview(tx, job.tenantId, job.resourceId, job.input.previewId);
         return publishRefresh(tx, job, generation, platform.config);
       },
     };
@@ -81,7 +77,7 @@ async function savePreview(
   generation: Generation,
   base: PreviewBase,
   quota: number,
-): Promise<{ result: RefreshPreviewResult; former: GenerationId | null }> {
+): Promise<{ result: RefreshPreview; former: GenerationId | null }> {
   const [before] = await tx.query<PreviewedDataset>({
     text: `select id, owner_id as "ownerId", parent_id as "parentId", fields, records
       from dws.dataset
@@ -96,15 +92,19 @@ async function savePreview(
   await checkQuota(tx, tenantId, quota, generation.size, resourceId);
 
   const after = fieldsOf(before.fields, generation);
-  const impact = impactOn(await dependantsOf(tx, { tenantId, id: resourceId, viewer, level }), before.fields, after);
-  const { expiresAt, former } = await keep(tx, tenantId, resourceId, generation, base);
+  const impact = findBreaks(
+    await loadDependents(tx, { tenantId, id: resourceId, viewer, level }),
+    before.fields,
+    after,
+  );
+  const { expiresAt, former } = await replacePreview(tx, tenantId, resourceId, generation, base);
   return {
     former,
     result: {
       previewId: generation.id,
       records: generation.records,
       previousRecordCount: before.records,
-      ...differences(before.fields, after),
+      ...compareFields(before.fields, after),
       ...impact,
       expiresAt: expiresAt.toISOString(),
     },

@@ -242,8 +242,8 @@ test('only superusers benchmark without the owner’s access to the datasource',
 describe.skipIf(!HAS_ELASTICSEARCH)('with rows in Elasticsearch', () => {
   searched(
     'a benchmark with indexing leaves nothing there, and does not change the rows',
-    async ({ service, ann, orders }) => {
-      const { id, esIndex } = await orders();
+    async ({ service, ann, createOrders }) => {
+      const { id, esIndex } = await createOrders();
       const config = { iterations: 2, warmup: 1, includeIndexing: true };
       await expectBody(ann.post(`/datasets/${id}/_benchmark`, { config }), 200, {
         iterations: 2,

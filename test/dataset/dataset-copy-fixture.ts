@@ -6,16 +6,19 @@ import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { startService, type Service } from '../support/service.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
-export interface Made {
+interface CreatedDataset {
   id: string;
   [key: string]: any;
 }
 
 type Variables = () => Promise<Record<string, string>>;
 
-/** The shop, in a service whose rows live in the index of these variables, with as many datasets of its orders as wanted: ann's, with 20 rows. */
-const copiesIn = (variables: Variables) =>
-  base.extend<{ service: Service; orders: (more?: object) => Promise<Made> }>({
+/**
+ * Creates a test with the shop, a service with the dataset index of these variables, and a function that creates
+ * datasets of ann's with the 20 orders.
+ */
+const createTest = (variables: Variables) =>
+  base.extend<{ service: Service; createOrders: (more?: object) => Promise<CreatedDataset> }>({
     service: [
       async ({}, use) => {
         const service = await startService(await variables());
@@ -24,7 +27,7 @@ const copiesIn = (variables: Variables) =>
       },
       { scope: 'file' },
     ],
-    orders: [
+    createOrders: [
       async ({ ann, source }, use) =>
         use((more = {}) =>
           ann.creates('/datasets', {
@@ -41,39 +44,45 @@ const copiesIn = (variables: Variables) =>
   });
 
 /** Tests on the embedded index. */
-export const test = copiesIn(async () => ({}));
+export const test = createTest(async () => ({}));
 
 /** Tests on Elasticsearch. */
-export const searched = copiesIn(async () => ({ ELASTICSEARCH_URL: (await elasticsearch()).url }));
+export const searched = createTest(async () => ({ ELASTICSEARCH_URL: (await elasticsearch()).url }));
 
-/** The same on every index that is installed here. */
+/** One test for each dataset index that is installed here. */
 export const WORLDS = [
   { index: 'DuckDB', test },
   ...(HAS_ELASTICSEARCH ? [{ index: 'Elasticsearch', test: searched }] : []),
 ];
 
-/** Ids of the rows that somebody sees, in their order. */
+/** Returns the ids of the rows that a user may see, sorted, or the status of the error. */
 export const rowsOf = async (who: Client, id: string): Promise<number[] | number> => {
   const { status, body } = await who.get(`/datasets/${id}/data?sort=id`);
   return status === 200 ? body._embedded['svc:record'].map((row: { id: number }) => row.id) : status;
 };
 
-export const count = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+/** Returns 1 to `n`. */
+export const idsTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Lets the janitor drop all that nobody needs, at once. Answers the generations that are left. */
-export async function swept({ platform }: Service): Promise<string[]> {
+/** Runs the janitor without its waiting times. Returns the remaining generations. */
+export async function sweepUnused({ platform }: Service): Promise<string[]> {
   await sweepGenerations(platform, { replacedAge: -1000, orphanAge: 0 });
   return (await platform.index.generations()).map(({ id }) => id);
 }
 
-/** The file that holds a generation's rows in the embedded index. */
+/** Returns the status of the file with a generation's rows in the embedded index. */
 export const fileOf = ({ platform }: Service, esIndex: string) =>
   stat(join(platform.config.DATA_DIR, 'datasets', esIndex, 'rows.duckdb'));
 
-/** A draft of a dataset, past the service. */
-export async function draftOf({ platform }: Service, id: string): Promise<string> {
+/** Inserts a draft of a dataset directly into the database. Returns its id. */
+export async function insertDraft({ platform }: Service, id: string): Promise<string> {
   const [draft] = await platform.system.query<{ id: string }>({
-    text: `insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, is_draft, generation_id) select gen_random_uuid(), tenant_id, 'Draft', gen_random_uuid()::text, owner_id, id, true, generation_id from dws.dataset where id = $1 returning id`,
+    text: `
+      insert into dws.dataset (id, tenant_id, name, slug, owner_id, parent_id, is_draft, generation_id)
+      select gen_random_uuid(), tenant_id, 'Draft', gen_random_uuid()::text, owner_id, id, true, generation_id
+      from dws.dataset
+      where id = $1
+      returning id`,
     values: [id],
   });
   return draft!.id;

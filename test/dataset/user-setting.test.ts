@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest';
 import { UNKNOWN } from '../conformance/calls.ts';
+import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 
-/** The world with a dataset of ann's. */
+/** The shop with a dataset of ann's. */
 const test = base.extend<{ orders: { id: string } }>({
   orders: [
     async ({ ann, source }, use) =>
@@ -13,51 +14,55 @@ const test = base.extend<{ orders: { id: string } }>({
   ],
 });
 
-const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-const asked = (id: string) => `{ dataset(id: "${id}") { hasUserSettings userSettings { settings updatedAt } } }`;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const settingsQuery = (id: string) =>
+  `{ dataset(id: "${id}") { hasUserSettings userSettings { settings updatedAt } } }`;
 
-describe('the settings of a user for a dataset', () => {
-  test('are empty until there are some, replaced as a whole, and forgotten', async ({ ann, orders }) => {
+describe('user settings', () => {
+  test('are empty at first, replaced as a whole, and deleted', async ({ ann, orders }) => {
     const path = `/datasets/${orders.id}/user-settings`;
-    expect(await ann.get(path)).toMatchObject({ status: 200, body: { settings: {}, updatedAt: null } });
-    expect((await ann.data(asked(orders.id))).dataset).toEqual({
+    await expectBody(ann.get(path), 200, { settings: {}, updatedAt: null });
+    expect((await ann.data(settingsQuery(orders.id))).dataset).toEqual({
       hasUserSettings: false,
       userSettings: { settings: {}, updatedAt: null },
     });
 
-    expect(await ann.put(path, { settings: { columns: ['id'], page: { size: 50 } } })).toMatchObject({
-      status: 200,
-      body: { settings: { columns: ['id'], page: { size: 50 } }, updatedAt: moment },
+    await expectBody(ann.put(path, { settings: { columns: ['id'], page: { size: 50 } } }), 200, {
+      settings: { columns: ['id'], page: { size: 50 } },
+      updatedAt: TIME,
     });
     const put = await ann.put(path, { settings: { columns: [] } });
-    expect(put.body).toEqual({ settings: { columns: [] }, updatedAt: moment });
+    expect(put.body).toEqual({ settings: { columns: [] }, updatedAt: TIME });
     expect((await ann.get(path)).body).toEqual(put.body);
-    expect((await ann.data(asked(orders.id))).dataset).toEqual({ hasUserSettings: true, userSettings: put.body });
+    expect((await ann.data(settingsQuery(orders.id))).dataset).toEqual({
+      hasUserSettings: true,
+      userSettings: put.body,
+    });
     expect((await ann.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(true);
     expect((await ann.get('/datasets')).body._embedded['svc:dataset']).toMatchObject([
       { id: orders.id, hasUserSettings: true },
     ]);
 
-    expect(await ann.put(path, put.body)).toMatchObject({ status: 200, body: { settings: { columns: [] } } });
+    await expectBody(ann.put(path, put.body), 200, { settings: { columns: [] } });
     expect(await ann.delete(path)).toMatchObject({ status: 204, body: '' });
     expect(await ann.delete(path)).toMatchObject({ status: 204, body: '' });
     expect((await ann.get(path)).body).toEqual({ settings: {}, updatedAt: null });
     expect((await ann.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(false);
   });
 
-  test('are kept and forgotten by GraphQL too', async ({ ann, orders }) => {
-    const kept = await ann.data(
+  test('work the same in GraphQL', async ({ ann, orders }) => {
+    const saved = await ann.data(
       `mutation { setDatasetUserSettings(id: "${orders.id}", settings: { dark: true }) { settings updatedAt } }`,
     );
-    expect(kept.setDatasetUserSettings).toEqual({ settings: { dark: true }, updatedAt: moment });
-    expect((await ann.data(asked(orders.id))).dataset).toEqual({
+    expect(saved.setDatasetUserSettings).toEqual({ settings: { dark: true }, updatedAt: TIME });
+    expect((await ann.data(settingsQuery(orders.id))).dataset).toEqual({
       hasUserSettings: true,
-      userSettings: kept.setDatasetUserSettings,
+      userSettings: saved.setDatasetUserSettings,
     });
     expect(await ann.data(`mutation { deleteDatasetUserSettings(id: "${orders.id}") }`)).toEqual({
       deleteDatasetUserSettings: orders.id,
     });
-    expect((await ann.data(asked(orders.id))).dataset.hasUserSettings).toBe(false);
+    expect((await ann.data(settingsQuery(orders.id))).dataset.hasUserSettings).toBe(false);
     expect(await ann.gql(`mutation { deleteDatasetUserSettings(id: "${UNKNOWN}") }`)).toMatchObject({
       errors: [{ message: `There is no dataset ${UNKNOWN}`, extensions: { status: 404 } }],
     });
@@ -70,24 +75,25 @@ describe('the settings of a user for a dataset', () => {
         status: 400,
         body: { message: expect.stringContaining('settings') },
       });
-    expect(await ann.put(path, {})).toMatchObject({ status: 400, body: { message: '"settings" is required' } });
-    const of = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
-    expect(await ann.put(path, { settings: of(100_001) })).toMatchObject({
-      status: 400,
-      body: { message: 'settings must have at most 100 kB as JSON' },
-    });
+    await expectError(ann.put(path, {}), 400, '"settings" is required');
+    const settingsOf = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
+    await expectError(
+      ann.put(path, { settings: settingsOf(100_001) }),
+      400,
+      'settings must have at most 100 kB as JSON',
+    );
     expect(
       await ann.gql(
         'mutation ($settings: JSONObject!) { setDatasetUserSettings(id: "orders", settings: $settings) { updatedAt } }',
-        { settings: of(100_001) },
+        { settings: settingsOf(100_001) },
       ),
     ).toMatchObject({ errors: [{ extensions: { status: 400 } }] });
     expect((await ann.get(path)).body).toEqual({ settings: {}, updatedAt: null });
-    expect(await ann.put(path, { settings: of(100_000) })).toMatchObject({ status: 200 });
+    expect((await ann.put(path, { settings: settingsOf(100_000) })).status).toBe(200);
     await ann.delete(path);
   });
 
-  test('are each user’s own, for whoever reads the dataset, if only a part of it', async ({
+  test('are visible to one user only, and available to restricted readers', async ({
     ann,
     bob,
     admin,
@@ -96,8 +102,8 @@ describe('the settings of a user for a dataset', () => {
   }) => {
     const path = `/datasets/${orders.id}/user-settings`;
     await ann.put(path, { settings: { whose: 'ann' } });
-    expect(await bob.put(path, { settings: {} })).toMatchObject({ status: 404 });
-    expect(await stranger.get(path)).toMatchObject({ status: 404 });
+    await expectError(bob.put(path, { settings: {} }), 404);
+    await expectError(stranger.get(path), 404);
     expect((await admin.get(path)).body).toEqual({ settings: {}, updatedAt: null });
 
     const { id: datasetFilterId } = await ann.creates(`/datasets/${orders.id}/filters`, {
@@ -106,7 +112,7 @@ describe('the settings of a user for a dataset', () => {
     });
     await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 1, datasetFilterId });
     expect((await bob.get(path)).body).toEqual({ settings: {}, updatedAt: null });
-    expect(await bob.put(path, { settings: { whose: 'bob' } })).toMatchObject({ status: 200 });
+    expect((await bob.put(path, { settings: { whose: 'bob' } })).status).toBe(200);
     expect((await ann.get(path)).body.settings).toEqual({ whose: 'ann' });
     expect((await bob.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(true);
     expect((await admin.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(false);
@@ -114,29 +120,27 @@ describe('the settings of a user for a dataset', () => {
     expect((await bob.get(path)).body.settings).toEqual({ whose: 'bob' });
   });
 
-  test('of two saved at once one stays', async ({ ann, orders }) => {
+  test('can be saved concurrently', async ({ ann, orders }) => {
     const path = `/datasets/${orders.id}/user-settings`;
-    const answers = await Promise.all([1, 2, 3, 4].map((n) => ann.put(path, { settings: { n } })));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const responses = await Promise.all([1, 2, 3, 4].map((n) => ann.put(path, { settings: { n } })));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await ann.get(path)).body.settings).toEqual({ n: expect.any(Number) });
     await ann.delete(path);
   });
 
-  test('for a draft are those for its dataset', async ({ ann, orders }) => {
+  test('of a draft are those of its dataset', async ({ ann, orders }) => {
     const draft = (await ann.post(`/datasets/${orders.id}/_edit`)).body;
     expect(draft.hasUserSettings).toBe(false);
-    expect(await ann.put(`/datasets/${draft.id}/user-settings`, { settings: { from: 'draft' } })).toMatchObject({
-      status: 200,
-    });
+    expect((await ann.put(`/datasets/${draft.id}/user-settings`, { settings: { from: 'draft' } })).status).toBe(200);
     expect((await ann.get(`/datasets/${orders.id}/user-settings`)).body.settings).toEqual({ from: 'draft' });
     expect((await ann.get(`/datasets/${draft.id}/user-settings`)).body.settings).toEqual({ from: 'draft' });
     expect((await ann.get(`/datasets/${orders.id}/draft`)).body.hasUserSettings).toBe(true);
-    expect((await ann.data(asked(draft.id))).dataset.hasUserSettings).toBe(true);
+    expect((await ann.data(settingsQuery(draft.id))).dataset.hasUserSettings).toBe(true);
     await ann.delete(`/datasets/${draft.id}/user-settings`);
     expect((await ann.get(`/datasets/${orders.id}`)).body.hasUserSettings).toBe(false);
   });
 
-  test('go with the dataset, and with the user', async ({ service, admin, ann, source }) => {
+  test('are deleted with the dataset and with the user', async ({ service, admin, ann, source }) => {
     const { id } = await ann.creates('/datasets', {
       name: 'Short-lived',
       datasourceId: source.id,
@@ -145,15 +149,15 @@ describe('the settings of a user for a dataset', () => {
     const eve = await service.user('eve');
     await ann.put(`/datasets/${id}/shares/eve`, { accessLevel: 1 });
     for (const client of [ann, eve]) await client.put(`/datasets/${id}/user-settings`, { settings: { a: 1 } });
-    const left = () =>
+    const remaining = () =>
       service.platform.system.query({
         text: 'select user_id as "userId" from dws.user_setting where dataset_id = $1',
         values: [id],
       });
-    expect(await left()).toHaveLength(2);
-    expect(await admin.delete('/users/eve')).toMatchObject({ status: 204 });
-    expect(await left()).toEqual([{ userId: ann.id }]);
-    expect(await ann.delete(`/datasets/${id}`)).toMatchObject({ status: 204 });
-    expect(await left()).toEqual([]);
+    expect(await remaining()).toHaveLength(2);
+    expect((await admin.delete('/users/eve')).status).toBe(204);
+    expect(await remaining()).toEqual([{ userId: ann.id }]);
+    expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
+    expect(await remaining()).toEqual([]);
   });
 });

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Twin, TwinWorld } from './fixture.ts';
 import { SECRET } from './twin-source.ts';
 
-/** What an answer of either channel has. */
-interface Answered {
+/** Result of a request to one of the two APIs. */
+interface ApiResult {
   status?: number;
   headers?: Headers;
   body?: unknown;
@@ -12,13 +12,13 @@ interface Answered {
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-/** Times of this service's own life; those in the twins' rows are of 2001, the hidden ones of the years 1 and 9999. */
+/** Times of this run. The times in visible rows are of 2001, those in hidden rows of the years 1 and 9999. */
 const OWN_TIME = /20[2-9]\d-\d\d-\d\dT[\d:.]+Z/g;
 const CURSOR = /("next":")([^"]+)"|([?&]after=)([^"&]+)/g;
-/** What the asker said, as links repeat it. */
-const ASKED = /([?&](?:q|filter|fields|sort)=)[^"&]*/g;
-/** Headers that differ from request to request; a length is that of durations and of compression too. */
-const PASSING_HEADERS = new Set(['date', 'x-request-id', 'keep-alive', 'connection', 'content-length']);
+/** Query parameters that links repeat. */
+const REPEATED = /([?&](?:q|filter|fields|sort)=)[^"&]*/g;
+/** Headers that differ between equal requests. The length depends on durations and compression. */
+const VOLATILE_HEADERS = new Set(['date', 'x-request-id', 'keep-alive', 'connection', 'content-length']);
 
 const SECRETS = [
   { what: 'a hidden name or text', pattern: new RegExp(SECRET, 'i') },
@@ -28,10 +28,10 @@ const SECRETS = [
   { what: 'a hidden date', pattern: /\b(0001|9999)-/ },
 ];
 
-/** An answer as text, in which ids, slugs, names, times, ETags and cursors have given way to placeholders. Cursors keep their length. */
-export function plain(answer: unknown, { id, slug, name }: Pick<Twin, 'id' | 'slug' | 'name'>): string {
+/** Returns a response as text, with placeholders for ids, slugs, names, times, ETags and cursors of a length. */
+export function normalize(response: unknown, { id, slug, name }: Pick<Twin, 'id' | 'slug' | 'name'>): string {
   const numbers = new Map<string, number>();
-  return JSON.stringify(readable(answer))
+  return JSON.stringify(toReadable(response))
     .replaceAll(id, '<dataset>')
     .replaceAll(slug, '<slug>')
     .replaceAll(name, '<name>')
@@ -40,23 +40,23 @@ export function plain(answer: unknown, { id, slug, name }: Pick<Twin, 'id' | 'sl
       (_all, key: string | undefined, next: string | undefined, query: string | undefined, after: string | undefined) =>
         key ? `${key}<cursor of ${next!.length}>"` : `${query}<cursor of ${decodeURIComponent(after!).length}>`,
     )
-    .replace(ASKED, '$1<asked>')
+    .replace(REPEATED, '$1<repeated>')
     .replace(UUID, (uuid) => `<id ${numbers.get(uuid) ?? numbers.set(uuid, numbers.size).size - 1}>`)
     .replace(OWN_TIME, '<time>')
     .replace(/"duration":[\d.]+/g, '"duration":"<ms>"');
 }
 
 /** Headers as an object, bytes as text. */
-function readable(answer: unknown): unknown {
-  if (!(typeof answer === 'object' && answer !== null && 'headers' in answer)) return answer;
-  const { headers, ...rest } = answer as Answered;
+function toReadable(response: unknown): unknown {
+  if (!(typeof response === 'object' && response !== null && 'headers' in response)) return response;
+  const { headers, ...rest } = response as ApiResult;
   const shown = [...(headers instanceof Headers ? headers : [])]
-    .filter(([name]) => !PASSING_HEADERS.has(name))
+    .filter(([name]) => !VOLATILE_HEADERS.has(name))
     .map(([name, value]) => [name, name === 'etag' ? '<etag>' : value]);
   return { ...rest, headers: Object.fromEntries(shown) };
 }
 
-/** Demands that nothing hidden is in a text. Ids must have been taken out: their digits may be anything. */
+/** Expects a text without hidden parts. Ids must be replaced before: their digits may contain anything. */
 export function expectNoSecret(text: string, where = ''): void {
   for (const { what, pattern } of SECRETS) {
     const place = text.search(pattern);
@@ -64,31 +64,28 @@ export function expectNoSecret(text: string, where = ''): void {
   }
 }
 
-/**
- * Asks both twins the same and demands that the answers cannot be told apart and hold nothing hidden. Answers what was said of the first, for the test to see
- * that it says something.
- */
-export async function alike<T>(
+/** Sends a request for both twins and expects equal responses without hidden parts. Returns the first response. */
+export async function expectAlike<T>(
   { twins }: Pick<TwinWorld, 'twins'>,
   where: string,
-  ask: (twin: Twin) => Promise<T>,
+  send: (twin: Twin) => Promise<T>,
 ): Promise<T> {
-  const answers: T[] = [];
-  for (const twin of twins) answers.push(await ask(twin));
-  const [one, other] = answers.map((answer, i) => plain(answer, twins[i]!));
+  const responses: T[] = [];
+  for (const twin of twins) responses.push(await send(twin));
+  const [one, other] = responses.map((response, i) => normalize(response, twins[i]!));
   for (const text of [one!, other!]) expectNoSecret(text, where);
   expect(JSON.parse(other!), where).toEqual(JSON.parse(one!));
-  return answers[0]!;
+  return responses[0]!;
 }
 
-/** The same of several questions, each told by what it asks. */
-export async function allAlike<Q>(
+/** Expects equal responses with status 200 for each of the queries. */
+export async function expectAllAlike<Q>(
   world: Pick<TwinWorld, 'twins'>,
-  questions: readonly Q[],
-  ask: (twin: Twin, question: Q) => Promise<{ status: number; body?: unknown }>,
+  queries: readonly Q[],
+  send: (twin: Twin, query: Q) => Promise<{ status: number; body?: unknown }>,
 ): Promise<void> {
-  for (const question of questions) {
-    const where = typeof question === 'string' ? question : JSON.stringify(question);
-    expect(await alike(world, where, (twin) => ask(twin, question)), where).toMatchObject({ status: 200 });
+  for (const query of queries) {
+    const where = typeof query === 'string' ? query : JSON.stringify(query);
+    expect(await expectAlike(world, where, (twin) => send(twin, query)), where).toMatchObject({ status: 200 });
   }
 }

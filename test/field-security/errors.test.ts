@@ -1,10 +1,11 @@
 import { describe, expect } from 'vitest';
 import type { Client } from '../support/client.ts';
-import { alike, expectNoSecret, plain } from './compare.ts';
+import { expectError } from '../support/expect.ts';
+import { expectAlike, expectNoSecret, normalize } from './compare.ts';
 import { WORLDS, type Twin } from './fixture.ts';
-import { encoded } from './questions.ts';
+import { encodeFilter } from './row-queries.ts';
 
-type Ask = (who: Client, twin: Twin, name: string) => Promise<{ status: number; body?: unknown; errors?: unknown }>;
+type Request = (who: Client, twin: Twin, name: string) => Promise<{ status: number; body?: unknown; errors?: unknown }>;
 
 const filters: readonly ((name: string) => object)[] = [
   (name) => ({ [name]: 'x' }),
@@ -20,8 +21,8 @@ const filters: readonly ((name: string) => object)[] = [
   (name) => ({ region: { $eq: { [name]: 1 } } }),
 ];
 
-/** Every way to name a field. */
-const WAYS: Record<string, Ask> = {
+/** Requests with the name of a field, in every place that accepts one. */
+const REQUESTS: Record<string, Request> = {
   sort: (who, { id }, name) => who.get(`/datasets/${id}/data?sort=${name}`),
   'descending sort': (who, { id }, name) => who.get(`/datasets/${id}/data?sort=region,-${name}`),
   fields: (who, { id }, name) => who.get(`/datasets/${id}/data?fields=id,${name}`),
@@ -38,17 +39,17 @@ const WAYS: Record<string, Ask> = {
       sort: name,
     }),
   ...Object.fromEntries(
-    ['count', 'sum', 'avg', 'min', 'max', 'countDistinct'].map((fn): [string, Ask] => [
+    ['count', 'sum', 'avg', 'min', 'max', 'countDistinct'].map((fn): [string, Request] => [
       fn,
       (who, { id }, name) => who.post(`/datasets/${id}/_aggregate`, { measures: [{ fn, field: name, as: 'x' }] }),
     ]),
   ),
   ...Object.fromEntries(
-    filters.flatMap((filter, i): [string, Ask][] => [
-      [`filter ${i}`, (who, { id }, name) => who.get(`/datasets/${id}/data?filter=${encoded(filter(name))}`)],
+    filters.flatMap((filter, i): [string, Request][] => [
+      [`filter ${i}`, (who, { id }, name) => who.get(`/datasets/${id}/data?filter=${encodeFilter(filter(name))}`)],
       [
         `filter ${i} of statistics`,
-        (who, { id }, name) => who.get(`/datasets/${id}/discover?filter=${encoded(filter(name))}`),
+        (who, { id }, name) => who.get(`/datasets/${id}/discover?filter=${encodeFilter(filter(name))}`),
       ],
       [
         `filter ${i} of groups`,
@@ -84,7 +85,7 @@ const WAYS: Record<string, Ask> = {
     who.gql(`{ dataset(id: "${id}") { aggregate(measures: [{ fn: MAX, field: "${name}", as: "x" }]) { rows } } }`),
 };
 
-/** Names of hidden fields of one twin or both, and as many that no dataset has. */
+/** Names of hidden fields of at least one twin, each with a name that no dataset has. */
 const NAMES: readonly [hidden: string, unknown: string][] = [
   ['qzx_region', 'abc_region'],
   ['qzx_salary', 'abc_salary'],
@@ -93,23 +94,23 @@ const NAMES: readonly [hidden: string, unknown: string][] = [
   ['Region', 'rEgion'],
 ];
 
-/** What was answered, with a placeholder for the name that was asked for. */
-const answered = (answer: Awaited<ReturnType<Ask>>, twin: Twin, name: string): string =>
-  plain(answer, twin).replaceAll(name, '<field>').replaceAll(encodeURIComponent(name), '<field>');
+/** Returns a response as text with a placeholder for the requested name. */
+const normalizeName = (response: Awaited<ReturnType<Request>>, twin: Twin, name: string): string =>
+  normalize(response, twin).replaceAll(name, '<field>').replaceAll(encodeURIComponent(name), '<field>');
 
 describe.each(WORLDS)(
-  'with rows in $index, errors say of a hidden field what they say of one that there is not',
+  'with rows in $index, errors do not distinguish hidden from unknown fields',
   { timeout: 300_000 },
   ({ test }) => {
-    test.for(Object.keys(WAYS))('named as %s', async (way, { world: { reader, twins } }) => {
+    test.for(Object.keys(REQUESTS))('%s', async (request, { world: { reader, twins } }) => {
       for (const twin of twins) {
         for (const [hidden, unknown] of NAMES) {
           const [ofHidden, ofUnknown] = [
-            await WAYS[way]!(reader, twin, hidden),
-            await WAYS[way]!(reader, twin, unknown),
+            await REQUESTS[request]!(reader, twin, hidden),
+            await REQUESTS[request]!(reader, twin, unknown),
           ];
-          expect(JSON.parse(answered(ofHidden, twin, hidden)), hidden).toEqual(
-            JSON.parse(answered(ofUnknown, twin, unknown)),
+          expect(JSON.parse(normalizeName(ofHidden, twin, hidden)), hidden).toEqual(
+            JSON.parse(normalizeName(ofUnknown, twin, unknown)),
           );
           expect(ofHidden.errors ?? ofHidden.status, hidden).toEqual(
             ofHidden.errors
@@ -122,42 +123,46 @@ describe.each(WORLDS)(
       }
     });
 
-    test('of saved filters there are only one’s own and one’s team’s, and what these hide they do not say', async ({
+    test('saved filters of others are not found, and errors of a team’s filter have no hidden names', async ({
       world,
     }) => {
       const { reader, twins } = world;
       for (const filterOf of [({ shareFilter }: Twin) => shareFilter, ({ teamFilter }: Twin) => teamFilter]) {
         const statuses = await Promise.all([
-          alike(world, 'data', (twin) => reader.get(`/datasets/${twin.id}/data?filter=${filterOf(twin)}`)),
-          alike(world, 'search', (twin) => reader.post(`/datasets/${twin.id}/_search`, { filter: filterOf(twin) })),
-          alike(world, 'discover', (twin) => reader.get(`/datasets/${twin.id}/discover?filter=${filterOf(twin)}`)),
-          alike(world, 'aggregate', (twin) =>
+          expectAlike(world, 'data', (twin) => reader.get(`/datasets/${twin.id}/data?filter=${filterOf(twin)}`)),
+          expectAlike(world, 'search', (twin) =>
+            reader.post(`/datasets/${twin.id}/_search`, { filter: filterOf(twin) }),
+          ),
+          expectAlike(world, 'discover', (twin) =>
+            reader.get(`/datasets/${twin.id}/discover?filter=${filterOf(twin)}`),
+          ),
+          expectAlike(world, 'aggregate', (twin) =>
             reader.post(`/datasets/${twin.id}/_aggregate`, {
               measures: [{ fn: 'count', as: 'n' }],
               filter: filterOf(twin),
             }),
           ),
-          alike(world, 'export', (twin) =>
+          expectAlike(world, 'export', (twin) =>
             reader.get(`/datasets/${twin.id}/export?format=csv&filter=${filterOf(twin)}`),
           ),
         ]);
         for (const { status } of statuses) expect([400, 404]).toContain(status);
       }
       const [one, other] = twins as [Twin, Twin];
-      expect(await reader.get(`/datasets/${one.id}/data?filter=${one.shareFilter}`)).toMatchObject({
-        status: 404,
-        body: { message: `There is no filter ${one.shareFilter}` },
-      });
+      await expectError(
+        reader.get(`/datasets/${one.id}/data?filter=${one.shareFilter}`),
+        404,
+        `There is no filter ${one.shareFilter}`,
+      );
       expect(
         await reader.get(`/datasets/${one.id}/data?filter=${other.ownFilter}`),
         'a filter of another dataset',
       ).toMatchObject({ status: 404 });
-      // Whatever is put beside it.
-      const beside = await reader.get(`/datasets/${one.id}/data?filter=${one.teamFilter}&sort=id&q=zoe`);
-      expectNoSecret(plain(beside, one));
+      const combined = await reader.get(`/datasets/${one.id}/data?filter=${one.teamFilter}&sort=id&q=zoe`);
+      expectNoSecret(normalize(combined, one));
     });
 
-    test('malformed criteria are refused in the same words', async ({ world }) => {
+    test('malformed criteria are refused with equal errors', async ({ world }) => {
       for (const filter of [
         '{"region":',
         '{}}',
@@ -172,8 +177,11 @@ describe.each(WORLDS)(
         '{"$or": {}}',
       ]) {
         expect(
-          (await alike(world, filter, ({ id }) => world.reader.get(`/datasets/${id}/data?filter=${encoded(filter)}`)))
-            .status,
+          (
+            await expectAlike(world, filter, ({ id }) =>
+              world.reader.get(`/datasets/${id}/data?filter=${encodeFilter(filter)}`),
+            )
+          ).status,
           filter,
         ).toBeGreaterThanOrEqual(200);
       }

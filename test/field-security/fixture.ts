@@ -3,37 +3,37 @@ import type { Client } from '../support/client.ts';
 import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { startService, type Service } from '../support/service.ts';
 import { makeSource, type Shop } from '../support/shop-fixture.ts';
-import { HIDDEN, openTwinSource, VISIBLE_FIELDS, type Hidden } from './twin-source.ts';
+import { HIDDEN_PARTS, openTwinSource, VISIBLE_FIELDS, type HiddenParts } from './twin-source.ts';
 
-/** One of two datasets of which the reader sees the same. */
+/** One of two datasets whose visible parts are equal for the reader. */
 export interface Twin {
   id: string;
   slug: string;
   name: string;
-  /** The filter of the reader's share, which the admin owns. */
+  /** Id of the filter of the reader's share. The admin owns it. */
   shareFilter: string;
-  /** A filter that the reader's team owns; it names hidden fields. */
+  /** Id of a filter that the reader's team owns. It contains hidden fields. */
   teamFilter: string;
-  /** A filter of the reader's own. */
+  /** Id of a filter that the reader owns. */
   ownFilter: string;
-  /** The admin's refresh, an operation that counted all rows. */
+  /** Id of the admin's refresh, an operation that counted all rows. */
   refresh: string;
 }
 
 export interface TwinWorld {
   service: Service;
   admin: Client;
-  /** Sees some rows and some fields of both twins, by a share of level 3. */
+  /** Has a restricted share of both twins with level 3. */
   reader: Client;
-  /** Sees another part. */
+  /** Has a share with other fields. */
   other: Client;
-  /** A team of the reader; `memberPlus`. */
+  /** Id of a team in which the reader is `memberPlus`. */
   team: string;
   source: Shop;
   twins: readonly Twin[];
 }
 
-/** Where rows may live. */
+/** The dataset indexes. */
 const INDEXES = [
   { index: 'DuckDB', available: true, variables: async (): Promise<Record<string, string>> => ({}) },
   {
@@ -43,15 +43,15 @@ const INDEXES = [
   },
 ];
 
-const success = (answer: { status: number }, what: string) => expect(answer, what).toMatchObject({ status: 200 });
+const expectOk = (response: { status: number }, what: string) => expect(response, what).toMatchObject({ status: 200 });
 
-/** Each step is the same for both; only what is hidden differs. */
-async function makeTwin(
+/** Creates a twin. Only the hidden parts differ. */
+async function createTwin(
   { admin, reader, other, team }: Omit<TwinWorld, 'twins' | 'service' | 'source'>,
   datasourceId: string,
-  { name, query, input, criteria, teamCriteria, othersFields }: Hidden,
+  { name, query, input, criteria, teamCriteria, othersFields }: HiddenParts,
 ): Promise<Twin> {
-  const made = await admin.creates('/datasets', {
+  const dataset = await admin.creates('/datasets', {
     name,
     description: 'One of two',
     datasourceId,
@@ -59,10 +59,10 @@ async function makeTwin(
     fieldSecurityEnabled: true,
     ...input,
   });
-  const path = `/datasets/${made.id}`;
-  const begun = await admin.post(`${path}/_refresh`, {}, { prefer: 'respond-async' });
+  const path = `/datasets/${dataset.id}`;
+  const refresh = await admin.post(`${path}/_refresh`, {}, { prefer: 'respond-async' });
   await expect
-    .poll(async () => (await admin.get(`/progress/${begun.body.id}`)).body.status, { timeout: 60_000 })
+    .poll(async () => (await admin.get(`/progress/${refresh.body.id}`)).body.status, { timeout: 60_000 })
     .toBe('succeeded');
   const { fields } = (await admin.get(path)).body as { fields: { name: string }[] };
   const labels = fields
@@ -72,15 +72,15 @@ async function makeTwin(
       label: `qzx label of ${field.name}`,
       description: `qzx words on ${field.name}`,
     }));
-  success(
+  expectOk(
     await admin.put(path, { fields: [...labels, { name: 'region', label: 'Where', description: 'Where it went' }] }),
     'labels',
   );
 
-  const filter = async (who: Client, given: object): Promise<string> =>
-    (await who.creates(`${path}/filters`, given)).id;
-  const shareFilter = await filter(admin, { name: 'qzx of the share', description: 'qzx described', criteria });
-  success(
+  const createFilter = async (who: Client, input: object): Promise<string> =>
+    (await who.creates(`${path}/filters`, input)).id;
+  const shareFilter = await createFilter(admin, { name: 'qzx of the share', description: 'qzx described', criteria });
+  expectOk(
     await admin.put(`${path}/shares/${reader.id}`, {
       accessLevel: 3,
       datasetFilterId: shareFilter,
@@ -89,7 +89,7 @@ async function makeTwin(
     }),
     'share of the reader',
   );
-  success(
+  expectOk(
     await admin.put(`${path}/shares/${other.id}`, {
       accessLevel: 1,
       datasetFilterId: shareFilter,
@@ -98,29 +98,33 @@ async function makeTwin(
     }),
     'share of the other',
   );
-  const teamFilter = await filter(admin, { name: 'Of the team', criteria: teamCriteria, ownerId: `team:${team}` });
+  const teamFilter = await createFilter(admin, {
+    name: 'Of the team',
+    criteria: teamCriteria,
+    ownerId: `team:${team}`,
+  });
   return {
-    id: made.id,
-    slug: made.slug,
+    id: dataset.id,
+    slug: dataset.slug,
     name,
     shareFilter,
     teamFilter,
-    ownFilter: await filter(reader, { name: 'Mine', criteria: { region: 'EU' } }),
-    refresh: begun.body.id,
+    ownFilter: await createFilter(reader, { name: 'Mine', criteria: { region: 'EU' } }),
+    refresh: refresh.body.id,
   };
 }
 
-async function makeWorld(service: Service, source: Shop): Promise<TwinWorld> {
+async function createWorld(service: Service, source: Shop): Promise<TwinWorld> {
   const admin = await service.user('admin', { superuser: true });
   const [reader, other] = [await service.user('reader'), await service.user('other')];
   const team = (await admin.creates('/teams', { name: 'Readers' })).id as string;
-  success(await admin.put(`/teams/${team}/members/reader`, { role: 'memberPlus' }), 'membership');
+  expectOk(await admin.put(`/teams/${team}/members/reader`, { role: 'memberPlus' }), 'membership');
   const datasource = await makeSource(admin, source, { name: 'qzx source' });
   const people = { admin, reader, other, team };
   const twins: Twin[] = [];
-  for (const hidden of HIDDEN) twins.push(await makeTwin(people, datasource.id, hidden));
+  for (const hidden of HIDDEN_PARTS) twins.push(await createTwin(people, datasource.id, hidden));
 
-  // The last refresh of each failed, with a secret in its message.
+  // The last refresh of each twin fails with a secret in its message.
   await source.sql('insert into qzx_switch values (1)');
   for (const { id } of twins)
     expect(await admin.post(`/datasets/${id}/_refresh`, {})).toMatchObject({
@@ -131,8 +135,8 @@ async function makeWorld(service: Service, source: Shop): Promise<TwinWorld> {
   return { service, source, ...people, twins };
 }
 
-/** Tests in a world of twins whose rows live in one of the indexes. */
-const twinsIn = ({ variables }: (typeof INDEXES)[number]) =>
+/** Creates a test with twins whose rows are in one of the indexes. */
+const createTest = ({ variables }: (typeof INDEXES)[number]) =>
   base.extend<{ source: Shop; service: Service; world: TwinWorld }>({
     source: [
       async ({}, use) => {
@@ -150,13 +154,13 @@ const twinsIn = ({ variables }: (typeof INDEXES)[number]) =>
       },
       { scope: 'file' },
     ],
-    world: [async ({ service, source }, use) => use(await makeWorld(service, source)), { scope: 'file' }],
+    world: [async ({ service, source }, use) => use(await createWorld(service, source)), { scope: 'file' }],
   });
 
-/** For each index that is installed here its tests; each file that uses them makes its own world. */
+/** One test for each index that is installed here. Each file gets twins of its own. */
 export const WORLDS = INDEXES.filter(({ available }) => available).map((place) => ({
   index: place.index,
-  test: twinsIn(place),
+  test: createTest(place),
 }));
-/** For what no index has a part in. */
+/** The test for behavior that does not depend on the index. */
 export const { test } = WORLDS[0]!;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { alike, allAlike } from './compare.ts';
+import { expectAlike, expectAllAlike } from './compare.ts';
 import { test } from './fixture.ts';
 import { VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
 
@@ -17,10 +17,8 @@ const PERMISSIONS = {
   changeOwner: false,
 };
 
-test('the record of a dataset counts the rows that the reader sees, has the fields that they see, and nothing of how it is made', async ({
-  world,
-}) => {
-  const { body } = await alike(world, 'record', ({ id }) => world.reader.get(`/datasets/${id}`));
+test('a dataset has the count and fields that the reader may see, without its definition', async ({ world }) => {
+  const { body } = await expectAlike(world, 'record', ({ id }) => world.reader.get(`/datasets/${id}`));
   expect(body).toMatchObject({
     records: VISIBLE_ROWS,
     size: null,
@@ -36,11 +34,19 @@ test('the record of a dataset counts the rows that the reader sees, has the fiel
     fields: VISIBLE_FIELDS.map((name) => ({ name })),
   });
   expect(body.fields[1]).toMatchObject({ label: 'Where', description: 'Where it went' });
-  expect((await alike(world, 'permissions', ({ id }) => world.reader.get(`/datasets/${id}/permissions`))).body).toEqual(
-    PERMISSIONS,
-  );
-  const document = `query ($id: ID!) { dataset(id: $id) { records size sizeFormatted query params { name } flow settings esIndex lastRefresh { at success duration error } fields { name label type format description } permissions { read write copy share addVisual } data(limit: 1) { total } } }`;
-  const { data } = await alike(world, 'GraphQL', ({ id }) => world.reader.gql(document, { id }));
+  expect(
+    (await expectAlike(world, 'permissions', ({ id }) => world.reader.get(`/datasets/${id}/permissions`))).body,
+  ).toEqual(PERMISSIONS);
+  const document = `
+    query ($id: ID!) {
+      dataset(id: $id) {
+        records size sizeFormatted query params { name } flow settings esIndex
+        lastRefresh { at success duration error } fields { name label type format description }
+        permissions { read write copy share addVisual } data(limit: 1) { total }
+      }
+    }
+  `;
+  const { data } = await expectAlike(world, 'GraphQL', ({ id }) => world.reader.gql(document, { id }));
   expect(data.dataset).toMatchObject({
     records: VISIBLE_ROWS,
     size: null,
@@ -60,8 +66,8 @@ test('the record of a dataset counts the rows that the reader sees, has the fiel
   });
 });
 
-test('a list counts no rows for who sees a part', async ({ world }) => {
-  await allAlike(world, ['', '?sort=-records', '?sort=size', '?limit=1'], async ({ slug }, query) => {
+test('a list of datasets has no row counts for a restricted reader', async ({ world }) => {
+  await expectAllAlike(world, ['', '?sort=-records', '?sort=size', '?limit=1'], async ({ slug }, query) => {
     const { status, body } = await world.reader.get(`/datasets${query}${query ? '&' : '?'}q=${slug}`);
     expect(body).toMatchObject({
       total: 1,
@@ -71,7 +77,7 @@ test('a list counts no rows for who sees a part', async ({ world }) => {
     });
     return { status, body };
   });
-  const { data } = await alike(world, 'GraphQL', ({ slug }) =>
+  const { data } = await expectAlike(world, 'GraphQL', ({ slug }) =>
     world.reader.gql(
       `{ datasets(q: "${slug}") { items { id records size sizeFormatted fields { name } esIndex } total } }`,
     ),
@@ -82,22 +88,24 @@ test('a list counts no rows for who sees a part', async ({ world }) => {
   });
 });
 
-test('no list of the reader’s depends on how many rows are hidden', async ({ world: { admin, reader, source } }) => {
+test('the sort order of lists does not depend on the number of hidden rows', async ({
+  world: { admin, reader, source },
+}) => {
   await source.sql(
     "create table qzx_sizes as select * from (values ('one', 1), ('two', 700), ('three', 90)) v(name, hidden)",
   );
   const { id: datasourceId } = (await admin.get('/datasources')).body._embedded['svc:datasource'][0];
   const ids: string[] = [];
   for (const name of ['one', 'two', 'three']) {
-    const query = `select n as id, case when n <= 5 then 'qzx-open' else repeat('qzx', n) end as qzx_region from generate_series(1, 5 + (select hidden from qzx_sizes where name = '${name}')) n`;
+    const query = `
+      select n as id, case when n <= 5 then 'qzx-open' else repeat('qzx', n) end as qzx_region
+      from generate_series(1, 5 + (select hidden from qzx_sizes where name = '${name}')) n`;
     const { id } = await admin.creates('/datasets', { name: `Sized ${name}`, datasourceId, query, refresh: true });
     const { id: datasetFilterId } = await admin.creates(`/datasets/${id}/filters`, {
       name: 'open',
       criteria: { qzx_region: 'qzx-open' },
     });
-    expect(await admin.put(`/datasets/${id}/shares/reader`, { accessLevel: 1, datasetFilterId })).toMatchObject({
-      status: 200,
-    });
+    expect((await admin.put(`/datasets/${id}/shares/reader`, { accessLevel: 1, datasetFilterId })).status).toBe(200);
     ids.push(id);
   }
   const orders = async () =>
@@ -105,12 +113,12 @@ test('no list of the reader’s depends on how many rows are hidden', async ({ w
       ['records', '-records', 'size', '-size', 'records,-name', '-size,name'].map(async (sort) => {
         const listed = await reader.get(`/datasets?q=sized&sort=${sort}`);
         expect(listed, sort).toMatchObject({ status: 200, body: { total: 3 } });
-        const told = (await reader.data(`{ datasets(q: "sized", sort: "${sort}") { items { name } } }`)).datasets
+        const byGraphql = (await reader.data(`{ datasets(q: "sized", sort: "${sort}") { items { name } } }`)).datasets
           .items as { name: string }[];
         return [
           sort,
           listed.body._embedded['svc:dataset'].map(({ name }: { name: string }) => name),
-          told.map(({ name }) => name),
+          byGraphql.map(({ name }) => name),
         ];
       }),
     );
@@ -125,21 +133,19 @@ test('no list of the reader’s depends on how many rows are hidden', async ({ w
   ).toEqual([7, 305, 905]);
 });
 
-test('what was done to a dataset is told without counts and without names of what is hidden', async ({ world }) => {
-  const { body } = await alike(world, 'activity', ({ id }) => world.reader.get(`/datasets/${id}/activity`));
+test('activity has no counts and no hidden names', async ({ world }) => {
+  const { body } = await expectAlike(world, 'activity', ({ id }) => world.reader.get(`/datasets/${id}/activity`));
   expect(body.total).toBeGreaterThan(2);
-  await alike(world, 'GraphQL', ({ id }) =>
+  await expectAlike(world, 'GraphQL', ({ id }) =>
     world.reader.gql(`{ dataset(id: "${id}") { activity { total items { type message data name user { name } } } } }`),
   );
-  const told = (await world.admin.get(`/datasets/${world.twins[1]!.id}/activity`)).body;
-  expect(JSON.stringify(told), 'the owner is told how many').toContain('12611');
+  const activity = (await world.admin.get(`/datasets/${world.twins[1]!.id}/activity`)).body;
+  expect(JSON.stringify(activity), 'the owner sees the count').toContain('12611');
 });
 
-test('a share of somebody else’s says nothing of what they see, one’s own nothing of what one does not see', async ({
-  world,
-}) => {
+test('shares contain only what the reader may see', async ({ world }) => {
   const { reader, other, twins } = world;
-  const listed = (await alike(world, 'shares', ({ id }) => reader.get(`/datasets/${id}/shares`))).body._embedded[
+  const listed = (await expectAlike(world, 'shares', ({ id }) => reader.get(`/datasets/${id}/shares`))).body._embedded[
     'svc:share'
   ] as { principalId: string }[];
   const own = listed.find(({ principalId }) => principalId === reader.id);
@@ -147,19 +153,25 @@ test('a share of somebody else’s says nothing of what they see, one’s own no
   const others = listed.find(({ principalId }) => principalId === other.id);
   if (others) expect(others).toMatchObject({ datasetFilterId: null, visibleFields: null });
   expect(
-    (await alike(world, 'own share', ({ id }) => reader.get(`/datasets/${id}/shares/${reader.id}`))).body,
+    (await expectAlike(world, 'own share', ({ id }) => reader.get(`/datasets/${id}/shares/${reader.id}`))).body,
   ).toMatchObject({ visibleFields: VISIBLE_FIELDS });
-  await alike(world, 'other share', ({ id }) => reader.get(`/datasets/${id}/shares/${other.id}`));
-  await alike(world, 'GraphQL', ({ id }) =>
+  await expectAlike(world, 'other share', ({ id }) => reader.get(`/datasets/${id}/shares/${other.id}`));
+  await expectAlike(world, 'GraphQL', ({ id }) =>
     reader.gql(
-      `{ dataset(id: "${id}") { shares { principalId accessLevel datasetFilterId restrictFields visibleFields } share(principalId: "other") { datasetFilterId visibleFields } } }`,
+      `
+        {
+          dataset(id: "${id}") {
+            shares { principalId accessLevel datasetFilterId restrictFields visibleFields }
+            share(principalId: "other") { datasetFilterId visibleFields }
+          }
+        }
+      `,
     ),
   );
-  await alike(world, 'access', ({ id }) =>
+  await expectAlike(world, 'access', ({ id }) =>
     reader.gql(`{ dataset(id: "${id}") { access(principal: "other") { __typename } } }`),
   );
 
-  // A share may name fields that there are no more, or that the dataset hides now from who has it: the reader is told what they see.
   const { id } = twins[1]!;
   expect((await world.admin.get(`/datasets/${id}/shares/${other.id}`)).body).toMatchObject({
     visibleFields: ['qzx_salary', 'Region', 'id'],
@@ -167,11 +179,9 @@ test('a share of somebody else’s says nothing of what they see, one’s own no
   });
 });
 
-test('saved filters of others are not there, one of the team’s shows no criteria on what is hidden', async ({
-  world,
-}) => {
+test('saved filters of others are not found, and a team’s filter has no hidden criteria', async ({ world }) => {
   const { reader } = world;
-  const { body } = await alike(world, 'filters', ({ id }) => reader.get(`/datasets/${id}/filters`));
+  const { body } = await expectAlike(world, 'filters', ({ id }) => reader.get(`/datasets/${id}/filters`));
   expect(body.total).toBe(2);
   const byName = Object.fromEntries(
     (body._embedded['svc:filter'] as { name: string }[]).map((filter) => [filter.name, filter]),
@@ -187,26 +197,35 @@ test('saved filters of others are not there, one of the team’s shows no criter
     permissions: { edit: true },
   });
   expect(
-    await alike(world, 'share’s', (twin) => reader.get(`/datasets/${twin.id}/filters/${twin.shareFilter}`)),
+    await expectAlike(world, 'share’s', (twin) => reader.get(`/datasets/${twin.id}/filters/${twin.shareFilter}`)),
   ).toMatchObject({ status: 404 });
   expect(
-    await alike(world, 'share’s owner', (twin) => reader.get(`/datasets/${twin.id}/filters/${twin.shareFilter}/owner`)),
+    await expectAlike(world, 'share’s owner', (twin) =>
+      reader.get(`/datasets/${twin.id}/filters/${twin.shareFilter}/owner`),
+    ),
   ).toMatchObject({ status: 404 });
   expect(
-    await alike(world, 'team’s', (twin) => reader.get(`/datasets/${twin.id}/filters/${twin.teamFilter}`)),
+    await expectAlike(world, 'team’s', (twin) => reader.get(`/datasets/${twin.id}/filters/${twin.teamFilter}`)),
   ).toMatchObject({ status: 200, body: { criteria: null, problem: expect.any(String) } });
   expect(
-    await alike(world, 'renamed', (twin) =>
+    await expectAlike(world, 'renamed', (twin) =>
       reader.put(`/datasets/${twin.id}/filters/${twin.teamFilter}`, { description: 'Seen' }),
     ),
   ).toMatchObject({ status: 200, body: { criteria: null } });
-  await allAlike(world, ['', '&sort=name', '&q=mine', '&q=qzx', '&q=777', '&limit=1'], ({ id }, query) =>
+  await expectAllAlike(world, ['', '&sort=name', '&q=mine', '&q=qzx', '&q=777', '&limit=1'], ({ id }, query) =>
     reader.get(`/dataset-filters?datasets=${id}${query}`),
   );
-  await alike(world, 'order', ({ id }) => reader.get(`/dataset-filters?datasets=${id}&sort=criteria`));
-  const { data } = await alike(world, 'GraphQL', (twin) =>
+  await expectAlike(world, 'order', ({ id }) => reader.get(`/dataset-filters?datasets=${id}&sort=criteria`));
+  const { data } = await expectAlike(world, 'GraphQL', (twin) =>
     reader.gql(
-      `query ($id: ID!, $filter: ID!) { savedFilters(datasets: [$id], q: "t") { items { name criteria problem } total } dataset(id: $id) { filters { name criteria problem } filter(id: $filter) { criteria problem owner { name } } } }`,
+      `
+        query ($id: ID!, $filter: ID!) {
+          savedFilters(datasets: [$id], q: "t") { items { name criteria problem } total }
+          dataset(id: $id) {
+            filters { name criteria problem } filter(id: $filter) { criteria problem owner { name } }
+          }
+        }
+      `,
       { id: twin.id, filter: twin.teamFilter },
     ),
   );

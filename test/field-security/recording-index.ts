@@ -1,41 +1,45 @@
 import type { Aggregation, DatasetIndex, RowSearch, Search } from '../../src/core/dataset-index.ts';
 import type { Platform } from '../../src/core/platform.ts';
 
-/** A question that the index was asked. */
-export interface Asked {
+/** A query that the dataset index received. */
+interface IndexQuery {
   verb: 'search' | 'aggregate' | 'profile' | 'scan';
-  question: Search & Partial<RowSearch> & Partial<Aggregation>;
-  /** The fields that a profile is of. */
+  query: Search & Partial<RowSearch> & Partial<Aggregation>;
+  /** Fields of a profile. */
   fields: readonly string[];
 }
 
 const VERBS: ReadonlySet<string | symbol> = new Set(['search', 'aggregate', 'profile', 'scan']);
 
-/** Writes down what the real index of a service is asked while something is done. */
-export async function recorded(platform: Platform, work: () => Promise<unknown>): Promise<Asked[]> {
-  const asked: Asked[] = [];
+/** Records the queries that the index of a service receives during `work`. */
+export async function recordIndexQueries(platform: Platform, work: () => Promise<unknown>): Promise<IndexQuery[]> {
+  const queries: IndexQuery[] = [];
   const real = platform.index;
   platform.index = new Proxy(real, {
     get(target, name) {
       const value = Reflect.get(target, name) as unknown;
       if (typeof value !== 'function') return value;
       if (!VERBS.has(name)) return value.bind(target) as unknown;
-      return (question: Asked['question'], ...rest: unknown[]) => {
-        asked.push({ verb: name as Asked['verb'], question, fields: name === 'profile' ? (rest[0] as string[]) : [] });
-        return (value as (...all: unknown[]) => unknown).call(target, question, ...rest);
+      return (query: IndexQuery['query'], ...rest: unknown[]) => {
+        queries.push({
+          verb: name as IndexQuery['verb'],
+          query,
+          fields: name === 'profile' ? (rest[0] as string[]) : [],
+        });
+        return (value as (...all: unknown[]) => unknown).call(target, query, ...rest);
       };
     },
   }) satisfies DatasetIndex;
   try {
     await work();
-    return asked;
+    return queries;
   } finally {
     platform.index = real;
   }
 }
 
-/** What was asked beside which rows of which generation: it may name no hidden field, and of twins it is the same. */
-export const openPart = ({ verb, question, fields }: Asked): object => {
-  const { generation: _generation, where: _where, after, ...open } = question;
+/** Returns a query without its rows and generation. It is equal for twins and contains no hidden field. */
+export const withoutRows = ({ verb, query, fields }: IndexQuery): object => {
+  const { generation: _generation, where: _where, after, ...open } = query;
   return { verb, fields, ...open, after: after === undefined ? 'none' : 'a cursor' };
 };

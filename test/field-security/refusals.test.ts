@@ -3,7 +3,8 @@ import { permissionOf } from '../../resolvers/support/guard.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { bodyOf, documentOf, kindOf, pathOf, UNKNOWN } from '../conformance/calls.ts';
-import { alike } from './compare.ts';
+import { expectError } from '../support/expect.ts';
+import { expectAlike } from './compare.ts';
 import { test } from './fixture.ts';
 
 const schema = await createSchema();
@@ -12,11 +13,11 @@ const changes = endpointsOf(schema).filter(
 );
 const mutations = Object.values(schema.getMutationType()!.getFields());
 
-/** What a restricted share gives, whatever its level (contract 3). */
-const GIVEN = new Set(['dataset:read', 'dataset:addVisual']);
-const ofDatasets = (permission: string | undefined) => permission?.startsWith('dataset:') && !GIVEN.has(permission);
+/** Permissions of a restricted share of any level (docs/contract.md#restricted-shares). */
+const GRANTED = new Set(['dataset:read', 'dataset:addVisual']);
+const isRefused = (permission: string | undefined) => permission?.startsWith('dataset:') && !GRANTED.has(permission);
 
-/** Today's routes that would show, change or copy what is hidden, with what they ask for. */
+/** Routes that would show, change or copy hidden parts, with the permission that they require. */
 const REFUSED: Record<string, string> = {
   'PUT ': 'write',
   'DELETE ': 'delete',
@@ -37,30 +38,29 @@ const BODIES: Record<string, object> = {
 };
 
 test.for(Object.keys(REFUSED))(
-  '%s is refused for want of a permission, with and without a body of sense',
+  '%s is refused without its permission',
   async (route, { world: { reader, admin, twins } }) => {
     const [method, rest] = route.split(' ') as [string, string];
     for (const { id } of twins) {
       for (const body of method === 'DELETE' ? [undefined] : [BODIES[route] ?? {}]) {
-        expect(await reader.request(method, `/api/datasets/${id}${rest}`, body)).toMatchObject({
-          status: 403,
-          body: { message: `You lack the permission dataset:${REFUSED[route]}` },
-        });
+        await expectError(
+          reader.request(method, `/api/datasets/${id}${rest}`, body),
+          403,
+          `You lack the permission dataset:${REFUSED[route]}`,
+        );
       }
       expect((await admin.get(`/datasets/${id}/shares`)).body.total).toBe(2);
     }
   },
 );
 
-test('every change of a dataset that the route table has is refused in the same words, but for what reads and what is the reader’s own', async ({
-  world,
-}) => {
+test('every REST route that changes a dataset is refused with equal errors', async ({ world }) => {
   const refused: string[] = [];
   for (const endpoint of changes) {
-    const { status, body } = await alike(world, `${endpoint.row.method} ${endpoint.row.path}`, ({ id }) =>
+    const { status, body } = await expectAlike(world, `${endpoint.row.method} ${endpoint.row.path}`, ({ id }) =>
       world.reader.request(endpoint.row.method, `/api${pathOf(endpoint, id)}`, bodyOf(endpoint)),
     );
-    if (!ofDatasets(endpoint.permission)) continue;
+    if (!isRefused(endpoint.permission)) continue;
     expect([status, body.message], `${endpoint.row.method} ${endpoint.row.path}`).toEqual([
       403,
       `You lack the permission ${endpoint.permission}`,
@@ -70,9 +70,9 @@ test('every change of a dataset that the route table has is refused in the same 
   expect(refused.length).toBeGreaterThan(8);
 });
 
-test('every mutation that takes a permission on a dataset is refused', async ({ world: { reader, twins } }) => {
+test('every mutation that requires a permission on a dataset is refused', async ({ world: { reader, twins } }) => {
   const refused = mutations.filter(
-    (field) => ofDatasets(permissionOf(field)) && field.args.some(({ name }) => name === 'id' || name === 'datasetId'),
+    (field) => isRefused(permissionOf(field)) && field.args.some(({ name }) => name === 'id' || name === 'datasetId'),
   );
   expect(refused.length).toBeGreaterThan(8);
   for (const field of refused) {
@@ -86,13 +86,14 @@ test('every mutation that takes a permission on a dataset is refused', async ({ 
   }
 });
 
-test('fields are secured and unsecured by those alone who may share', async ({ world: { admin, reader, twins } }) => {
+test('field security can be changed only by users who may share', async ({ world: { admin, reader, twins } }) => {
   const [id, other] = twins.map((twin) => twin.id) as [string, string];
   for (const visible of [true, false]) {
-    expect(await reader.post('/dataset-field-report-access', { [id]: visible })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission dataset:share' },
-    });
+    await expectError(
+      reader.post('/dataset-field-report-access', { [id]: visible }),
+      403,
+      'You lack the permission dataset:share',
+    );
     expect(
       await reader.gql(
         'mutation ($datasets: JSONObject!) { setDatasetFieldSecurity(datasets: $datasets) { updated datasets } }',
@@ -103,15 +104,13 @@ test('fields are secured and unsecured by those alone who may share', async ({ w
   for (const twin of [id, other]) expect((await admin.get(`/datasets/${twin}`)).body.fieldSecurityEnabled).toBe(true);
 });
 
-test('filters of others are neither changed, nor taken, nor deleted', async ({ world: { admin, reader, twins } }) => {
+test('filters of others cannot be changed, transferred or deleted', async ({ world: { admin, reader, twins } }) => {
   for (const { id, shareFilter } of twins) {
     const path = `/datasets/${id}/filters/${shareFilter}`;
-    for (const answer of [
-      await reader.put(path, { criteria: {} }),
-      await reader.put(`${path}/owner`, { ownerId: reader.id }),
-      await reader.delete(path),
-    ])
-      expect(answer).toMatchObject({ status: 404, body: { message: `There is no filter ${shareFilter}` } });
+    const message = `There is no filter ${shareFilter}`;
+    await expectError(reader.put(path, { criteria: {} }), 404, message);
+    await expectError(reader.put(`${path}/owner`, { ownerId: reader.id }), 404, message);
+    await expectError(reader.delete(path), 404, message);
     for (const mutation of [
       `updateSavedFilter(datasetId: "${id}", id: "${shareFilter}", input: { criteria: {} }) { id }`,
       `setSavedFilterOwner(datasetId: "${id}", id: "${shareFilter}", ownerId: "reader") { id }`,
@@ -124,10 +123,10 @@ test('filters of others are neither changed, nor taken, nor deleted', async ({ w
     expect((await admin.get(path)).body).toMatchObject({ ownerId: `user:${admin.id}`, criteria: expect.anything() });
     expect((await reader.get(`/datasets/${id}/data?limit=1`)).body.total).toBe(40);
   }
-  expect(await reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`)).toMatchObject({ status: 404 });
+  await expectError(reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`), 404);
 });
 
-test('a dataset made of what the reader sees is not made of more: neither the query nor the datasource is theirs to use', async ({
+test('the reader cannot use the query or the datasource for a dataset of their own', async ({
   world: { reader, twins },
 }) => {
   for (const { id } of twins) {

@@ -1,31 +1,32 @@
 import { describe, expect } from 'vitest';
-import { ALL_FIELDS, seen, test, type ShareInput } from './shared-rows.ts';
+import { expectError } from '../support/expect.ts';
+import { ALL_FIELDS, expectedView, test, type ShareInput } from './shared-dataset.ts';
 
-/* What somebody sees who has several shares (contract 3, "Row filters of several shares combine with OR"). */
+/* How several shares combine: docs/contract.md#restricted-shares */
 
 const READ = ['read'];
 const VIEW = ['read', 'copy'];
 
-describe('of one share', () => {
-  test('the filter says which rows, the fields which columns, each alone and both together', async ({ rows, bob }) => {
+describe('one share', () => {
+  test('restricts the rows, the fields, or both', async ({ rows, bob }) => {
     const dataset = await rows();
-    for (const [share, wanted] of [
-      [{ datasetFilterId: dataset.filters['n'] }, seen('n')],
-      [{ restrictFields: true, visibleFields: ['rank', 'a'] }, seen('nse', ['rank', 'a'])],
+    for (const [share, view] of [
+      [{ datasetFilterId: dataset.filters['n'] }, expectedView('n')],
+      [{ restrictFields: true, visibleFields: ['rank', 'a'] }, expectedView('nse', ['rank', 'a'])],
       [
         { datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['b', 'rank'] },
-        seen('s', ['rank', 'b']),
+        expectedView('s', ['rank', 'b']),
       ],
-      [{ datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['b'] }, seen('s', ['b'])],
-      [{ datasetFilterId: dataset.filters['e'], restrictFields: false, visibleFields: ['rank'] }, seen('e')],
+      [{ datasetFilterId: dataset.filters['s'], restrictFields: true, visibleFields: ['b'] }, expectedView('s', ['b'])],
+      [{ datasetFilterId: dataset.filters['e'], restrictFields: false, visibleFields: ['rank'] }, expectedView('e')],
     ] as [ShareInput, unknown][]) {
       await dataset.share('bob', share);
-      expect(await dataset.seenBy(bob), JSON.stringify(share)).toEqual(wanted);
-      expect(await dataset.abilitiesOf(bob)).toEqual(READ);
+      expect(await dataset.viewOf(bob), JSON.stringify(share)).toEqual(view);
+      expect(await dataset.permissionsOf(bob)).toEqual(READ);
     }
   });
 
-  test('the level gives read, and above View the adding of visuals, and nothing else', async ({ rows, bob }) => {
+  test('with restrictions grants only read access, and adding visuals above View', async ({ rows, bob }) => {
     const dataset = await rows();
     for (const [accessLevel, abilities] of [
       [1, ['read']],
@@ -37,7 +38,7 @@ describe('of one share', () => {
         { restrictFields: true, visibleFields: ['rank'] },
       ]) {
         await dataset.share('bob', { accessLevel, ...share });
-        expect(await dataset.abilitiesOf(bob)).toEqual(abilities);
+        expect(await dataset.permissionsOf(bob)).toEqual(abilities);
         expect(
           (
             await bob.data(
@@ -59,11 +60,11 @@ describe('of one share', () => {
       [2, ['read', 'write', 'edit', 'refresh', 'copy', 'addVisual', 'deleteVisual', 'assignTags']],
     ] as const) {
       await dataset.share('bob', { accessLevel });
-      expect((await dataset.abilitiesOf(bob)).toSorted()).toEqual(abilities.toSorted());
+      expect((await dataset.permissionsOf(bob)).toSorted()).toEqual(abilities.toSorted());
     }
   });
 
-  test('with restricted fields and none that is visible, no field is', async ({ rows, bob }) => {
+  test('shows no fields when none are visible', async ({ rows, bob }) => {
     const dataset = await rows();
     for (const visibleFields of [[], null]) {
       const { status } = await dataset.owner.put(`${dataset.path}/shares/bob`, {
@@ -77,123 +78,117 @@ describe('of one share', () => {
   });
 });
 
-/** Shares of bob's own and of teams he is in, and what he sees by them together. */
-const TOGETHER: [what: string, shares: (f: Record<string, string>) => ShareInput[], wanted: ReturnType<typeof seen>][] =
+/** Combinations of shares of bob and of his teams, and the resulting view. */
+const COMBINATIONS: [
+  what: string,
+  shares: (f: Record<string, string>) => ShareInput[],
+  view: ReturnType<typeof expectedView>,
+][] = [
+  ['rows of either filter', (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }], expectedView('ns')],
   [
-    ['rows of one filter or the other', (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }], seen('ns')],
-    [
-      'rows of three filters',
-      (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }, { datasetFilterId: f['e'] }],
-      seen('nse'),
+    'rows of three filters',
+    (f) => [{ datasetFilterId: f['n'] }, { datasetFilterId: f['s'] }, { datasetFilterId: f['e'] }],
+    expectedView('nse'),
+  ],
+  [
+    'all fields of either share, for equal rows',
+    (f) => [
+      { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] },
+      { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['b', 'rank'] },
     ],
-    [
-      'of the same rows all fields of either',
-      (f) => [
-        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] },
-        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['b', 'rank'] },
-      ],
-      seen('n', ['rank', 'a', 'b']),
+    expectedView('n', ['rank', 'a', 'b']),
+  ],
+  [
+    'all fields of either share, for all rows',
+    () => [
+      { restrictFields: true, visibleFields: ['rank', 'a'] },
+      { restrictFields: true, visibleFields: ['c'] },
     ],
-    [
-      'of all rows all fields of either',
-      () => [
-        { restrictFields: true, visibleFields: ['rank', 'a'] },
-        { restrictFields: true, visibleFields: ['c'] },
-      ],
-      seen('nse', ['rank', 'a', 'c']),
+    expectedView('nse', ['rank', 'a', 'c']),
+  ],
+  [
+    'only the fields of both shares, for different rows',
+    (f) => [
+      { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] },
+      { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b', 'rank'] },
     ],
-    [
-      'of other rows the fields of both',
-      (f) => [
-        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['rank', 'a'] },
-        { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b', 'rank'] },
-      ],
-      seen('ns', ['rank']),
+    expectedView('ns', ['rank']),
+  ],
+  [
+    'no field that one share hides, for different rows',
+    (f) => [
+      { datasetFilterId: f['n'] },
+      { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['rank', 'b'] },
     ],
-    [
-      'of other rows no field that one of them hides',
-      (f) => [
-        { datasetFilterId: f['n'] },
-        { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['rank', 'b'] },
-      ],
-      seen('ns', ['rank', 'b']),
+    expectedView('ns', ['rank', 'b']),
+  ],
+  [
+    'all rows with the fields of one share, not with all fields',
+    (f) => [{ datasetFilterId: f['n'] }, { restrictFields: true, visibleFields: ['rank', 'c'] }],
+    expectedView('nse', ['rank', 'c']),
+  ],
+  [
+    'no fields, if the shares have none in common',
+    (f) => [
+      { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] },
+      { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b'] },
     ],
-    [
-      'all rows with the fields of one, not all rows with all fields',
-      (f) => [{ datasetFilterId: f['n'] }, { restrictFields: true, visibleFields: ['rank', 'c'] }],
-      seen('nse', ['rank', 'c']),
-    ],
-    [
-      'of fields that do not meet, none',
-      (f) => [
-        { datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] },
-        { datasetFilterId: f['s'], restrictFields: true, visibleFields: ['b'] },
-      ],
-      seen('ns', []),
-    ],
-    [
-      'all, by a share without restriction',
-      (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] }, {}],
-      seen('nse'),
-    ],
-  ];
+    expectedView('ns', []),
+  ],
+  [
+    'everything, with an unrestricted share',
+    (f) => [{ datasetFilterId: f['n'], restrictFields: true, visibleFields: ['a'] }, {}],
+    expectedView('nse'),
+  ],
+];
 
-describe('of several shares, one sees', () => {
-  test.for(TOGETHER)('%s', async ([, shares, wanted], { rows, team, bob }) => {
+describe('several shares show', () => {
+  test.for(COMBINATIONS)('%s', async ([, shares, view], { rows, team, bob }) => {
     const dataset = await rows();
-    const given = shares(dataset.filters);
-    // The first is his own, the others his teams'; then all of them are teams'.
-    const principals = await Promise.all(given.map(async (_share, i) => (i === 0 ? 'bob' : team(['bob', 'member']))));
-    for (const [i, share] of given.entries()) await dataset.share(principals[i]!, share);
-    expect(await dataset.seenBy(bob)).toEqual(wanted);
+    const inputs = shares(dataset.filters);
+    // First, one share is bob's own and the others are of his teams. Then all are of his teams.
+    const principals = await Promise.all(inputs.map(async (_share, i) => (i === 0 ? 'bob' : team(['bob', 'member']))));
+    for (const [i, share] of inputs.entries()) await dataset.share(principals[i]!, share);
+    expect(await dataset.viewOf(bob)).toEqual(view);
     await dataset.owner.delete(`${dataset.path}/shares/bob`);
-    await dataset.share(await team(['bob', 'member'], ['admin', 'admin']), given[0]);
-    expect(await dataset.seenBy(bob)).toEqual(wanted);
+    await dataset.share(await team(['bob', 'member'], ['admin', 'admin']), inputs[0]);
+    expect(await dataset.viewOf(bob)).toEqual(view);
   });
 
-  test('the level of the unrestricted ones, whatever the restricted ones say', async ({ rows, team, bob }) => {
+  test('the level of the unrestricted shares only', async ({ rows, team, bob }) => {
     const dataset = await rows();
     await dataset.share('bob', { accessLevel: 3, datasetFilterId: dataset.filters['n'] });
     await dataset.share(await team(['bob', 'member']), { accessLevel: 1 });
-    expect((await dataset.abilitiesOf(bob)).filter((ability) => ability !== 'addVisual')).toEqual(VIEW);
-    expect(await bob.put(dataset.path, { name: 'Mine' })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission dataset:write' },
-    });
-    expect(await bob.put(`${dataset.path}/shares/admin`, { accessLevel: 1 })).toMatchObject({ status: 403 });
-    expect(await dataset.seenBy(bob)).toEqual(seen('nse'));
+    expect((await dataset.permissionsOf(bob)).filter((ability) => ability !== 'addVisual')).toEqual(VIEW);
+    await expectError(bob.put(dataset.path, { name: 'Mine' }), 403, 'You lack the permission dataset:write');
+    await expectError(bob.put(`${dataset.path}/shares/admin`, { accessLevel: 1 }), 403);
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('nse'));
   });
 });
 
-describe('nobody loses by a restricted share what they have otherwise:', () => {
-  test('neither the owner, nor a member of the owning team, nor a superuser', async ({
-    rows,
-    team,
-    bob,
-    ann,
-    admin,
-  }) => {
+describe('a restricted share does not reduce other access', () => {
+  test('of the owner, a member of the owning team, or a superuser', async ({ rows, team, bob, ann, admin }) => {
     const dataset = await rows();
     const restricted = { datasetFilterId: dataset.filters['n'], restrictFields: true, visibleFields: ['a'] };
     for (const principal of ['ann', 'admin']) await dataset.share(principal, restricted);
-    for (const who of [ann, admin]) expect(await dataset.seenBy(who)).toEqual(seen('nse'));
+    for (const who of [ann, admin]) expect(await dataset.viewOf(who)).toEqual(expectedView('nse'));
     const owners = await team(['bob', 'member'], ['ann', 'admin']);
     await dataset.share('bob', restricted);
-    expect((await dataset.seenBy(bob)).total).toBe(4);
-    expect(await dataset.owner.put(`${dataset.path}/owner`, { ownerId: owners })).toMatchObject({ status: 200 });
-    expect(await dataset.seenBy(bob)).toEqual(seen('nse'));
-    expect(await dataset.abilitiesOf(bob)).toEqual(VIEW);
+    expect((await dataset.viewOf(bob)).total).toBe(4);
+    expect((await dataset.owner.put(`${dataset.path}/owner`, { ownerId: owners })).status).toBe(200);
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('nse'));
+    expect(await dataset.permissionsOf(bob)).toEqual(VIEW);
   });
 
-  test('who leaves the team sees what is left', async ({ rows, team, bob, admin }) => {
+  test('but remains when the user leaves the team', async ({ rows, team, bob, admin }) => {
     const dataset = await rows();
     const all = await team(['bob', 'member']);
     await dataset.share('bob', { datasetFilterId: dataset.filters['e'] });
     await dataset.share(all);
-    expect(await dataset.seenBy(bob)).toEqual(seen('nse', ALL_FIELDS));
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('nse', ALL_FIELDS));
     expect((await admin.delete(`/teams/${all.slice(5)}/members/bob`)).status).toBe(204);
-    expect(await dataset.seenBy(bob)).toEqual(seen('e'));
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('e'));
     expect((await dataset.owner.delete(`${dataset.path}/shares/bob`)).status).toBe(204);
-    expect(await bob.get(dataset.path)).toMatchObject({ status: 404 });
+    await expectError(bob.get(dataset.path), 404);
   });
 });

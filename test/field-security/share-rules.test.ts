@@ -1,23 +1,21 @@
 import { describe, expect } from 'vitest';
 import { UNKNOWN } from '../conformance/calls.ts';
-import { ALL_FIELDS, seen, test } from './shared-rows.ts';
+import { expectBody, expectError } from '../support/expect.ts';
+import { ALL_FIELDS, expectedView, test } from './shared-dataset.ts';
 
-describe('a share of a part', () => {
-  test('is made and told in both APIs', async ({ rows, ann, bob }) => {
+describe('a restricted share', () => {
+  test('is created and returned by both APIs', async ({ rows, ann, bob }) => {
     const { id, path, filters } = await rows();
     const part = { accessLevel: 2, datasetFilterId: filters['n'], restrictFields: true, visibleFields: ['rank', 'a'] };
-    expect(await ann.put(`${path}/shares/bob`, part)).toMatchObject({
-      status: 200,
-      body: {
-        datasetId: id,
-        principalId: bob.id,
-        ...part,
-        createdAt: expect.any(String),
-        updatedAt: expect.any(String),
-      },
+    await expectBody(ann.put(`${path}/shares/bob`, part), 200, {
+      datasetId: id,
+      principalId: bob.id,
+      ...part,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
     });
     expect((await ann.get(`${path}/shares/${bob.id}`)).body).toMatchObject(part);
-    expect((await ann.put(`${path}/shares/bob`, { accessLevel: 1 })).body, 'what is not named stays').toMatchObject({
+    expect((await ann.put(`${path}/shares/bob`, { accessLevel: 1 })).body, 'absent keys stay unchanged').toMatchObject({
       ...part,
       accessLevel: 1,
     });
@@ -28,18 +26,30 @@ describe('a share of a part', () => {
     expect(
       (
         await ann.data(
-          `{ dataset(id: "${id}") { shares { principalId accessLevel datasetFilterId restrictFields visibleFields } } }`,
+          `
+            {
+              dataset(id: "${id}") {
+                shares { principalId accessLevel datasetFilterId restrictFields visibleFields }
+              }
+            }
+          `,
         )
       ).dataset.shares,
     ).toEqual([{ principalId: bob.id, ...part, accessLevel: 1 }]);
     const { shareDataset } = await ann.data(
-      `mutation ($input: DatasetShareInput!) { shareDataset(id: "${id}", principalId: "bob", input: $input) { accessLevel datasetFilterId restrictFields visibleFields } }`,
+      `
+        mutation ($input: DatasetShareInput!) {
+          shareDataset(id: "${id}", principalId: "bob", input: $input) {
+            accessLevel datasetFilterId restrictFields visibleFields
+          }
+        }
+      `,
       { input: { accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null } },
     );
     expect(shareDataset).toEqual({ accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null });
   });
 
-  test('is refused with a level, a filter or a field that there is not', async ({ rows, ann, admin, bob }) => {
+  test('is refused with an unknown level, filter or field', async ({ rows, ann, admin, bob }) => {
     const [dataset, other] = [await rows(), await rows()];
     const put = (body: object) => ann.put(`${dataset.path}/shares/bob`, body);
     for (const accessLevel of [0, 4, -1, 1.5, 'x', null, undefined])
@@ -49,10 +59,10 @@ describe('a share of a part', () => {
         status: 404,
         body: { message: `There is no filter ${datasetFilterId}` },
       });
-    const { id: private_ } = await admin.creates(`${dataset.path}/filters`, { name: 'Private', criteria: {} });
+    const { id: privateFilter } = await admin.creates(`${dataset.path}/filters`, { name: 'Private', criteria: {} });
     expect(
-      await put({ accessLevel: 1, datasetFilterId: private_ }),
-      'a filter that the sharer does not see',
+      await put({ accessLevel: 1, datasetFilterId: privateFilter }),
+      'a filter that the caller may not read',
     ).toMatchObject({ status: 404 });
     for (const visibleFields of [['rank', 'colour'], ['Rank'], ['']])
       expect(
@@ -60,22 +70,23 @@ describe('a share of a part', () => {
         JSON.stringify(visibleFields),
       ).toBe(400);
     expect((await put({ accessLevel: 1, rows: 'all' })).status).toBe(400);
-    expect(await bob.get(dataset.path), 'nothing of it was done').toMatchObject({ status: 404 });
+    expect(await bob.get(dataset.path), 'nothing was saved').toMatchObject({ status: 404 });
     const open = await rows({ fieldSecurityEnabled: false });
-    expect(
-      await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['rank'] }),
-    ).toMatchObject({ status: 400 });
+    await expectError(
+      ann.put(`${open.path}/shares/bob`, { accessLevel: 1, restrictFields: true, visibleFields: ['rank'] }),
+      400,
+    );
     expect(
       await ann.put(`${open.path}/shares/bob`, { accessLevel: 1, datasetFilterId: open.filters['n'] }),
-      'rows need no field security',
+      'row filters do not require field security',
     ).toMatchObject({ status: 200 });
-    expect(await open.seenBy(bob)).toEqual(seen('n'));
+    expect(await open.viewOf(bob)).toEqual(expectedView('n'));
   });
 
-  test('is not given by those who may not share, nor by those who see a part', async ({ rows, service, bob }) => {
+  test('cannot be granted without dataset:share, nor by restricted readers', async ({ rows, service, bob }) => {
     const dataset = await rows();
     const carol = await service.user(`carol-${dataset.id.slice(-6)}`);
-    const give = (accessLevel: number) => bob.put(`${dataset.path}/shares/${carol.id}`, { accessLevel });
+    const shareWith = (accessLevel: number) => bob.put(`${dataset.path}/shares/${carol.id}`, { accessLevel });
     for (const share of [
       { accessLevel: 1 },
       { accessLevel: 2 },
@@ -84,55 +95,56 @@ describe('a share of a part', () => {
     ]) {
       await dataset.share('bob', share);
       for (const level of [1, 2, 3])
-        expect(await give(level)).toMatchObject({
+        expect(await shareWith(level)).toMatchObject({
           status: 403,
           body: { message: 'You lack the permission dataset:share' },
         });
       expect(
         await bob.gql(
-          `mutation { shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) { accessLevel } }`,
+          `
+            mutation {
+              shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) {
+                accessLevel
+              }
+            }
+          `,
         ),
       ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
     }
     await dataset.share('bob', { accessLevel: 3 });
-    expect(await give(3)).toMatchObject({ status: 200 });
+    expect(await shareWith(3)).toMatchObject({ status: 200 });
   });
 });
 
-describe('what a share shows', () => {
-  test('is nothing while a field of its filter is gone, or of another type, and is there again with the field', async ({
-    rows,
-    bob,
-  }) => {
+describe('a share shows', () => {
+  test('no rows while a field of its filter is missing or has another type', async ({ rows, bob }) => {
     const dataset = await rows();
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
-    await dataset.becomes(`select n as rank, 'a' || n as a from generate_series(1, 12) n`);
-    expect(await dataset.seenBy(bob)).toEqual({ fields: ['rank', 'a'], total: 0, ranks: [] });
+    await dataset.replaceRows(`select n as rank, 'a' || n as a from generate_series(1, 12) n`);
+    expect(await dataset.viewOf(bob)).toEqual({ fields: ['rank', 'a'], total: 0, ranks: [] });
     for (const format of ['csv', 'ndjson'])
       expect((await bob.get(`${dataset.path}/export?format=${format}`)).body).not.toContain('a1');
-    await dataset.becomes(`select n as rank, n % 3 as zone, 'a' || n as a from generate_series(1, 12) n`);
-    expect((await dataset.seenBy(bob)).total).toBe(0);
-    await dataset.becomes(`select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone from generate_series(1, 12) n`);
-    expect(await dataset.seenBy(bob)).toEqual(seen('n', ['rank', 'zone']));
+    await dataset.replaceRows(`select n as rank, n % 3 as zone, 'a' || n as a from generate_series(1, 12) n`);
+    expect((await dataset.viewOf(bob)).total).toBe(0);
+    await dataset.replaceRows(
+      `select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone from generate_series(1, 12) n`,
+    );
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('n', ['rank', 'zone']));
   });
 
-  test('is nothing by a filter that says which rows not to show, while its field is gone', async ({
-    rows,
-    ann,
-    bob,
-  }) => {
+  test('no rows while the field of a negated filter is missing', async ({ rows, ann, bob }) => {
     const dataset = await rows();
     const { id } = await ann.creates(`${dataset.path}/filters`, {
       name: 'Not north',
       criteria: { $not: { zone: 'n' } },
     });
     await dataset.share('bob', { datasetFilterId: id });
-    expect((await dataset.seenBy(bob)).total).toBe(8);
-    await dataset.becomes(`select n as rank from generate_series(1, 12) n`);
-    expect((await dataset.seenBy(bob)).total).toBe(0);
+    expect((await dataset.viewOf(bob)).total).toBe(8);
+    await dataset.replaceRows(`select n as rank from generate_series(1, 12) n`);
+    expect((await dataset.viewOf(bob)).total).toBe(0);
   });
 
-  test('is nothing by such a filter either when the refresh keeps the field, empty, though the source has it no more', async ({
+  test('no rows while the field of a negated filter is empty because the source no longer has it', async ({
     rows,
     ann,
     bob,
@@ -143,41 +155,35 @@ describe('what a share shows', () => {
       criteria: { zone: { $ne: 'n' } },
     });
     await dataset.share('bob', { datasetFilterId: id });
-    await dataset.becomes(`select n as rank from generate_series(1, 12) n`, { syncFields: false });
-    expect((await dataset.seenBy(bob)).total).toBe(0);
+    await dataset.replaceRows(`select n as rank from generate_series(1, 12) n`, { syncFields: false });
+    expect((await dataset.viewOf(bob)).total).toBe(0);
   });
 
-  test('is by the other shares what they show, when the filter of one does not fit', async ({
-    rows,
-    team,
-    ann,
-    bob,
-  }) => {
+  test('the rows of the other shares when one filter does not fit', async ({ rows, team, ann, bob }) => {
     const dataset = await rows();
     const { id } = await ann.creates(`${dataset.path}/filters`, { name: 'High', criteria: { rank: { $gte: 10 } } });
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
     await dataset.share(await team(['bob', 'member']), { datasetFilterId: id });
-    await dataset.becomes(`select n as rank from generate_series(1, 12) n`);
-    expect(await dataset.seenBy(bob)).toEqual({ fields: ['rank'], total: 3, ranks: [10, 11, 12] });
+    await dataset.replaceRows(`select n as rank from generate_series(1, 12) n`);
+    expect(await dataset.viewOf(bob)).toEqual({ fields: ['rank'], total: 3, ranks: [10, 11, 12] });
   });
 
-  test('is no field that a refresh adds, unless it shows all fields', async ({ rows, bob }) => {
+  test('fields that a refresh adds only if it shows all fields', async ({ rows, bob }) => {
     const dataset = await rows();
-    const query = `select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone, 'secret' as fresh from generate_series(1, 12) n`;
+    const query = `
+      select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone, 'secret' as fresh
+      from generate_series(1, 12) n`;
     await dataset.share('bob', { restrictFields: true, visibleFields: ['rank', 'a'] });
-    await dataset.becomes(query);
-    expect(await dataset.seenBy(bob)).toEqual(seen('nse', ['rank']));
+    await dataset.replaceRows(query);
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('nse', ['rank']));
     expect((await bob.get(`${dataset.path}/data?q=secret`)).body.total).toBe(0);
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
-    expect(await dataset.seenBy(bob)).toEqual(seen('n', ['rank', 'zone', 'fresh']));
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('n', ['rank', 'zone', 'fresh']));
   });
 
-  test('holds for cursors of before: for those into the same rows, and into rows that the filter does not fit', async ({
-    rows,
-    bob,
-  }) => {
+  test('only its rows through cursors of an earlier share', async ({ rows, bob }) => {
     const dataset = await rows();
-    const followed = async (after: string) => {
+    const loadAfter = async (after: string) => {
       const { status, body } = await bob.get(`${dataset.path}/data?after=${encodeURIComponent(after)}`);
       return status === 200
         ? { rows: body._embedded['svc:record'] as object[], total: body.total as number }
@@ -190,34 +196,32 @@ describe('what a share shows', () => {
       restrictFields: true,
       visibleFields: ['rank', 'zone'],
     });
-    const { rows: left } = await followed(before);
-    for (const row of left) expect(row).toEqual({ rank: expect.any(Number), zone: 's' });
+    const { rows: remaining } = await loadAfter(before);
+    for (const row of remaining) expect(row).toEqual({ rank: expect.any(Number), zone: 's' });
 
-    await dataset.becomes(`select n as rank from generate_series(1, 12) n`);
+    await dataset.replaceRows(`select n as rank from generate_series(1, 12) n`);
     await dataset.share('bob');
-    const unzoned = (await bob.get(`${dataset.path}/data?limit=1`)).body.next as string;
-    await dataset.becomes(`select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone from generate_series(1, 12) n`);
+    const beforeZones = (await bob.get(`${dataset.path}/data?limit=1`)).body.next as string;
+    await dataset.replaceRows(
+      `select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone from generate_series(1, 12) n`,
+    );
     await dataset.share('bob', { datasetFilterId: dataset.filters['s'] });
-    expect(await followed(unzoned)).toEqual({ rows: [], total: 0 });
+    expect(await loadAfter(beforeZones)).toEqual({ rows: [], total: 0 });
   });
 });
 
 describe('field security', () => {
-  test('that is switched off shows all fields, on hides them again; rows stay as the shares say', async ({
-    rows,
-    ann,
-    bob,
-  }) => {
+  test('hides fields only while it is on, and does not affect rows', async ({ rows, ann, bob }) => {
     const [dataset, other] = [await rows(), await rows()];
     for (const one of [dataset, other])
       await one.share('bob', { datasetFilterId: one.filters['n'], restrictFields: true, visibleFields: ['rank'] });
-    expect(await ann.post('/dataset-field-report-access', { [dataset.id]: false, [other.id]: true })).toMatchObject({
-      status: 200,
-      body: { updated: 2, datasets: { [dataset.id]: false, [other.id]: true } },
+    await expectBody(ann.post('/dataset-field-report-access', { [dataset.id]: false, [other.id]: true }), 200, {
+      updated: 2,
+      datasets: { [dataset.id]: false, [other.id]: true },
     });
-    expect(await dataset.seenBy(bob)).toEqual(seen('n'));
-    expect(await dataset.abilitiesOf(bob)).toEqual(['read']);
-    expect(await other.seenBy(bob)).toEqual(seen('n', ['rank']));
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('n'));
+    expect(await dataset.permissionsOf(bob)).toEqual(['read']);
+    expect(await other.viewOf(bob)).toEqual(expectedView('n', ['rank']));
     expect(
       (
         await ann.data(
@@ -226,12 +230,12 @@ describe('field security', () => {
         )
       ).setDatasetFieldSecurity,
     ).toEqual({ updated: 1, datasets: { [dataset.id]: true } });
-    expect(await dataset.seenBy(bob)).toEqual(seen('n', ['rank']));
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('n', ['rank']));
     expect((await ann.put(dataset.path, { fieldSecurityEnabled: false })).status).toBe(200);
-    expect(await dataset.seenBy(bob)).toEqual(seen('n'));
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('n'));
   });
 
-  test('is switched for all of several datasets or for none', async ({ rows, ann, bob, admin }) => {
+  test('is changed for all listed datasets or for none', async ({ rows, ann, bob, admin }) => {
     const dataset = await rows();
     const foreign = (
       await admin.creates('/datasets', {
@@ -256,49 +260,45 @@ describe('field security', () => {
       status: 403,
       body: { message: 'You lack the permission dataset:share' },
     });
-    expect(await bob.put(dataset.path, { fieldSecurityEnabled: false })).toMatchObject({
-      status: 403,
-      body: { message: 'You lack the permission dataset:share' },
-    });
+    await expectError(
+      bob.put(dataset.path, { fieldSecurityEnabled: false }),
+      403,
+      'You lack the permission dataset:share',
+    );
   });
 });
 
 describe('a saved filter that a share uses', () => {
-  test('is changed by those alone who may share, and deleted by nobody', async ({ rows, service, admin, bob }) => {
+  test('can be changed only by users who may share, and cannot be deleted', async ({ rows, service, admin, bob }) => {
     const dataset = await rows();
     const carol = await service.user(`editor-${dataset.id.slice(-6)}`);
     await dataset.share(carol.id, { accessLevel: 2 });
     const { id } = await carol.creates(`${dataset.path}/filters`, { name: 'Carol’s', criteria: { zone: 'e' } });
     const path = `${dataset.path}/filters/${id}`;
-    expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId: id })).toMatchObject({
-      status: 200,
-    });
+    expect((await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId: id })).status).toBe(200);
     for (const change of [{ criteria: {} }, { criteria: { zone: 'n' } }, { name: 'Other' }])
-      expect(await carol.put(path, change)).toMatchObject({
-        status: 403,
-        body: { message: 'You lack the permission dataset:share' },
-      });
-    expect(await carol.put(`${path}/owner`, { ownerId: bob.id })).toMatchObject({ status: 403 });
+      await expectError(carol.put(path, change), 403, 'You lack the permission dataset:share');
+    await expectError(carol.put(`${path}/owner`, { ownerId: bob.id }), 403);
     expect(
       await carol.gql(
         `mutation { updateSavedFilter(datasetId: "${dataset.id}", id: "${id}", input: { criteria: {} }) { id } }`,
       ),
     ).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
-    for (const who of [carol, admin]) expect(await who.delete(path)).toMatchObject({ status: 409 });
-    expect(await dataset.seenBy(bob)).toEqual(seen('e'));
-    expect(await dataset.owner.get(path), 'who may share sees what a share uses').toMatchObject({
+    for (const who of [carol, admin]) await expectError(who.delete(path), 409);
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('e'));
+    expect(await dataset.owner.get(path), 'a user who may share can read a filter that a share uses').toMatchObject({
       status: 200,
       body: { criteria: { zone: 'e' } },
     });
-    expect(await admin.put(path, { criteria: { zone: { $in: ['s', 'e'] } } })).toMatchObject({ status: 200 });
-    expect(await dataset.seenBy(bob)).toEqual(seen('se'));
+    expect((await admin.put(path, { criteria: { zone: { $in: ['s', 'e'] } } })).status).toBe(200);
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('se'));
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
-    expect(await carol.put(path, { criteria: { zone: 'n' } })).toMatchObject({ status: 200 });
-    expect(await carol.delete(path)).toMatchObject({ status: 204 });
-    expect(await dataset.seenBy(bob)).toEqual(seen('n'));
+    expect((await carol.put(path, { criteria: { zone: 'n' } })).status).toBe(200);
+    expect((await carol.delete(path)).status).toBe(204);
+    expect(await dataset.viewOf(bob)).toEqual(expectedView('n'));
   });
 
-  test('goes on choosing the rows when its owner, a user or a team, is deleted or loses the dataset', async ({
+  test('is still applied when its owner is deleted or loses access to the dataset', async ({
     rows,
     service,
     team,
@@ -321,22 +321,23 @@ describe('a saved filter that a share uses', () => {
       [own, () => admin.delete(`/users/${name}`)],
       [teams, () => admin.delete(`/teams/${owners.slice(5)}`)],
     ] as const) {
-      expect(await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId })).toMatchObject({
-        status: 200,
-      });
+      expect((await admin.put(`${dataset.path}/shares/bob`, { accessLevel: 1, datasetFilterId })).status).toBe(200);
       expect((await leave()).status).toBeLessThan(300);
-      expect(await dataset.seenBy(bob)).toEqual(seen(datasetFilterId === own ? 'e' : 's'));
+      expect(await dataset.viewOf(bob)).toEqual(expectedView(datasetFilterId === own ? 'e' : 's'));
     }
   });
 
-  test('goes with its dataset', async ({ rows, bob, service }) => {
+  test('is deleted with its dataset', async ({ rows, bob, service }) => {
     const dataset = await rows();
     await dataset.share('bob', { datasetFilterId: dataset.filters['n'] });
-    expect(await dataset.owner.delete(dataset.path)).toMatchObject({ status: 204 });
-    expect(await bob.get(dataset.path)).toMatchObject({ status: 404 });
+    expect((await dataset.owner.delete(dataset.path)).status).toBe(204);
+    await expectError(bob.get(dataset.path), 404);
     expect(
       await service.platform.system.query({
-        text: 'select id from dws.saved_filter where dataset_id = $1 union all select id from dws.share where resource_id = $1',
+        text: `
+          select id from dws.saved_filter where dataset_id = $1
+          union all
+          select id from dws.share where resource_id = $1`,
         values: [dataset.id],
       }),
     ).toEqual([]);

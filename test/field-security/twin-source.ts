@@ -2,37 +2,41 @@ import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { Shop } from '../support/shop-fixture.ts';
 
-/** The letters that every hidden name, text and description holds, and nothing else does. */
+/** Contained in every hidden name, text and description, and in nothing else. */
 export const SECRET = 'qzx';
 
-/** The rows that the reader sees. */
+/** Number of rows that the reader may see. */
 export const VISIBLE_ROWS = 40;
-/** The fields that the reader sees, in their order. */
+/** Fields that the reader may see, in order. */
 export const VISIBLE_FIELDS = ['id', 'region', 'amount', 'units', 'ok', 'day', 'at', 'note', 'extra'];
 
-/** What two datasets have apart from what the reader sees of them. */
-export interface Hidden {
+/** The parts of a twin that are hidden from the reader. */
+export interface HiddenParts {
   name: string;
   table: string;
   rows: number;
   query: string;
-  /** What else the dataset is made with. */
+  /** Further input of the dataset. */
   input: Record<string, unknown>;
-  /** Rows of the reader's share. */
+  /** Criteria of the reader's share. */
   criteria: Record<string, unknown>;
-  /** Criteria of the filter that the reader's team has. */
+  /** Criteria of the filter of the reader's team. */
   teamCriteria: Record<string, unknown>;
-  /** Fields that others see. */
+  /** Visible fields of the other share. */
   othersFields: string[];
 }
 
-/** Hidden numbers begin with 77700, hidden years are 1 and 9999, and a dataset of 12,571 hidden rows has 12,611. */
-export const HIDDEN: readonly Hidden[] = [
+/** Hidden numbers begin with 77700, hidden years are 1 and 9999. The twin with 12,571 hidden rows has 12,611 rows. */
+export const HIDDEN_PARTS: readonly HiddenParts[] = [
   {
     name: 'Amethyst',
     table: 'qzx_amethyst',
     rows: 3,
-    query: `select id, region, amount, units, ok, day, at, note, extra, qzx_region from qzx_amethyst where qzx_guard('amethyst') order by n`,
+    query: `
+      select id, region, amount, units, ok, day, at, note, extra, qzx_region
+      from qzx_amethyst
+      where qzx_guard('amethyst')
+      order by n`,
     input: { settings: { qzx: 'few' } },
     criteria: { qzx_region: 'qzx-open' },
     teamCriteria: { qzx_region: 'qzx-shut' },
@@ -42,7 +46,11 @@ export const HIDDEN: readonly Hidden[] = [
     name: 'Bergamot',
     table: 'qzx_bergamot',
     rows: 12_571,
-    query: `select qzx_note, id, "Region", region, amount, qzx_salary, units, ok, day, at, qzx_doc, note, extra, qzx_region from qzx_bergamot where qzx_guard('bergamot') and {{qzx_least}} < 777001 order by n`,
+    query: `
+      select qzx_note, id, "Region", region, amount, qzx_salary, units, ok, day, at, qzx_doc, note, extra, qzx_region
+      from qzx_bergamot
+      where qzx_guard('bergamot') and {{qzx_least}} < 777001
+      order by n`,
     input: {
       settings: { list: ['qzx', 'many'], deep: { qzx: 777_002 } },
       params: [{ name: 'qzx_least', dataType: 'number', defaultValue: 777_000, label: 'qzx least' }],
@@ -60,38 +68,73 @@ export const HIDDEN: readonly Hidden[] = [
 const COLUMNS =
   'n, id, region, amount, units, ok, day, at, note, extra, qzx_region, qzx_note, "Region", qzx_salary, qzx_doc';
 
-/** The visible rows; the hidden values beside them differ from table to table. */
-const visible = (
-  word: string,
-) => `select i * 100, i * 1000, (array['EU', 'US', 'APAC', null])[1 + i % 4], i * 10.25, i % 7, case when i % 5 > 0 then i % 3 = 0 end, date '2001-01-01' + i * 3,
-  timestamptz '2001-01-01 10:00Z' + i * interval '5 hours', case when i % 5 = 0 then 'Rush delivery to Zoë ' || i end, jsonb_build_object('rank', i % 3), 'qzx-open',
-  'qzx ${word} rush zoe ' || i, 'qzx-${word}', 777001 + i * ${word.length}, jsonb_build_object('qzx', i) from generate_series(1, ${VISIBLE_ROWS}) i`;
+/** Returns SQL of the visible rows. The hidden fields beside them differ by `word`. */
+const visible = (word: string) => `
+  select
+    i * 100,
+    i * 1000,
+    (array['EU', 'US', 'APAC', null])[1 + i % 4],
+    i * 10.25,
+    i % 7,
+    case when i % 5 > 0 then i % 3 = 0 end,
+    date '2001-01-01' + i * 3,
+    timestamptz '2001-01-01 10:00Z' + i * interval '5 hours',
+    case when i % 5 = 0 then 'Rush delivery to Zoë ' || i end,
+    jsonb_build_object('rank', i % 3),
+    'qzx-open',
+    'qzx ${word} rush zoe ' || i,
+    'qzx-${word}',
+    777001 + i * ${word.length},
+    jsonb_build_object('qzx', i)
+  from generate_series(1, ${VISIBLE_ROWS}) i`;
 
-/** Hidden rows before, between and behind the visible ones, with values that would be top, least, greatest, found by words and by patterns. */
-const hidden = (
-  word: string,
-  rows: number,
-) => `select case j % 3 when 0 then -j when 1 then 150 + 100 * (j % 39) else 1000000 + j end,
-  case j % 3 when 0 then -777000 - j when 1 then 500 + 1000 * (j % 40) else 777000000 + j end, (array['qzx-xanadu', 'EU', 'qzx-aachen'])[1 + j % 3], (array[-777001.5, 777001.5, 102.5])[1 + j % 3],
-  (array[-777001, 777001, 3])[1 + j % 3], true, (array[date '0001-01-01', date '9999-12-31', date '2001-02-03'])[1 + j % 3], (array[timestamptz '0001-01-01 00:00Z', '9999-12-31 00:00Z', '2001-01-03 00:00Z'])[1 + j % 3],
-  'Rush qzxzebra delivery to Zoë', '{"rank": "qzx"}', (array['qzx-shut', 'qzx-closed', 'qzx-barred'])[1 + j % 3], 'qzx ${word} zebra', 'qzx-west', 777001 + j, '{"qzx": "hidden"}' from generate_series(1, ${rows}) j`;
+/**
+ * Returns SQL of hidden rows before, between and behind the visible ones. Their values would be top values, minima,
+ * maxima, and matches of search words and patterns.
+ */
+const hidden = (word: string, rows: number) => `
+  select
+    case j % 3 when 0 then -j when 1 then 150 + 100 * (j % 39) else 1000000 + j end,
+    case j % 3 when 0 then -777000 - j when 1 then 500 + 1000 * (j % 40) else 777000000 + j end,
+    (array['qzx-xanadu', 'EU', 'qzx-aachen'])[1 + j % 3],
+    (array[-777001.5, 777001.5, 102.5])[1 + j % 3],
+    (array[-777001, 777001, 3])[1 + j % 3],
+    true,
+    (array[date '0001-01-01', date '9999-12-31', date '2001-02-03'])[1 + j % 3],
+    (array[timestamptz '0001-01-01 00:00Z', '9999-12-31 00:00Z', '2001-01-03 00:00Z'])[1 + j % 3],
+    'Rush qzxzebra delivery to Zoë',
+    '{"rank": "qzx"}',
+    (array['qzx-shut', 'qzx-closed', 'qzx-barred'])[1 + j % 3],
+    'qzx ${word} zebra',
+    'qzx-west',
+    777001 + j,
+    '{"qzx": "hidden"}'
+  from generate_series(1, ${rows}) j`;
 
-const TABLE = `(n integer, id integer, region text, amount numeric(10,2), units integer, ok boolean, day date, at timestamptz, note text, extra jsonb, qzx_region text, qzx_note text, "Region" text, qzx_salary integer, qzx_doc jsonb)`;
+const TABLE = `(
+  n integer, id integer, region text, amount numeric(10,2), units integer, ok boolean, day date, at timestamptz,
+  note text, extra jsonb, qzx_region text, qzx_note text, "Region" text, qzx_salary integer, qzx_doc jsonb)`;
 
-/** A database with the twins' tables. While `qzx_switch` has a row, their queries fail with a secret in the message. */
+/** Opens a database with the twins' tables. Queries fail with a secret message while `qzx_switch` has a row. */
 export async function openTwinSource(): Promise<Shop & { drop(): Promise<void> }> {
   const database = await createDatabase('template0');
   await runSql(
     database.url,
     `create table qzx_switch (closed integer);
-    create function qzx_guard(twin text) returns boolean language plpgsql stable as $$ begin
-      if exists (select from qzx_switch) then raise exception 'qzx guard of % failed at 77700%', twin, length(twin); end if;
-      return true; end $$`,
+    create function qzx_guard(twin text) returns boolean language plpgsql stable as $$
+    begin
+      if exists (select from qzx_switch) then
+        raise exception 'qzx guard of % failed at 77700%', twin, length(twin);
+      end if;
+      return true;
+    end $$`,
   );
-  for (const { table, rows } of HIDDEN) {
+  for (const { table, rows } of HIDDEN_PARTS) {
     await runSql(
       database.url,
-      `create table ${table} ${TABLE}; insert into ${table} (${COLUMNS}) ${visible(table.slice(4))}; insert into ${table} (${COLUMNS}) ${hidden(table.slice(4), rows)}`,
+      `create table ${table} ${TABLE};
+      insert into ${table} (${COLUMNS}) ${visible(table.slice(4))};
+      insert into ${table} (${COLUMNS}) ${hidden(table.slice(4), rows)}`,
     );
   }
   const { hostname, port, pathname, username, password } = new URL(database.url);

@@ -1,13 +1,14 @@
 import { describe, expect } from 'vitest';
 import type { ApiResponse } from '../support/client.ts';
-import { alike, allAlike, plain } from './compare.ts';
+import { expectError } from '../support/expect.ts';
+import { expectAlike, expectAllAlike, normalize } from './compare.ts';
 import { WORLDS, type Twin } from './fixture.ts';
-import { encoded } from './questions.ts';
-import { HIDDEN, VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
+import { encodeFilter } from './row-queries.ts';
+import { HIDDEN_PARTS, VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
 
-/* What visuals, snapshots, copies, drafts and reports tell a reader of a part: of twins the same (contract 3, "Restrictions hold everywhere data leaves"). */
+/* Visuals, snapshots, copies, drafts and reports are equal for both twins (docs/contract.md#restricted-shares). */
 
-/** Visuals over what the reader sees, one of each component and of some twice. */
+/** Visuals over visible fields, at least one of each component. */
 const VISUALS: readonly { component: string; config: object }[] = [
   { component: 'bar-chart', config: { xAxis: 'region' } },
   {
@@ -42,61 +43,68 @@ const VISUALS: readonly { component: string; config: object }[] = [
   { component: 'card', config: {} },
 ];
 
-/** Fields of a twin that the reader does not see, of the one more than of the other. */
+/** Returns the hidden fields of a twin. */
 const hiddenOf = (twin: Twin) =>
-  HIDDEN.find(({ name }) => name === twin.name)!.othersFields.filter((field) => field !== 'id');
+  HIDDEN_PARTS.find(({ name }) => name === twin.name)!.othersFields.filter((field) => field !== 'id');
 
-/** Pictures number their parts through the life of the process. */
-const picture = (answer: ApiResponse): ApiResponse => ({
-  ...answer,
-  body: String(answer.body).replace(/zr\d+/g, 'zr'),
+/** Removes the numbers of elements from an SVG image, which are counted per process. */
+const withoutNumbers = (response: ApiResponse): ApiResponse => ({
+  ...response,
+  body: String(response.body).replace(/zr\d+/g, 'zr'),
 });
 
 describe.each(WORLDS)(
-  'with rows in $index, a reader of a part cannot tell what is hidden',
+  'with rows in $index, a restricted reader gets equal results for both twins',
   { timeout: 300_000 },
   ({ test }) => {
-    test.for(VISUALS)('from the numbers and the picture of a visual: $component', async (visual, { world }) => {
+    test.for(VISUALS)('in the data and the image of a visual: $component', async (visual, { world }) => {
       const { reader } = world;
-      const made = new Map<string, string>();
-      await alike(world, 'made', async (twin) => {
-        const answer = await reader.post(`/datasets/${twin.id}/visuals`, visual);
-        expect(answer).toMatchObject({
+      const visualIds = new Map<string, string>();
+      await expectAlike(world, 'created', async (twin) => {
+        const created = await reader.post(`/datasets/${twin.id}/visuals`, visual);
+        expect(created).toMatchObject({
           status: 200,
           body: { config: visual.config, permissions: { edit: true, delete: false } },
         });
-        made.set(twin.id, answer.body.id);
-        return answer;
+        visualIds.set(twin.id, created.body.id);
+        return created;
       });
-      const path = ({ id }: Twin) => `/datasets/${id}/visuals/${made.get(id)}`;
-      expect((await alike(world, 'data', (twin) => reader.get(`${path(twin)}/data`))).body.rows.length).toBeGreaterThan(
-        0,
-      );
-      await allAlike(
+      const path = ({ id }: Twin) => `/datasets/${id}/visuals/${visualIds.get(id)}`;
+      expect(
+        (await expectAlike(world, 'data', (twin) => reader.get(`${path(twin)}/data`))).body.rows.length,
+      ).toBeGreaterThan(0);
+      await expectAllAlike(
         world,
         [
-          `filter=${encoded({ region: { $ne: 'EU' } })}`,
+          `filter=${encodeFilter({ region: { $ne: 'EU' } })}`,
           'q=qzx',
           'q=zoe',
           'limit=2',
-          `filter=${encoded({ amount: { $gt: 700_000 } })}`,
+          `filter=${encodeFilter({ amount: { $gt: 700_000 } })}`,
         ],
         (twin, query) => reader.get(`${path(twin)}/data?${query}`),
       );
-      const image = await alike(world, 'image', async (twin) => picture(await reader.get(`${path(twin)}/image.svg`)));
+      const image = await expectAlike(world, 'image', async (twin) =>
+        withoutNumbers(await reader.get(`${path(twin)}/image.svg`)),
+      );
       expect([image.status, image.body.includes('<svg')]).toEqual([200, true]);
-      await alike(world, 'GraphQL', async (twin) =>
+      await expectAlike(world, 'GraphQL', async (twin) =>
         reader.gql(
-          `{ dataset(id: "${twin.id}") { visual(id: "${made.get(twin.id)}") { name config data { columns { name label type } rows total truncated } } } }`,
+          `
+            {
+              dataset(id: "${twin.id}") {
+                visual(id: "${visualIds.get(twin.id)}") {
+                  name config data { columns { name label type } rows total truncated }
+                }
+              }
+            }
+          `,
         ),
       );
-      expect(await reader.delete(path(world.twins[0]!))).toMatchObject({
-        status: 403,
-        body: { message: 'You lack the permission dataset:deleteVisual' },
-      });
+      await expectError(reader.delete(path(world.twins[0]!)), 403, 'You lack the permission dataset:deleteVisual');
     });
 
-    test('from visuals of others that show what is hidden', async ({ world }) => {
+    test('in visuals of others with hidden fields', async ({ world }) => {
       const { admin, reader } = world;
       const configs: [component: string, config: (hidden: string[]) => object, shown: object][] = [
         [
@@ -114,9 +122,9 @@ describe.each(WORLDS)(
         ['scatter-plot', (hidden) => ({ xAxis: 'units', yAxis: 'amount', sizeField: hidden[0] }), { sizeField: null }],
       ];
       for (const [component, config, shown] of configs) {
-        const made = new Map<string, string>();
+        const visualIds = new Map<string, string>();
         for (const twin of world.twins)
-          made.set(
+          visualIds.set(
             twin.id,
             (
               await admin.creates(`/datasets/${twin.id}/visuals`, {
@@ -126,32 +134,36 @@ describe.each(WORLDS)(
               })
             ).id,
           );
-        const path = ({ id }: Twin) => `/datasets/${id}/visuals/${made.get(id)}`;
-        expect((await alike(world, component, (twin) => reader.get(path(twin)))).body).toMatchObject({ config: shown });
-        await alike(world, `${component} data`, (twin) => reader.get(`${path(twin)}/data`));
-        await alike(world, `${component} image`, async (twin) => picture(await reader.get(`${path(twin)}/image.svg`)));
-        // What the reader writes into it tells nothing of what they do not see, and does not take it away from others.
-        await alike(world, `${component} changed`, async (twin) =>
+        const path = ({ id }: Twin) => `/datasets/${id}/visuals/${visualIds.get(id)}`;
+        expect((await expectAlike(world, component, (twin) => reader.get(path(twin)))).body).toMatchObject({
+          config: shown,
+        });
+        await expectAlike(world, `${component} data`, (twin) => reader.get(`${path(twin)}/data`));
+        await expectAlike(world, `${component} image`, async (twin) =>
+          withoutNumbers(await reader.get(`${path(twin)}/image.svg`)),
+        );
+        // A change by the reader does not show hidden fields, and does not remove them.
+        await expectAlike(world, `${component} changed`, async (twin) =>
           reader.put(path(twin), { config: (await reader.get(path(twin))).body.config, name: 'Seen' }),
         );
         const { columns = [], ...named } = config(hiddenOf(world.twins[1]!)) as { columns?: string[] };
-        const kept = (await admin.get(path(world.twins[1]!))).body.config;
-        expect(kept).toMatchObject(named);
-        expect(kept.columns ?? []).toEqual(expect.arrayContaining(columns));
+        const saved = (await admin.get(path(world.twins[1]!))).body.config;
+        expect(saved).toMatchObject(named);
+        expect(saved.columns ?? []).toEqual(expect.arrayContaining(columns));
       }
-      await alike(world, 'all', ({ id }) => reader.get(`/datasets/${id}/visuals`));
-      await alike(world, 'GraphQL', ({ id }) =>
+      await expectAlike(world, 'all', ({ id }) => reader.get(`/datasets/${id}/visuals`));
+      await expectAlike(world, 'GraphQL', ({ id }) =>
         reader.gql(
           `{ dataset(id: "${id}") { visuals { name component config position permissions { edit delete } } } }`,
         ),
       );
     });
 
-    test('from how many columns fit beside those that a visual of others shows', async ({ world }) => {
+    test('in the column limit of a visual of others', async ({ world }) => {
       const { admin, reader } = world;
-      const made = new Map<string, string>();
+      const visualIds = new Map<string, string>();
       for (const twin of world.twins)
-        made.set(
+        visualIds.set(
           twin.id,
           (
             await admin.creates(`/datasets/${twin.id}/visuals`, {
@@ -162,60 +174,60 @@ describe.each(WORLDS)(
           ).id,
         );
       for (const length of [197, 198, 199, 200, 201])
-        await alike(world, `${length} columns`, ({ id }) =>
-          reader.put(`/datasets/${id}/visuals/${made.get(id)}`, {
+        await expectAlike(world, `${length} columns`, ({ id }) =>
+          reader.put(`/datasets/${id}/visuals/${visualIds.get(id)}`, {
             config: { columns: Array.from({ length }, (_, i) => `no${i}`) },
           }),
         );
     });
 
-    test('by naming hidden fields in a visual of one’s own', async ({ world: { reader, twins } }) => {
+    test('when their own visual contains hidden fields', async ({ world: { reader, twins } }) => {
       for (const twin of twins) {
         for (const config of [
           (name: string) => ({ component: 'bar-chart', config: { xAxis: name } }),
           (name: string) => ({ component: 'table', config: { columns: ['id', name], sortBy: name } }),
           (name: string) => ({ component: 'gauge', config: { valueField: name } }),
         ]) {
-          const told = async (name: string) => {
-            const made = await reader.post(`/datasets/${twin.id}/visuals`, config(name));
-            const path = `/datasets/${twin.id}/visuals/${made.body.id}`;
-            const answers = [
-              made,
+          const responsesFor = async (name: string) => {
+            const created = await reader.post(`/datasets/${twin.id}/visuals`, config(name));
+            const path = `/datasets/${twin.id}/visuals/${created.body.id}`;
+            const responses = [
+              created,
               await reader.get(path),
               await reader.get(`${path}/data`),
-              picture(await reader.get(`${path}/image.svg`)),
+              withoutNumbers(await reader.get(`${path}/image.svg`)),
               await reader.put(path, config(name)),
             ];
-            return answers.map(({ status, body }) =>
-              plain({ status, body: typeof body === 'object' ? { ...body, position: 0 } : body }, twin).replaceAll(
+            return responses.map(({ status, body }) =>
+              normalize({ status, body: typeof body === 'object' ? { ...body, position: 0 } : body }, twin).replaceAll(
                 name,
                 '<field>',
               ),
             );
           };
           for (const hidden of ['qzx_region', 'qzx_salary'])
-            expect(await told(hidden)).toEqual(await told(hidden.replace('qzx', 'abc')));
+            expect(await responsesFor(hidden)).toEqual(await responsesFor(hidden.replace('qzx', 'abc')));
         }
       }
     });
 
-    test('by snapshots, which show what the dataset’s share shows', async ({ world }) => {
+    test('in snapshots, which have the restrictions of the dataset', async ({ world }) => {
       const { admin, reader } = world;
       const snapshots = new Map<string, string>();
       for (const { id, name } of world.twins)
         snapshots.set(id, (await admin.creates(`/datasets/${id}/snapshots`, { name: `Kept ${name}` })).id);
-      const of = ({ id }: Twin) => snapshots.get(id)!;
-      const asSnapshot = (twin: Twin): Twin => ({ ...twin, id: of(twin) });
-      const listed = await alike(world, 'list', ({ id }) => reader.get(`/datasets/${id}/snapshot-list`));
+      const snapshotOf = ({ id }: Twin) => snapshots.get(id)!;
+      const asSnapshot = (twin: Twin): Twin => ({ ...twin, id: snapshotOf(twin) });
+      const listed = await expectAlike(world, 'list', ({ id }) => reader.get(`/datasets/${id}/snapshot-list`));
       expect(listed.body).toMatchObject({
         total: 1,
         _embedded: { 'svc:snapshot': [{ records: null, size: null, sizeFormatted: null }] },
       });
       for (const path of [
-        (twin: Twin) => `/datasets/${twin.id}/snapshots/${of(twin)}`,
-        (twin: Twin) => `/datasets/${of(twin)}`,
+        (twin: Twin) => `/datasets/${twin.id}/snapshots/${snapshotOf(twin)}`,
+        (twin: Twin) => `/datasets/${snapshotOf(twin)}`,
       ]) {
-        const { status, body } = await alike(world, 'single', (twin) => reader.get(path(twin)));
+        const { status, body } = await expectAlike(world, 'single', (twin) => reader.get(path(twin)));
         expect({ status, body }).toMatchObject({
           status: 200,
           body: {
@@ -227,13 +239,13 @@ describe.each(WORLDS)(
           },
         });
       }
-      await allAlike(
+      await expectAllAlike(
         world,
         [
           'data',
           'data?q=zoe&sort=-id&limit=3',
           'data?q=qzx',
-          `data?filter=${encoded({ amount: { $lt: 0 } })}`,
+          `data?filter=${encodeFilter({ amount: { $lt: 0 } })}`,
           'discover',
           'export?format=csv',
           'activity',
@@ -242,12 +254,12 @@ describe.each(WORLDS)(
           'visuals',
           'filters',
         ],
-        (twin, rest) => reader.get(`/datasets/${of(twin)}/${rest}`),
+        (twin, rest) => reader.get(`/datasets/${snapshotOf(twin)}/${rest}`),
       );
-      expect((await alike(world, 'data', (twin) => reader.get(`/datasets/${of(twin)}/data`))).body.total).toBe(
-        VISIBLE_ROWS,
-      );
-      await alike(world, 'aggregate', (twin) =>
+      expect(
+        (await expectAlike(world, 'data', (twin) => reader.get(`/datasets/${snapshotOf(twin)}/data`))).body.total,
+      ).toBe(VISIBLE_ROWS);
+      await expectAlike(world, 'aggregate', (twin) =>
         reader.post(`/datasets/${asSnapshot(twin).id}/_aggregate`, {
           groupBy: [{ field: 'region' }],
           measures: [{ fn: 'count', as: 'n' }],
@@ -259,19 +271,19 @@ describe.each(WORLDS)(
         ['DELETE', '', 'write'],
       ] as const) {
         for (const twin of world.twins)
-          expect(
-            await reader.request(
+          await expectError(
+            reader.request(
               method,
-              `/api/datasets/${twin.id}/snapshots/${of(twin)}${rest}`,
+              `/api/datasets/${twin.id}/snapshots/${snapshotOf(twin)}${rest}`,
               method === 'DELETE' ? undefined : { name: 'Mine' },
             ),
-          ).toMatchObject({ status: 403, body: { message: `You lack the permission dataset:${permission}` } });
+            403,
+            `You lack the permission dataset:${permission}`,
+          );
       }
     });
 
-    test('by copies, snapshots, drafts and benchmarks, which are refused', async ({
-      world: { reader, admin, twins },
-    }) => {
+    test('when copies, snapshots, drafts and benchmarks are refused', async ({ world: { reader, admin, twins } }) => {
       for (const { id } of twins) {
         await admin.post(`/datasets/${id}/_edit`);
         for (const [method, rest, body, permission] of [
@@ -290,119 +302,7 @@ describe.each(WORLDS)(
             body: { message: `You lack the permission dataset:${permission}` },
           });
         for (const method of ['GET', 'DELETE'])
-          expect(await reader.request(method, `/api/datasets/${id}/draft`)).toMatchObject({ status: 404 });
-      }
-    });
-
-    test('by references of a report, whose counts are of visible rows', async ({ world }) => {
-      const { reader, admin } = world;
-      const reports = new Map<string, string>();
-      const body = (twin: Twin, more: object = {}) => ({
-        reportId: reports.get(twin.id),
-        datasetId: twin.id,
-        alias: 'twin',
-        label: 'Twin',
-        ...more,
-      });
-      for (const twin of world.twins) {
-        reports.set(
-          twin.id,
-          (await reader.creates('/reports', { name: `Report of ${twin.name}`, slug: `report-${twin.slug}` })).id,
-        );
-        expect(
-          await reader.post(
-            `/reports/${reports.get(twin.id)}/dataset-refs`,
-            body(twin, {
-              filter: { criteria: [{ field: 'region', op: 'eq', value: 'EU' }] },
-              chips: [{ field: 'region', label: 'Where' }],
-            }),
-          ),
-        ).toMatchObject({ status: 201 });
-      }
-      const path = ({ id }: Twin) => `/reports/${reports.get(id)}`;
-      const one = await alike(world, 'one', (twin) => reader.get(`${path(twin)}/dataset-refs/twin`));
-      expect(one.body).toMatchObject({
-        count: 10,
-        countWithoutSnapshots: 10,
-        overallCount: VISIBLE_ROWS,
-        dataset: { fields: VISIBLE_FIELDS.map((name) => ({ name })) },
-      });
-      await alike(world, 'all', (twin) => reader.get(`${path(twin)}/dataset-refs`));
-      await alike(world, 'used by', (twin) => reader.get(`/datasets/${twin.id}/references`));
-      for (const twin of world.twins) {
-        const named = async (name: string) => {
-          const answers = [
-            await reader.put(`${path(twin)}/dataset-refs/twin`, {
-              filter: { criteria: [{ field: name, op: 'exists', value: true }] },
-            }),
-            await reader.put(`${path(twin)}/dataset-refs/twin`, { chips: [{ field: name, label: 'X' }] }),
-          ];
-          return answers.map((answer) => plain(answer, twin).replaceAll(name, '<field>'));
-        };
-        expect(await named('qzx_region')).toEqual(await named('abc_region'));
-        await admin.put(`${path(twin)}/dataset-refs/twin`, {
-          filter: { criteria: [{ field: 'qzx_region', op: 'exists', value: true }] },
-        });
-      }
-      await alike(world, 'with a filter of others on what is hidden', (twin) =>
-        reader.get(`${path(twin)}/dataset-refs`),
-      );
-    });
-
-    test('by blocks of a report, of current rows and snapshots', async ({ world }) => {
-      const { reader, admin } = world;
-      const reports = new Map<string, string>();
-      const blocks = (field: string) => [
-        { id: 'table', type: 'table', dataset: 'twin', sort: '-amount', limit: 5 },
-        {
-          id: 'groups',
-          dataset: 'twin',
-          groupBy: [{ field: 'region' }],
-          measures: [{ fn: 'sum', field: 'amount', as: 'sum' }],
-          q: 'zoe',
-        },
-        { id: 'chart', type: 'bar-chart', dataset: 'twin', config: { xAxis: 'region' } },
-        { id: 'named', type: 'table', dataset: 'twin', fields: ['id', field] },
-        { id: 'sorted', type: 'table', dataset: 'twin', sort: field },
-        { id: 'measured', dataset: 'twin', measures: [{ fn: 'max', field, as: 'max' }] },
-        { id: 'drawn', type: 'card', dataset: 'twin', config: { valueField: field } },
-      ];
-      for (const twin of world.twins) {
-        await admin.creates(`/datasets/${twin.id}/snapshots`, { name: `Shown ${twin.name}` });
-        reports.set(
-          twin.id,
-          (
-            await reader.creates('/reports', {
-              name: `Blocks of ${twin.name}`,
-              definition: { blocks: blocks('abc_region') },
-            })
-          ).id,
-        );
-        const reference = {
-          reportId: reports.get(twin.id),
-          datasetId: twin.id,
-          alias: 'twin',
-          label: 'Twin',
-          filter: { criteria: [{ field: 'units', op: 'gte', value: 2 }] },
-          snapshots: { includeLatest: true, type: 'n', n: 1 },
-        };
-        expect(await reader.post(`/reports/${reports.get(twin.id)}/dataset-refs`, reference)).toMatchObject({
-          status: 201,
-        });
-      }
-      const path = ({ id }: Twin) => `/reports/${reports.get(id)}`;
-      expect(
-        (await alike(world, 'counts', (twin) => reader.get(`${path(twin)}/dataset-refs`))).body._embedded[
-          'svc:dataset-reference'
-        ][0],
-      ).toMatchObject({ overallCount: 2 * VISIBLE_ROWS });
-      const unknown = await alike(world, 'data', (twin) => reader.get(`${path(twin)}/data`));
-      for (const twin of world.twins) {
-        await reader.put(path(twin), { definition: { blocks: blocks('qzx_region') } });
-        const hidden = await reader.get(`${path(twin)}/data`);
-        expect(JSON.parse(plain(hidden.body, twin).replaceAll('qzx_region', '<field>'))).toEqual(
-          JSON.parse(plain(unknown.body, world.twins[0]!).replaceAll('abc_region', '<field>')),
-        );
+          await expectError(reader.request(method, `/api/datasets/${id}/draft`), 404);
       }
     });
   },

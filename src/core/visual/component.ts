@@ -1,6 +1,6 @@
 import { DATE_INTERVALS, VISUAL_AGGREGATIONS, type VisualConfig } from './config.ts';
 
-/** What a visual can be drawn as (specification, "Visual"). */
+/** Chart types and the table. */
 export type VisualComponent =
   | 'bar-chart'
   | 'line-chart'
@@ -11,41 +11,49 @@ export type VisualComponent =
   | 'gauge'
   | 'card';
 
-type Schema = Readonly<Record<string, unknown>>;
-type Key = keyof VisualConfig;
+export type ConfigSchema = Readonly<Record<string, unknown>>;
+export type ConfigKey = keyof VisualConfig;
 
-/** A component with what its config may hold. */
+/** A component and the JSON Schema of its config. */
 export interface ComponentDefinition {
   id: VisualComponent;
-  /** Name to show, and that of a visual that gets none. */
+  /** Display name, and the default name of a visual. */
   name: string;
-  /** JSON Schema of the config. Texts of the format `field` name a field of the dataset. */
-  schema: { type: 'object'; properties: Readonly<Partial<Record<Key, Schema>>>; additionalProperties: false };
-  /** Keys without which there is nothing to show: they may be saved empty and are asked for with the data. */
-  needs: readonly Key[];
+  /** JSON Schema of the config. Strings of the format `field` are names of dataset fields. */
+  schema: {
+    type: 'object';
+    properties: Readonly<Partial<Record<ConfigKey, ConfigSchema>>>;
+    additionalProperties: false;
+  };
+  /** Keys that the data requires. They may be saved empty. */
+  needs: readonly ConfigKey[];
 }
 
-const field = (description: string): Schema => ({
+const field = (description: string): ConfigSchema => ({
   type: ['string', 'null'],
   format: 'field',
   minLength: 1,
   maxLength: 500,
   description,
 });
-const text = (description: string, maxLength = 100): Schema => ({ type: ['string', 'null'], maxLength, description });
-const flag = (description: string): Schema => ({ type: ['boolean', 'null'], description });
-const number = (description: string, bounds: Schema = {}): Schema => ({
+const text = (description: string, maxLength = 100): ConfigSchema => ({
+  type: ['string', 'null'],
+  maxLength,
+  description,
+});
+const flag = (description: string): ConfigSchema => ({ type: ['boolean', 'null'], description });
+const number = (description: string, bounds: ConfigSchema = {}): ConfigSchema => ({
   type: ['number', 'null'],
   ...bounds,
   description,
 });
-const whole = (description: string, minimum: number, maximum: number): Schema => ({
+const integer = (description: string, minimum: number, maximum: number): ConfigSchema => ({
   type: ['integer', 'null'],
   minimum,
   maximum,
   description,
 });
-const oneOf = (values: readonly string[], description: string): Schema => ({
+const oneOf = (values: readonly string[], description: string): ConfigSchema => ({
   type: ['string', 'null'],
   enum: [...values, null],
   description,
@@ -53,17 +61,18 @@ const oneOf = (values: readonly string[], description: string): Schema => ({
 
 const aggregation = oneOf(
   VISUAL_AGGREGATIONS,
-  'How values are put together: the sum by default, without a field the number of rows.',
+  'Aggregation of the values. Default `sum`; `count` of rows when no field is measured.',
 );
 const colorScheme = text(
-  'Name of a palette: `default`, `cool`, `warm`, `pastel`, `earth`, or of one hue `blues`, `greens`, `oranges`, `purples`, `reds`, `viridis`. Others are drawn as `default`.',
+  'Palette: `default`, `cool`, `warm`, `pastel`, `earth`, `blues`, `greens`, `oranges`, `purples`, `reds` or ' +
+    '`viridis`. Unknown names are drawn as `default`.',
 );
-const showLegend = flag('Whether to explain the colours. By default where there are several.');
-const groupBy = field('Field whose values are told apart by colour.');
-const thresholds: Schema = {
+const showLegend = flag('Whether to show a legend. By default, only when there are several colors.');
+const groupBy = field('Field whose values are distinguished by color.');
+const thresholds: ConfigSchema = {
   type: ['array', 'null'],
   maxItems: 50,
-  description: 'Colours of the scale, each from its value on.',
+  description: 'Colors of the scale. Each applies from its value up to the next threshold.',
   items: {
     type: 'object',
     properties: {
@@ -74,145 +83,99 @@ const thresholds: Schema = {
     additionalProperties: false,
   },
 };
-const columns: Schema = {
+const columns: ConfigSchema = {
   type: ['array', 'null'],
   maxItems: 200,
   uniqueItems: true,
   items: { type: 'string', format: 'field', minLength: 1, maxLength: 500 },
-  description: 'Fields in order; all by default.',
+  description: 'Field names in display order. Default: all fields.',
 };
 
 const component = (
   id: VisualComponent,
   name: string,
-  needs: readonly Key[],
+  needs: readonly ConfigKey[],
   properties: ComponentDefinition['schema']['properties'],
 ): ComponentDefinition => ({ id, name, needs, schema: { type: 'object', properties, additionalProperties: false } });
 
-/** All of them. */
+/** All components. */
 export const COMPONENTS: readonly ComponentDefinition[] = [
   component('bar-chart', 'Bar chart', ['xAxis'], {
-    xAxis: field('Field with a bar for each of its values; dates by day.'),
-    yAxis: field('Field that is measured; rows are counted without one.'),
+    xAxis: field('Field with one bar per value. Dates are grouped by day.'),
+    yAxis: field('Measured field. Without one, rows are counted.'),
     aggregation,
-    orientation: oneOf(['vertical', 'horizontal'], 'Which way bars grow. Default `vertical`.'),
+    orientation: oneOf(['vertical', 'horizontal'], 'Direction of the bars. Default `vertical`.'),
     colorScheme,
     showLegend,
-    showDataLabels: flag('Whether bars carry their numbers.'),
-    stacked: flag('Whether the bars of one value stand on each other.'),
+    showDataLabels: flag('Whether to print values on the bars.'),
+    stacked: flag('Whether to stack the bars of one value.'),
     groupBy,
-    chartTitle: text('Title of the picture; the visual’s name by default.', 200),
-    width: whole('Width of the picture in pixels.', 100, 4000),
-    height: whole('Its height.', 100, 4000),
+    chartTitle: text('Title of the image. Default: the name of the visual.', 200),
+    width: integer('Width of the image in pixels.', 100, 4000),
+    height: integer('Height of the image in pixels.', 100, 4000),
   }),
   component('line-chart', 'Line chart', ['xAxis'], {
-    xAxis: field('Field along which the line runs, as a rule a date.'),
-    yAxis: field('Field that is measured; rows are counted without one.'),
+    xAxis: field('Field on the horizontal axis, usually a date.'),
+    yAxis: field('Measured field. Without one, rows are counted.'),
     groupBy,
     aggregation,
-    smooth: flag('Whether lines are curved.'),
-    showPoints: flag('Whether points are marked. By default where there are few.'),
-    showArea: flag('Whether the area below is filled.'),
+    smooth: flag('Whether to smooth the lines.'),
+    showPoints: flag('Whether to mark the points. By default, only when there are few.'),
+    showArea: flag('Whether to fill the area below the lines.'),
     colorScheme,
     showLegend,
-    dateInterval: oneOf(DATE_INTERVALS, 'The stretch of time that makes one point. Default `day`.'),
-    dateFormat: text('How dates are written, e.g. `DD.MM.YYYY`, of YYYY YY MMMM MMM MM M DD D HH mm ss.'),
+    dateInterval: oneOf(DATE_INTERVALS, 'Time interval of one point. Default `day`.'),
+    dateFormat: text('Date format, e.g. `DD.MM.YYYY`. Tokens: YYYY YY MMMM MMM MM M DD D HH mm ss.'),
   }),
   component('pie-chart', 'Pie chart', ['categoryField'], {
-    categoryField: field('Field with a slice for each of its values.'),
-    valueField: field('Field that is measured; rows are counted without one.'),
+    categoryField: field('Field with one slice per value.'),
+    valueField: field('Measured field. Without one, rows are counted.'),
     aggregation,
-    showPercentages: flag('Whether slices carry their share. Default true.'),
+    showPercentages: flag('Whether to print percentages on the slices. Default true.'),
     showLegend,
-    innerRadius: number('Radius of the hole in per cent of the picture’s.', { minimum: 0, maximum: 95 }),
-    sortBy: oneOf(['value', 'category'], 'Order of the slices. Default `value`, the largest first.'),
+    innerRadius: number('Radius of the hole, in percent of the outer radius.', { minimum: 0, maximum: 95 }),
+    sortBy: oneOf(['value', 'category'], 'Sort order of the slices. Default `value`: the largest first.'),
   }),
   component('table', 'Table', [], {
     columns,
-    sortBy: field('Field that orders the rows.'),
-    sortOrder: oneOf(['asc', 'desc'], 'Which way. Default `asc`.'),
-    pageSize: whole('Rows on a page.', 1, 1000),
-    showFilters: flag('Whether readers may filter.'),
-    showPagination: flag('Whether readers may turn pages.'),
+    sortBy: field('Field to sort the rows by.'),
+    sortOrder: oneOf(['asc', 'desc'], 'Sort direction. Default `asc`.'),
+    pageSize: integer('Number of rows per page.', 1, 1000),
+    showFilters: flag('Whether to offer filters.'),
+    showPagination: flag('Whether to offer pagination.'),
   }),
   component('scatter-plot', 'Scatter plot', ['xAxis', 'yAxis'], {
-    xAxis: field('Field that places a row from left to right.'),
-    yAxis: field('Field that places it from bottom to top.'),
+    xAxis: field('Field on the horizontal axis.'),
+    yAxis: field('Field on the vertical axis.'),
     groupBy,
-    sizeField: field('Number that makes points larger.'),
+    sizeField: field('Numeric field that sets the size of the points.'),
     colorScheme,
-    showTrendline: flag('Whether to draw the straight line that fits best.'),
+    showTrendline: flag('Whether to draw a linear trend line.'),
   }),
   component('heatmap', 'Heatmap', ['xAxis', 'yAxis'], {
-    xAxis: field('Field with a column for each of its values; dates by day.'),
-    yAxis: field('Field with a row for each of its values; dates by day.'),
-    valueField: field('Field that is measured; rows are counted without one.'),
+    xAxis: field('Field with one column per value. Dates are grouped by day.'),
+    yAxis: field('Field with one row per value. Dates are grouped by day.'),
+    valueField: field('Measured field. Without one, rows are counted.'),
     aggregation,
     colorScheme,
-    showValues: flag('Whether cells carry their numbers.'),
+    showValues: flag('Whether to print values in the cells.'),
   }),
   component('gauge', 'Gauge', ['valueField'], {
     valueField: field('Field whose sum is shown.'),
-    min: number('Where the scale begins. Default 0.'),
-    max: number('Where it ends. By default a round number past the value.'),
+    min: number('Start of the scale. Default 0.'),
+    max: number('End of the scale. Default: a round number above the value.'),
     thresholds,
-    showValue: flag('Whether to write the number. Default true.'),
+    showValue: flag('Whether to print the value. Default true.'),
   }),
   component('card', 'Card', [], {
-    valueField: field('Field that is measured; rows are counted without one.'),
+    valueField: field('Measured field. Without one, rows are counted.'),
     aggregation,
-    format: text('How the number is written: `number`, `integer`, `compact`, `percent`, or a currency such as `EUR`.'),
-    icon: text('Name of an icon of the front-end.'),
+    format: text('Number format: `number`, `integer`, `compact`, `percent`, or a currency code such as `EUR`.'),
+    icon: text('Icon name, as defined by the front-end.'),
   }),
 ];
 
 const byId = new Map<string, ComponentDefinition>(COMPONENTS.map((definition) => [definition.id, definition]));
 
-/** The definition of a component. */
+/** Returns the definition of a component. */
 export const componentOf = (id: VisualComponent): ComponentDefinition => byId.get(id)!;
-
-/** Whether a field of the dataset exists for the viewer. */
-export type IsVisible = (field: string) => boolean;
-
-const isField = (schema: Schema | undefined): boolean => schema?.['format'] === 'field';
-
-/** Of a config, the keys that name one field, and those that name several. */
-function namingKeys(id: VisualComponent): { one: Key[]; several: Key[] } {
-  const entries = Object.entries(componentOf(id).schema.properties) as [Key, Schema][];
-  return {
-    one: entries.filter(([, schema]) => isField(schema)).map(([key]) => key),
-    several: entries.filter(([, schema]) => isField(schema['items'] as Schema | undefined)).map(([key]) => key),
-  };
-}
-
-/** The first key that names a field which does not exist for the viewer. */
-export const hiddenKey = (id: VisualComponent, config: VisualConfig, isVisible: IsVisible): Key | undefined =>
-  namingKeys(id).one.find((key) => typeof config[key] === 'string' && !isVisible(config[key]));
-
-/** A config as somebody sees it to whom only some fields of the dataset exist: what names others is empty. */
-export function visibleConfig(id: VisualComponent, config: VisualConfig, isVisible: IsVisible): VisualConfig {
-  const shown: Record<string, unknown> = { ...config };
-  const { one, several } = namingKeys(id);
-  for (const key of one) if (typeof shown[key] === 'string' && !isVisible(shown[key])) shown[key] = null;
-  for (const key of several) if (Array.isArray(shown[key])) shown[key] = (shown[key] as string[]).filter(isVisible);
-  return shown;
-}
-
-/** A config that such a person sends back: what they were not shown, and did not put anything in place of, stays. */
-export function withHidden(
-  id: VisualComponent,
-  former: VisualConfig,
-  sent: Readonly<Record<string, unknown>>,
-  isVisible: IsVisible,
-): Record<string, unknown> {
-  const kept: Record<string, unknown> = { ...sent };
-  const { one, several } = namingKeys(id);
-  for (const key of one)
-    if (typeof former[key] === 'string' && !isVisible(former[key]) && kept[key] == null) kept[key] = former[key];
-  for (const key of several) {
-    const hidden = ((former[key] ?? []) as string[]).filter((name) => !isVisible(name));
-    const now = kept[key] ?? [];
-    if (hidden.length > 0 && Array.isArray(now)) kept[key] = [...now, ...hidden.filter((name) => !now.includes(name))];
-  }
-  return kept;
-}

@@ -1,18 +1,18 @@
-/** How numbers are put together; `count` without a field counts rows. */
+/** Aggregations of a measured field. `count` without a field counts rows. */
 export const VISUAL_AGGREGATIONS = ['sum', 'avg', 'count', 'min', 'max', 'countDistinct'] as const;
-export type VisualAggregation = (typeof VISUAL_AGGREGATIONS)[number];
+type VisualAggregation = (typeof VISUAL_AGGREGATIONS)[number];
 
-/** Stretches of time that make one point of a line. */
+/** Time intervals of one point of a line. */
 export const DATE_INTERVALS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
-export type DateInterval = (typeof DATE_INTERVALS)[number];
+type DateInterval = (typeof DATE_INTERVALS)[number];
 
-/** From this value of a gauge up to the next threshold the scale has this colour. */
-export interface Threshold {
+/** Color of a gauge’s scale, from this value up to the next threshold. */
+interface Threshold {
   value: number;
   color: string;
 }
 
-/** What a visual shows and how. Which keys a component has is said by its JSON Schema (component.ts); null is as good as absent. */
+/** Settings of a visual. The JSON Schema of its component lists the keys that it supports. Null means absent. */
 export interface VisualConfig {
   xAxis?: string | null;
   yAxis?: string | null;

@@ -2,13 +2,13 @@ import type { AggregateResult } from '../dataset-index.ts';
 import type { VisualComponent } from './component.ts';
 import type { VisualConfig } from './config.ts';
 
-/** All that is drawn: whoever draws it looks nothing up. */
+/** Everything that a renderer needs to draw a visual. */
 export interface Picture {
   component: VisualComponent;
   config: VisualConfig;
   title: string;
   data: AggregateResult;
-  /** Pixels. */
+  /** In pixels. */
   width: number;
   height: number;
 }

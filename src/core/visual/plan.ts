@@ -4,47 +4,47 @@ import { invalid } from '../input-checks.ts';
 import { componentOf, type VisualComponent } from './component.ts';
 import type { VisualConfig } from './config.ts';
 
-/** The groups that a visual shows. */
+/** An aggregation whose groups a visual shows. */
 export interface GroupPlan {
   kind: 'groups';
   groupBy: Aggregation['groupBy'];
   measure: Aggregation['measures'][number];
-  /** Order of the groups where it is not that of their values. */
+  /** Sort order of the groups. Default: by their values. */
   sort?: string;
 }
 
-/** The rows that a visual shows; no fields are all fields. */
+/** A search whose rows a visual shows. */
 export interface RowPlan {
   kind: 'rows';
+  /** Empty for all fields. */
   fields: string[];
   sort?: string;
-  /** Rows unless the caller wants fewer or more. */
+  /** Default number of rows. */
   limit: number;
 }
 
-export type VisualPlan = GroupPlan | RowPlan;
-type Types = ReadonlyMap<string, FieldType>;
+type VisualPlan = GroupPlan | RowPlan;
+type FieldTypes = ReadonlyMap<string, FieldType>;
 
-/** Points of a scatter plot, and rows of a table without a page size, unless more are asked for. */
-const MAX_POINTS = 2000;
-const USUAL_ROWS = 100;
+const DEFAULT_POINTS = 2000;
+const DEFAULT_ROWS = 100;
 
-/** What to ask of the rows for a visual; `types` are the fields that exist for the viewer. 400 naming the key of the config that is missing. */
-export function planOf(component: VisualComponent, config: VisualConfig, types: Types): VisualPlan {
+/**
+ * Returns the query that a visual’s data requires. `types` are the fields that the viewer may see.
+ * Throws BAD_USER_INPUT naming the config key that is missing.
+ */
+export function planVisual(component: VisualComponent, config: VisualConfig, types: FieldTypes): VisualPlan {
   const missing = componentOf(component).needs.find((key) => !config[key]);
   if (missing) throw invalid(`config.${missing}`, `is required to show a ${component}`);
   return PLANS[component](config, types);
 }
 
-/** Only plans of components that need the keys ask for them. */
-const needed = (name: string | null | undefined): string => name!;
-
-const PLANS: Record<VisualComponent, (config: VisualConfig, types: Types) => VisualPlan> = {
+const PLANS: Record<VisualComponent, (config: VisualConfig, types: FieldTypes) => VisualPlan> = {
   'bar-chart'(config, types) {
     const groupBy = groupsOf(types, 'day', config.xAxis, config.groupBy);
     const measure = measureOf(config, 'yAxis', groupBy);
-    // Dates and numbers have an order of their own; of names the largest come first.
-    const ordered = groupBy.length > 1 || types.get(needed(config.xAxis)) !== 'string';
+    // Dates and numbers keep their own order. Names are sorted by measure, the largest first.
+    const ordered = groupBy.length > 1 || types.get(config.xAxis!) !== 'string';
     return { kind: 'groups', groupBy, measure, ...(!ordered && { sort: `-${measure.as}` }) };
   },
   'line-chart'(config, types) {
@@ -65,18 +65,18 @@ const PLANS: Record<VisualComponent, (config: VisualConfig, types: Types) => Vis
   table: ({ columns, sortBy, sortOrder, pageSize }) => ({
     kind: 'rows',
     fields: columns ?? [],
-    limit: pageSize ?? USUAL_ROWS,
+    limit: pageSize ?? DEFAULT_ROWS,
     ...(sortBy && { sort: `${sortOrder === 'desc' ? '-' : ''}${sortBy}` }),
   }),
   'scatter-plot': ({ xAxis, yAxis, sizeField, groupBy }) => ({
     kind: 'rows',
     fields: [...new Set([xAxis, yAxis, sizeField, groupBy].filter((name) => typeof name === 'string'))],
-    limit: MAX_POINTS,
+    limit: DEFAULT_POINTS,
   }),
 };
 
 function groupsOf(
-  types: Types,
+  types: FieldTypes,
   interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
   ...names: (string | null | undefined)[]
 ): Aggregation['groupBy'] {
@@ -88,7 +88,7 @@ function groupsOf(
     });
 }
 
-/** The measure's column is called like its function, unless a group is called so. */
+/** Names the measure’s column after its function, with underscores appended while a group has that name. */
 function measureOf(
   config: VisualConfig,
   key: 'yAxis' | 'valueField',
@@ -102,7 +102,7 @@ function measureOf(
   return { fn, ...(field && { field }), as };
 }
 
-const WORDS: Record<GroupPlan['measure']['fn'], string> = {
+const MEASURE_NAMES: Record<GroupPlan['measure']['fn'], string> = {
   count: 'Count',
   sum: 'Sum',
   avg: 'Average',
@@ -111,6 +111,6 @@ const WORDS: Record<GroupPlan['measure']['fn'], string> = {
   countDistinct: 'Different values',
 };
 
-/** What a measure is called for people, e.g. `Sum of Amount`. */
+/** Returns the display name of a measure, e.g. `Sum of Amount`. */
 export const measureLabel = ({ fn, field }: GroupPlan['measure'], labelOf: (field: string) => string): string =>
-  field ? `${WORDS[fn]} of ${labelOf(field)}` : WORDS[fn];
+  field ? `${MEASURE_NAMES[fn]} of ${labelOf(field)}` : MEASURE_NAMES[fn];

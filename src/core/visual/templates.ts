@@ -1,20 +1,19 @@
 import type { VisualComponent } from './component.ts';
 import type { VisualConfig } from './config.ts';
 
-/** A visual to begin with: null keys of its config are for the user to fill (specification, "Visual template"). */
+/** A predefined visual. The user fills the keys of its config that are null (docs/contract.md#visuals). */
 export interface VisualTemplate {
   id: string;
   name: string;
   component: VisualComponent;
   description: string;
-  /** Name of an icon of the front-end. */
+  /** Icon name, as defined by the front-end. */
   icon: string;
-  /** What it is good for. */
   category: 'comparison' | 'trend' | 'proportion' | 'relation' | 'indicator' | 'detail';
   config: VisualConfig;
 }
 
-/** At least one of each component. */
+/** All templates, at least one for each component. */
 export const TEMPLATES: readonly VisualTemplate[] = [
   {
     id: 'compare-categories',
@@ -22,7 +21,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'bar-chart',
     category: 'comparison',
     icon: 'bar-chart',
-    description: 'A bar for each category, the largest first.',
+    description: 'One bar per category, the largest first.',
     config: {
       xAxis: null,
       yAxis: null,
@@ -40,7 +39,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'bar-chart',
     category: 'comparison',
     icon: 'stacked-bar-chart',
-    description: 'Bars that show what each category is made of.',
+    description: 'Bars divided by the values of a second field.',
     config: {
       xAxis: null,
       yAxis: null,
@@ -58,7 +57,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'bar-chart',
     category: 'comparison',
     icon: 'horizontal-bar-chart',
-    description: 'Lying bars for categories with long names.',
+    description: 'Horizontal bars for categories with long names.',
     config: {
       xAxis: null,
       yAxis: null,
@@ -75,7 +74,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'line-chart',
     category: 'trend',
     icon: 'line-chart',
-    description: 'How a number moves from month to month.',
+    description: 'Development of a number by month.',
     config: {
       xAxis: null,
       yAxis: null,
@@ -95,7 +94,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'line-chart',
     category: 'trend',
     icon: 'area-chart',
-    description: 'How many rows there are from day to day.',
+    description: 'Number of rows by day.',
     config: {
       xAxis: null,
       yAxis: null,
@@ -114,7 +113,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'pie-chart',
     category: 'proportion',
     icon: 'pie-chart',
-    description: 'What part of the whole each category has.',
+    description: 'Share of each category in the total.',
     config: {
       categoryField: null,
       valueField: null,
@@ -131,7 +130,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'pie-chart',
     category: 'proportion',
     icon: 'donut-chart',
-    description: 'The same as a ring.',
+    description: 'Share of each category in the total, as a ring.',
     config: {
       categoryField: null,
       valueField: null,
@@ -148,7 +147,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'table',
     category: 'detail',
     icon: 'table',
-    description: 'The rows themselves, in columns of your choice.',
+    description: 'The rows, in columns of your choice.',
     config: { columns: null, sortBy: null, sortOrder: 'asc', pageSize: 20, showFilters: true, showPagination: true },
   },
   {
@@ -157,7 +156,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'scatter-plot',
     category: 'relation',
     icon: 'scatter-plot',
-    description: 'Whether two numbers go together.',
+    description: 'Correlation of two numbers.',
     config: { xAxis: null, yAxis: null, groupBy: null, sizeField: null, colorScheme: 'default', showTrendline: true },
   },
   {
@@ -166,7 +165,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'heatmap',
     category: 'relation',
     icon: 'heatmap',
-    description: 'Where two categories meet most.',
+    description: 'Most frequent combinations of two categories.',
     config: {
       xAxis: null,
       yAxis: null,
@@ -182,7 +181,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'gauge',
     category: 'indicator',
     icon: 'gauge',
-    description: 'How far a sum is on its way.',
+    description: 'Progress of a sum towards a target.',
     config: { valueField: null, min: 0, max: null, thresholds: null, showValue: true },
   },
   {
@@ -191,7 +190,7 @@ export const TEMPLATES: readonly VisualTemplate[] = [
     component: 'card',
     category: 'indicator',
     icon: 'card',
-    description: 'One number, large.',
+    description: 'One number in large type.',
     config: { valueField: null, aggregation: 'sum', format: 'number', icon: null },
   },
 ];

@@ -9,7 +9,7 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
-import { savedFilterOf } from './saved-filter-criteria.ts';
+import { loadSavedFilter } from './saved-filter-criteria.ts';
 
 /** Maximum of `start` plus `limit`. Rows past it are read with `after`. */
 const MAX_OFFSET = 10_000;
@@ -124,7 +124,7 @@ async function whereOf(ctx: Context, view: DatasetView, filter: unknown): Promis
   if (filter === undefined || filter === null || filter === '') return view.where;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
   const criteria = saved
-    ? (await savedFilterOf(ctx, view, filter)).node
+    ? (await loadSavedFilter(ctx, view, filter)).node
     : parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, view.fields);
   // Before the first refresh there are no fields, so every condition names an unknown field.
   return and([view.where, criteria]);

@@ -1,3 +1,5 @@
+import { DRAFT_STALE } from './draft-base.ts';
+import { viewerSettings } from './user-setting.ts';
 import { Dataset } from '../../../entities/dataset.ts';
 import { Datasource } from '../../../entities/datasource.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
@@ -8,8 +10,6 @@ import { MAX_CHILDREN, type Relation } from '../../core/read/model.ts';
 import { readableDatasets, fullyVisible } from '../resource/access-filter.ts';
 import { belongsTo, hasMany, modelFor } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
-import { STALE } from './draft-base.ts';
-import { settingsOfViewer } from './user-setting.ts';
 
 /** The relation to drafts or snapshots, which are datasets themselves. */
 const hasManyParts = (condition: string, sort: string): Relation => ({
@@ -24,11 +24,11 @@ export const datasetModel = defineOwnedModel(Dataset, {
   accessFilter: readableDatasets,
   sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
   sortAccess: { records: fullyVisible, size: fullyVisible },
-  computed: { stale: STALE },
+  computed: { stale: DRAFT_STALE },
   relations: {
     parent: belongsTo(Dataset, 'parent_id'),
     drafts: hasManyParts('r.is_draft', 'createdAt'),
-    ownSettings: settingsOfViewer(() => modelFor(UserSetting)),
+    ownSettings: viewerSettings(() => modelFor(UserSetting)),
     snapshots: hasManyParts('r.is_snapshot', '-snapshotDate'),
     filters: hasMany(SavedFilter, 'dataset_id', 'name'),
     visuals: hasMany(Visual, 'dataset_id', '-pinned,position'),

@@ -5,32 +5,35 @@ import type { Field } from '../../core/fields.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { resolveChangedSource, type QuerySource } from './dataset-query.ts';
 
-/** What a commit can change of a dataset. */
-type Committed = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;
+/** The columns of a dataset that a commit can change. */
+type CommittedColumns = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;
 
-/** What a commit of the draft changes of its dataset. A new source must be one that the caller may use, as in any other change of the dataset. */
-export async function applyDraft(
+/**
+ * Returns the columns that a commit of the draft changes in its dataset. As in any update of a dataset, throws where
+ * the caller may not use a new source.
+ */
+export async function collectDraftChanges(
   ctx: Context,
   tx: Transaction,
   parent: Dataset,
   draft: Dataset,
-): Promise<Partial<Committed>> {
+): Promise<Partial<CommittedColumns>> {
   const { flow, settings } = draft;
-  const all: Partial<Committed> = {
-    ...ownNames(draft),
+  const proposed: Partial<CommittedColumns> = {
+    ...changedNames(draft),
     ...(await committedSource(ctx, tx, parent, draft)),
     flow,
     settings,
     fields: committedFields(parent, draft),
   };
-  const keys = (Object.keys(all) as (keyof Committed)[]).filter(
-    (key) => !isDeepStrictEqual(all[key] ?? null, parent[key] ?? null),
+  const keys = (Object.keys(proposed) as (keyof CommittedColumns)[]).filter(
+    (key) => !isDeepStrictEqual(proposed[key] ?? null, parent[key] ?? null),
   );
-  return Object.fromEntries(keys.map((key) => [key, all[key] ?? null]));
+  return Object.fromEntries(keys.map((key) => [key, proposed[key] ?? null]));
 }
 
-/** Name and description, where they were changed in the draft: so that what a dataset was called meanwhile stays. */
-function ownNames({ name, description, draftBase }: Dataset): Partial<Committed> {
+/** Returns name and description if they were changed in the draft. Otherwise those of the dataset stay. */
+function changedNames({ name, description, draftBase }: Dataset): Partial<CommittedColumns> {
   return {
     ...(name !== draftBase!.name && { name }),
     ...((description ?? null) !== (draftBase!.description ?? null) && { description }),
@@ -44,7 +47,7 @@ const sourceOf = ({ queryId, datasourceId, query, params }: Dataset): QuerySourc
   params,
 });
 
-/** Null when the draft asks what its dataset asks, or nothing. */
+/** Returns null when the draft has the source of its dataset, or none. */
 async function committedSource(
   ctx: Context,
   tx: Transaction,
@@ -56,14 +59,17 @@ async function committedSource(
   return resolveChangedSource(ctx, tx, parent, queryId ? { queryId, params } : { queryId, params, ...own });
 }
 
-/** The draft's fields where a query of its own gave it others than it was made with; otherwise those that the dataset has by now. Labels are the draft's. */
+/**
+ * Returns the draft's fields if they have changed since its creation. Otherwise returns the current fields of the
+ * dataset with the labels and descriptions of the draft.
+ */
 function committedFields({ fields }: Dataset, { fields: own, draftBase }: Dataset): Field[] {
   const shapes = (list: readonly Field[]) => list.map(({ name, type }) => [name, type]);
   if (!isDeepStrictEqual(shapes(own), shapes(draftBase!.fields))) return own;
-  const said = new Map(own.map((field) => [field.name, field]));
+  const drafted = new Map(own.map((field) => [field.name, field]));
   return fields.map((field) => {
     const { description: _former, ...rest } = field;
-    const { label, description } = said.get(field.name) ?? field;
+    const { label, description } = drafted.get(field.name) ?? field;
     return { ...rest, label, ...(description && { description }) };
   });
 }

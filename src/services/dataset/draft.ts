@@ -1,4 +1,5 @@
 import { Dataset } from '../../../entities/dataset.ts';
+import type { UpdateDatasetDraftInput } from '../../../entities/draft-input.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { GENERATION_LOCK } from '../../adapters/database/generation-lock.ts';
@@ -14,59 +15,61 @@ import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
-import { redefine, type DatasetDefinition } from './dataset.ts';
-import { baseOf } from './draft-base.ts';
-import { applyDraft } from './draft-commit.ts';
+import { redefine } from './dataset.ts';
+import { loadDraftBase } from './draft-base.ts';
+import { collectDraftChanges } from './draft-commit.ts';
 import { insertGeneration } from './generation.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
-/** What a draft is to have otherwise than its dataset. */
-export interface DraftInput extends DatasetDefinition {
-  name?: string | null;
-  description?: string | null;
-}
-
-/** The caller's draft of a dataset: the one they have, or a new one of what the dataset is now. Of two calls at once the second finds the draft of the first. Answers its id. */
+/**
+ * Returns the id of the caller's draft of a dataset. Creates the draft as a copy of the dataset if there is none.
+ * Of two concurrent calls, the second returns the draft of the first.
+ */
 export function edit(ctx: Context, id: string): Promise<string> {
   return ctx.transaction(async (tx) => {
     const parent = await loadParent(ctx, tx, id, 'dataset:write');
-    return ((await draftOf(ctx, tx, parent)) ?? (await make(ctx, tx, parent))).id;
+    return ((await findDraft(ctx, tx, parent)) ?? (await createDraft(ctx, tx, parent))).id;
   });
 }
 
-/** Makes the caller's draft of a dataset anew: of what the dataset is now, with these changes. Answers its id. */
-export function replace(ctx: Context, id: string, { name, description, ...definition }: DraftInput): Promise<string> {
+/** Replaces the caller's draft by a copy of the dataset with these changes. Returns the id of the new draft. */
+export function replace(
+  ctx: Context,
+  id: string,
+  { name, description, ...definition }: UpdateDatasetDraftInput,
+): Promise<string> {
   return ctx.transaction(async (tx) => {
     const parent = await loadParent(ctx, tx, id, 'dataset:write');
-    const former = await draftOf(ctx, tx, parent);
+    const former = await findDraft(ctx, tx, parent);
     checkVersion(ctx, 'draft', former?.version ?? 0);
-    if (former) await discard(tx, former);
-    const draft = await make(ctx, tx, parent);
+    if (former) await deleteDraft(tx, former);
+    const draft = await createDraft(ctx, tx, parent);
     await redefine(ctx, tx, draft, definition);
     await updateOwned(ctx, tx, DATASET, draft, { name, description });
     return draft.id;
   });
 }
 
-/** Deletes the caller's draft of a dataset; 404 when there is none. */
+/** Deletes the caller's draft of a dataset. Throws NOT_FOUND when there is none. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const draft = await ownDraft(ctx, tx, await loadParent(ctx, tx, id, 'dataset:read'));
+    const draft = await loadDraft(ctx, tx, await loadParent(ctx, tx, id, 'dataset:read'));
     checkVersion(ctx, 'draft', draft.version);
-    await discard(tx, draft);
+    await deleteDraft(tx, draft);
   });
 }
 
 /**
- * Makes the dataset what the caller's draft of it is, but for the rows, which follow with the next refresh, and ends the draft. Drafts of others stay, made
- * of what the dataset was. What users keep for the dataset is forgotten where that is asked for. Answers the dataset's id.
+ * Copies the changes of the caller's draft to its dataset and deletes the draft. The rows stay until the next
+ * refresh. Drafts of other users stay and become stale. With `clearAllUserSettings` deletes the settings of all users
+ * for the dataset. Returns the id of the dataset.
  */
 export function commit(ctx: Context, id: string, clearAllUserSettings: boolean): Promise<string> {
   return ctx.transaction(async (tx) => {
     const parent = await loadParent(ctx, tx, id, 'dataset:write');
-    const draft = await ownDraft(ctx, tx, parent);
-    const changes = await applyDraft(ctx, tx, parent, draft);
-    // Past the unit of work: the activity of a commit says what changed.
+    const draft = await loadDraft(ctx, tx, parent);
+    const changes = await collectDraftChanges(ctx, tx, parent, draft);
+    // Not through the unit of work, which would record an update beside `draft.committed`.
     await tx.em.nativeUpdate(
       Dataset,
       { id: parent.id },
@@ -84,77 +87,59 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
       (name) => `${ctx.viewer.username} committed a draft of ${name}`,
       { fields: Object.keys(changes) },
     );
-    await discard(tx, draft);
+    await deleteDraft(tx, draft);
     return parent.id;
   });
 }
 
-/** The dataset, which is locked until the transaction ends: so nobody has two drafts of it. */
+/**
+ * Loads the dataset and locks it until the transaction ends, so that no user gets two drafts of it. `If-Match`
+ * applies to the draft, not to the dataset.
+ */
 async function loadParent(ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> {
-  // `If-Match` speaks of the draft.
   const parent = await load(ctx, tx, DATASET, id, permission);
-  if (parent.parentId) throw conflict('A draft or snapshot has no drafts of its own');
+  if (parent.parentId) throw conflict('A draft or snapshot cannot have drafts');
   return parent;
 }
 
-/** The caller's draft, locked like its dataset. */
-async function draftOf(ctx: Context, tx: Transaction, { id, tenantId }: Dataset): Promise<Dataset | null> {
+/** Returns the caller's draft, locked like its dataset, or null. */
+async function findDraft(ctx: Context, tx: Transaction, { id, tenantId }: Dataset): Promise<Dataset | null> {
   const [found] = await tx.query<{ id: string }>({
-    text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`,
+    text: `
+      select id
+      from dws.dataset
+      where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`,
     values: [tenantId, id, `user:${ctx.viewer.userId}`],
   });
   return found ? loadForRefresh(ctx, tx, found.id, 'dataset:read') : null;
 }
 
-async function ownDraft(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {
-  const draft = await draftOf(ctx, tx, parent);
+async function loadDraft(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {
+  const draft = await findDraft(ctx, tx, parent);
   if (!draft) throw notFound({ what: 'draft of dataset', id: parent.id });
   return draft;
 }
 
-/** Takes a draft away and stops its refresh. Its rows are dropped by the janitor. */
-async function discard(tx: Transaction, draft: Dataset): Promise<void> {
+/** Deletes a draft and stops its refresh. The janitor deletes its rows. */
+async function deleteDraft(tx: Transaction, draft: Dataset): Promise<void> {
   await stopRefresh(tx, draft);
   tx.em.remove(draft);
   await tx.em.flush();
 }
 
-async function make(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {
-  const { tenantId } = parent;
-  const rows = await cloned(ctx, tx, parent);
-  const {
-    name,
-    description,
-    queryId,
-    datasourceId,
-    query,
-    params,
-    flow,
-    fields,
-    settings,
-    fieldSecurityEnabled,
-    lastRefresh,
-    dataUpdatedAt,
-  } = parent;
+async function createDraft(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {
+  const { tenantId, name, description } = parent;
+  const rows = await cloneRows(ctx, tx, parent);
   const draft = await createOwned(
     ctx,
     tx,
     DATASET,
     { name, description },
     {
-      queryId,
-      datasourceId,
-      query,
-      params,
-      flow,
-      fields,
-      settings,
-      fieldSecurityEnabled,
-      lastRefresh,
-      dataUpdatedAt,
+      ...copiedColumns(parent),
       parentId: parent.id,
       isDraft: true,
-      draftBase: await baseOf(tx, tenantId, parent.id),
+      draftBase: await loadDraftBase(tx, tenantId, parent.id),
       generationId: rows?.id ?? null,
       records: rows?.records ?? 0,
       size: rows?.size ?? 0,
@@ -164,8 +149,24 @@ async function make(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dat
   return draft;
 }
 
-/** The rows that readers see now, under an id of their own, at a cost independent of them; null before the first refresh. */
-async function cloned(
+const copiedColumns = (parent: Dataset): Partial<Dataset> => ({
+  queryId: parent.queryId,
+  datasourceId: parent.datasourceId,
+  query: parent.query,
+  params: parent.params,
+  flow: parent.flow,
+  fields: parent.fields,
+  settings: parent.settings,
+  fieldSecurityEnabled: parent.fieldSecurityEnabled,
+  lastRefresh: parent.lastRefresh,
+  dataUpdatedAt: parent.dataUpdatedAt,
+});
+
+/**
+ * Clones the current rows under a new id. The cost does not depend on their number. Returns null before the first
+ * refresh. Throws where the quota of the tenant is exceeded.
+ */
+async function cloneRows(
   { platform: { index, config } }: Context,
   tx: Transaction,
   { tenantId, generationId }: Dataset,
@@ -174,7 +175,8 @@ async function cloned(
   if (!rows) return null;
   await checkQuota(tx, tenantId, config.TENANT_QUOTA_BYTES, rows.size);
   const id = newId();
-  // The janitor spares them until the transaction ends, which names them or leaves them to it.
+  // The janitor deletes no generation that is locked. After the commit it is referenced, after a rollback it is
+  // deleted.
   await tx.query({ text: `select pg_advisory_xact_lock(${GENERATION_LOCK})`, values: [id] });
   return index.clone({ id: rows.id, fields: rows.fields, records: rows.records, size: rows.size, warnings: [] }, id);
 }

@@ -8,8 +8,11 @@ import { parseStoredCriteria, restrictionOn, visibleIn, type DatasetView } from 
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
 
-/** A saved filter that the viewer reads and that fits the fields which they see; 404 without such a filter, 400 when it does not fit them (any more). */
-export async function savedFilterOf(
+/**
+ * Loads a saved filter for a query. Throws NOT_FOUND when the viewer may not read it, and BAD_USER_INPUT when it does
+ * not fit the fields that the viewer may see.
+ */
+export async function loadSavedFilter(
   ctx: Context,
   { datasetId, fields, partial }: View,
   id: string,
@@ -19,37 +22,39 @@ export async function savedFilterOf(
   const node = parseStoredCriteria(filter.criteria, fields);
   if (node instanceof ApiError)
     throw badInput(
-      `The saved filter ${JSON.stringify(filter.name)} does not fit the dataset: ${saidOf(node, partial)}`,
+      `The saved filter ${JSON.stringify(filter.name)} does not fit the dataset: ${publicMessage(node, partial)}`,
     );
   return { criteria: filter.criteria, node };
 }
 
-/** What a filter is shown from. */
+/** Columns that `filterForViewer` requires. */
 export interface FilterColumns {
   criteria: Record<string, unknown>;
   dataset: AccessColumns & { fields: Field[] };
 }
 
-/** A filter as the viewer may see it: without criteria that speak of what is hidden from them. */
-export async function shownFilter(
+/** Returns criteria and problem of a filter. The criteria are null when they contain fields hidden from the viewer. */
+export async function filterForViewer(
   ctx: Context,
   { criteria, dataset }: FilterColumns,
 ): Promise<{ criteria: Record<string, unknown> | null; problem: string | null }> {
   const restriction = await restrictionOn(ctx, dataset);
-  const problem = problemOf(criteria, visibleIn(dataset.fields, restriction), restriction !== null);
+  const problem = criteriaProblem(criteria, visibleIn(dataset.fields, restriction), restriction !== null);
   return { criteria: restriction && problem !== null ? null : criteria, problem };
 }
 
-/** Why criteria do not fit the fields that somebody sees; null when they do. */
-export function problemOf(
+/**
+ * Returns why criteria do not fit these fields, or null when they do. `partial` is whether some fields are hidden.
+ */
+export function criteriaProblem(
   criteria: Record<string, unknown>,
   fields: readonly Field[],
   partial: boolean,
 ): string | null {
   const fitted = parseStoredCriteria(criteria, fields);
-  return fitted instanceof ApiError ? saidOf(fitted, partial) : null;
+  return fitted instanceof ApiError ? publicMessage(fitted, partial) : null;
 }
 
-/** Who sees a `partial` view is not told the names, which may be those of hidden fields. */
-const saidOf = ({ message }: ApiError, partial: boolean): string =>
-  partial ? 'It names a field that there is not, or is of another type' : message;
+/** In a `partial` view the message has no names, since they may be those of hidden fields. */
+const publicMessage = ({ message }: ApiError, partial: boolean): string =>
+  partial ? 'It names a field that does not exist or has another type' : message;

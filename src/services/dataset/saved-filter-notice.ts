@@ -1,7 +1,7 @@
 import type { Field } from '../../core/fields.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { notify } from '../resource/notification.ts';
-import { problemOf } from './saved-filter-criteria.ts';
+import { criteriaProblem } from './saved-filter-criteria.ts';
 
 interface UsedFilter extends Record<string, unknown> {
   name: string;
@@ -10,7 +10,10 @@ interface UsedFilter extends Record<string, unknown> {
   ownerId: string;
 }
 
-/** Tells the owner of a dataset whose fields have changed of the filters that no longer fit them, so that their shares show no rows (contract 3). */
+/**
+ * Notifies the owner of a dataset about filters that no longer fit its fields after a change of the fields. Shares
+ * with such a filter show no rows (docs/contract.md#restricted-shares).
+ */
 export async function notifyBrokenFilters(
   tx: Transaction,
   tenantId: string,
@@ -19,17 +22,23 @@ export async function notifyBrokenFilters(
   after: readonly Field[],
 ): Promise<void> {
   const used = await tx.query<UsedFilter>({
-    text: `select f.name, f.criteria, d.name as dataset, d.owner_id as "ownerId" from dws.saved_filter f join dws.dataset d on d.id = f.dataset_id
-      where f.tenant_id = $1 and f.dataset_id = $2 and exists (select 1 from dws.share s where s.dataset_filter_id = f.id) order by f.name, f.id`,
+    text: `
+      select f.name, f.criteria, d.name as dataset, d.owner_id as "ownerId"
+      from dws.saved_filter f
+      join dws.dataset d on d.id = f.dataset_id
+      where f.tenant_id = $1 and f.dataset_id = $2
+        and exists (select 1 from dws.share s where s.dataset_filter_id = f.id)
+      order by f.name, f.id`,
     values: [tenantId, datasetId],
   });
   for (const { name, criteria, dataset, ownerId } of used) {
-    const problem = problemOf(criteria, after, false);
-    if (problem === null || problemOf(criteria, before, false) !== null) continue;
-    const message = `A share of ${dataset} shows no rows any more: the saved filter ${name} does not fit its fields (${problem})`;
+    const problem = criteriaProblem(criteria, after, false);
+    if (problem === null || criteriaProblem(criteria, before, false) !== null) continue;
     await notify(tx, tenantId, [ownerId], {
       type: 'dataset.filter.broken',
-      message,
+      message:
+        `A share of ${dataset} no longer shows any rows: ` +
+        `the saved filter ${name} does not fit its fields (${problem})`,
       resource: { kind: 'dataset', id: datasetId },
     });
   }

@@ -1,4 +1,5 @@
 import type { Dataset } from '../../../entities/dataset.ts';
+import type { CreateSavedFilterInput, UpdateSavedFilterInput } from '../../../entities/saved-filter-input.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import type { Context } from '../../core/context.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
@@ -7,7 +8,8 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { ownershipLevel, accessLevel, type AccessColumns } from '../resource/access-level.ts';
+import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
+import { assignInput } from '../resource/assign-input.ts';
 import { checkVersion, load } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
@@ -15,77 +17,59 @@ import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { isUsedByShare, mayShare } from './dataset-share.ts';
 import { visibleFields } from './dataset-view.ts';
 
-export interface SavedFilterInput {
-  name?: string | null;
-  description?: string | null;
-  criteria?: Record<string, unknown> | null;
-}
-
-/** What one dataset may have. */
+/** Per dataset. */
 const MAX_FILTERS = 1000;
-/** Bytes that criteria may have as JSON. */
-const LARGEST = 1_000_000;
+const MAX_CRITERIA_BYTES = 1_000_000;
 
-/** Keeps criteria for whoever reads the dataset: private to its owner, by default the caller. They must fit the fields that the caller sees. Answers the id. */
+/**
+ * Creates a saved filter of a dataset that the caller may read. Returns its id. Throws where the criteria do not fit
+ * the fields that the caller may see.
+ */
 export function create(
   ctx: Context,
   datasetId: string,
-  { ownerId: given, ...input }: SavedFilterInput & { ownerId?: string | null },
+  { ownerId: owner, ...input }: CreateSavedFilterInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const { tenantId, userId } = ctx.viewer;
     const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
-    if (dataset.parentId) throw conflict('A draft or snapshot has the filters of its dataset');
-    const ownerId = given ? await resolvePrincipal(tx, tenantId, given) : `user:${userId}`;
+    if (dataset.parentId) throw conflict('A draft or snapshot uses the filters of its dataset');
+    const ownerId = owner ? await resolvePrincipal(tx, tenantId, owner) : `user:${userId}`;
     checkNewOwner(ctx, ownerId);
-    const content = {
-      name: checkText(input.name, 'name'),
-      description: checkOptionalText(input.description ?? null, 'description'),
-      criteria: await checkedCriteria(ctx, dataset, input.criteria),
-    };
+    const checked = await checkInput(ctx, dataset, input);
     const [{ count }] = (await tx.query<{ count: number }>({
       text: `select count(*)::int as count from dws.saved_filter where tenant_id = $1 and dataset_id = $2`,
       values: [tenantId, dataset.id],
     })) as [{ count: number }];
     if (count >= MAX_FILTERS) throw conflict(`A dataset has at most ${MAX_FILTERS} saved filters`);
-    const filter = tx.em.create(
-      SavedFilter,
-      { tenantId, datasetId: dataset.id, ownerId, ...content },
-      { partial: true },
-    );
+    const filter = tx.em.create(SavedFilter, { tenantId, datasetId: dataset.id, ownerId }, { partial: true });
+    assignInput(tx, filter, checked);
     tx.em.persist(filter);
     return filter.id;
   });
 }
 
-/** Changes a filter; its owner has a way of its own. Answers the id. */
-export function update(
-  ctx: Context,
-  datasetId: string,
-  id: string,
-  { name, description, criteria }: SavedFilterInput,
-): Promise<string> {
+/** Updates a filter. Its owner is changed by `setOwner` only. Returns the id. */
+export function update(ctx: Context, datasetId: string, id: string, input: UpdateSavedFilterInput): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const { filter, dataset } = await loadForChange(ctx, tx, datasetId, id);
-    if (name !== undefined) filter.name = checkText(name, 'name');
-    if (description !== undefined) filter.description = checkOptionalText(description, 'description');
-    if (criteria !== undefined) filter.criteria = await checkedCriteria(ctx, dataset, criteria);
+    const { filter, dataset } = await loadForUpdate(ctx, tx, datasetId, id);
+    assignInput(tx, filter, await checkInput(ctx, dataset, input));
     return filter.id;
   });
 }
 
-/** Gives a filter to another user or team. Answers the id. */
-export function setOwner(ctx: Context, datasetId: string, id: string, given: string): Promise<string> {
+/** Transfers a filter to another user or team. Returns the id. */
+export function setOwner(ctx: Context, datasetId: string, id: string, owner: string): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const { filter } = await loadForChange(ctx, tx, datasetId, id);
-    const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, given);
+    const { filter } = await loadForUpdate(ctx, tx, datasetId, id);
+    const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, owner);
     if (ownerId !== filter.ownerId) checkNewOwner(ctx, ownerId);
     filter.ownerId = ownerId;
     return filter.id;
   });
 }
 
-/** Deletes a filter; 409 while a share uses it, which would show all rows without it. */
+/** Deletes a filter. Throws CONFLICT while a share uses it: without the filter the share would show all rows. */
 export async function remove(ctx: Context, datasetId: string, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const { filter, used } = await loadEditable(ctx, tx, datasetId, id);
@@ -94,12 +78,15 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
   });
 }
 
-/** Whether the viewer may share a dataset that they read. */
+/** Returns whether the viewer may share a dataset that they may read. */
 export const canShareDataset = async (ctx: Context, dataset: AccessColumns): Promise<boolean> =>
   levelAllows(await accessLevel(ctx, dataset), 'dataset:share');
 
-/** A filter for a change: what a share shows is changed by who may share alone (contract 3). */
-async function loadForChange(
+/**
+ * Loads a filter for an update. Throws FORBIDDEN when a share uses it and the caller may not share the dataset
+ * (docs/contract.md#restricted-shares).
+ */
+async function loadForUpdate(
   ctx: Context,
   tx: Transaction,
   datasetId: string,
@@ -110,7 +97,10 @@ async function loadForChange(
   return { filter, dataset };
 }
 
-/** A filter of a dataset, which is locked until the transaction ends. 404 when the caller may not read one of them, 403 when the filter is not theirs to change, 412 for another version. */
+/**
+ * Loads a filter and its dataset, and locks the dataset until the transaction ends. Throws NOT_FOUND when the caller
+ * may not read one of them, FORBIDDEN when they may not edit the filter, and PRECONDITION_FAILED for another version.
+ */
 async function loadEditable(
   ctx: Context,
   tx: Transaction,
@@ -128,13 +118,27 @@ async function loadEditable(
   return { filter, dataset, used };
 }
 
-async function checkedCriteria(
+/** Checks the fields of an input that have rules. Returns the input with their checked values. */
+async function checkInput(
   ctx: Context,
   dataset: Dataset,
-  criteria: Record<string, unknown> | null | undefined,
+  { name, description, criteria, ...rest }: UpdateSavedFilterInput,
+): Promise<UpdateSavedFilterInput> {
+  return {
+    ...rest,
+    ...(name !== undefined && { name: checkText(name, 'name') }),
+    ...(description !== undefined && { description: checkOptionalText(description, 'description') }),
+    ...(criteria !== undefined && { criteria: await checkCriteria(ctx, dataset, criteria) }),
+  };
+}
+
+async function checkCriteria(
+  ctx: Context,
+  dataset: Dataset,
+  criteria: Record<string, unknown> | null,
 ): Promise<Record<string, unknown>> {
-  if (criteria === undefined || criteria === null) throw invalid('criteria', 'is required');
-  if (Buffer.byteLength(JSON.stringify(criteria)) > LARGEST)
+  if (criteria === null) throw invalid('criteria', 'is required');
+  if (Buffer.byteLength(JSON.stringify(criteria)) > MAX_CRITERIA_BYTES)
     throw invalid('criteria', 'must have at most 1 MB as JSON');
   parseCriteria(criteria, await visibleFields(ctx, dataset));
   return criteria;

@@ -1,4 +1,9 @@
 import type { Dataset } from '../../../entities/dataset.ts';
+import type {
+  CreateSnapshotInput,
+  PromoteSnapshotInput,
+  UpdateSnapshotInput,
+} from '../../../entities/snapshot-input.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/id.ts';
@@ -17,49 +22,47 @@ import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkCopySize } from './dataset-copy.ts';
 
-export interface SnapshotInput {
-  name?: string | null;
-  description?: string | null;
-}
-
 type Progress = string | number | null;
 
-const described = ({ name, description }: SnapshotInput): Pick<CloneInput, 'name' | 'description'> => ({
+const checkTexts = ({ name, description }: CreateSnapshotInput): Pick<CloneInput, 'name' | 'description'> => ({
   name: checkText(name, 'name'),
   ...(description !== undefined && { description: checkOptionalText(description, 'description') }),
 });
 
-/** Keeps a dataset's rows as they are now: a child of it that the caller owns. Answers the operation, finished when `wait` says so. */
+/**
+ * Starts to create a snapshot: a child of the dataset with its current rows, owned by the caller. Returns the
+ * operation, which has finished if `wait` is true.
+ */
 export async function create(
   ctx: Context,
   datasetId: string,
-  given: SnapshotInput,
+  input: CreateSnapshotInput,
   progress: Progress,
   wait: boolean,
 ): Promise<OperationRecord> {
-  const words = { description: null, ...described(given) };
+  const texts = { description: null, ...checkTexts(input) };
   return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:copy');
-    if (dataset.parentId) throw conflict('A draft or snapshot has no snapshots of its own');
+    if (dataset.parentId) throw conflict('A draft or snapshot cannot have snapshots');
     if (!dataset.generationId) throw conflict('The dataset has no rows yet: refresh it first');
     await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
-    const input: CloneInput = { datasetId: dataset.id, newId: newId(), ...words };
+    const clone: CloneInput = { datasetId: dataset.id, newId: newId(), ...texts };
     return operations.start(ctx, tx, {
       operation: 'dataset.snapshot',
       resource: { kind: 'dataset', id: dataset.id },
-      input,
+      input: clone,
       progress,
       unit: 'rows',
     });
   });
 }
 
-/** Changes what a snapshot is called. Answers its id. */
+/** Updates the name and description of a snapshot. Returns its id. */
 export const update = (
   ctx: Context,
   datasetId: string,
   id: string,
-  { name, description }: SnapshotInput,
+  { name, description }: UpdateSnapshotInput,
 ): Promise<string> =>
   ctx.transaction(async (tx) => {
     const { snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:write');
@@ -67,7 +70,7 @@ export const update = (
     return snapshot.id;
   });
 
-/** Deletes a snapshot that nothing uses (409 otherwise). Its rows are dropped by the janitor, once no export reads them. */
+/** Deletes a snapshot. Throws CONFLICT while it is in use. The janitor deletes its rows once no export reads them. */
 export const remove = (ctx: Context, datasetId: string, id: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     const { dataset, snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:write');
@@ -84,39 +87,45 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
     );
   });
 
-/** Makes an independent dataset of the caller's of a snapshot: of the snapshot itself, or beside it. Answers the operation, finished when `wait` says so. */
+/**
+ * Starts to turn a snapshot into an independent dataset of the caller or, with `preserveSnapshot`, to create one from
+ * it. Returns the operation, which has finished if `wait` is true.
+ */
 export async function promote(
   ctx: Context,
   datasetId: string,
   id: string,
-  { preserveSnapshot: preserves, ...given }: SnapshotInput & { preserveSnapshot?: boolean | null },
+  input: PromoteSnapshotInput,
   progress: Progress,
   wait: boolean,
 ): Promise<OperationRecord> {
-  const words = described(given);
-  const preserveSnapshot = preserves ?? false;
+  const texts = checkTexts(input);
+  const preserveSnapshot = input.preserveSnapshot ?? false;
   return startInTransaction(ctx, wait, async (tx) => {
     const { snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:copy');
     if (!preserveSnapshot && !levelAllows(await accessLevelInTransaction(ctx, tx, snapshot), 'dataset:write'))
       throw forbidden({ permission: 'dataset:write' });
     if (preserveSnapshot) await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, snapshot);
-    const input: PromotionInput = {
+    const promotion: PromotionInput = {
       datasetId: snapshot.id,
       newId: preserveSnapshot ? newId() : snapshot.id,
       preserveSnapshot,
-      ...words,
+      ...texts,
     };
     return operations.start(ctx, tx, {
       operation: 'dataset.promote',
       resource: { kind: 'dataset', id: snapshot.id },
-      input,
+      input: promotion,
       progress,
       unit: 'rows',
     });
   });
 }
 
-/** A snapshot of a dataset for a change. The permission is asked for on the snapshot, which its owner may write; where there is none (404) on the dataset. */
+/**
+ * Loads a snapshot and its dataset for an update. Throws FORBIDDEN without the permission on the snapshot. When there
+ * is no such snapshot, throws FORBIDDEN without the permission on the dataset, otherwise NOT_FOUND.
+ */
 async function loadSnapshot(
   ctx: Context,
   tx: Transaction,
@@ -127,7 +136,10 @@ async function loadSnapshot(
   const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
   const [found] = isUuid(id)
     ? await tx.query<{ id: string }>({
-        text: `select id from dws.dataset where tenant_id = $1 and parent_id = $2 and is_snapshot and id = $3`,
+        text: `
+          select id
+          from dws.dataset
+          where tenant_id = $1 and parent_id = $2 and is_snapshot and id = $3`,
         values: [ctx.viewer.tenantId, dataset.id, id],
       })
     : [];

@@ -1,5 +1,5 @@
 import { Dataset } from '../../../entities/dataset.ts';
-import { UserSetting } from '../../../entities/user-setting.ts';
+import { UserSetting, type UserSettings } from '../../../entities/user-setting.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
@@ -8,51 +8,49 @@ import { invalid } from '../../core/input-checks.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Model, Relation } from '../../core/read/model.ts';
 
-/** What a user keeps for a dataset. */
-export interface UserSettings {
-  settings: Record<string, unknown>;
-  /** ISO 8601; null when there are none. */
-  updatedAt: string | null;
-}
+/** Size as JSON. */
+const MAX_SETTINGS_BYTES = 100_000;
 
-/** What the read path brings of them. */
-export type OwnSettings = UserSettings | null;
+/** A user's settings are visible to that user only, not even to superusers. */
+export const USER_SETTING_ACCESS: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
-/** Bytes that they may have as JSON. */
-const LARGEST = 100_000;
-
-/** Nobody sees another's settings, superusers neither. */
-export const ownSettings: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
-
-/** The viewer's settings for a dataset, of a draft or snapshot for the dataset it belongs to. */
-export const settingsOfViewer = (model: () => Model): Relation => ({
+/** Returns the relation from a dataset to the viewer's settings. A draft or snapshot has those of its dataset. */
+export const viewerSettings = (model: () => Model): Relation => ({
   kind: 'one',
   model,
   join: 'r.dataset_id = coalesce(p.parent_id, p.id)',
 });
 
-/** The settings as they are shown. */
-export const shownSettings = (own: OwnSettings): UserSettings => own ?? { settings: {}, updatedAt: null };
+/** Returns stored settings, or empty ones. */
+export const settingsOrDefault = (stored: UserSettings | null): UserSettings =>
+  stored ?? { settings: {}, updatedAt: null };
 
-/** Keeps settings of the viewer for a dataset that they read, in place of those before. */
+/** Replaces the viewer's settings for a dataset that they may read. Returns them. */
 export async function set(ctx: Context, id: string, settings: Record<string, unknown>): Promise<UserSettings> {
   const { tenantId, userId } = ctx.viewer;
-  if (Buffer.byteLength(JSON.stringify(settings)) > LARGEST)
+  if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS_BYTES)
     throw invalid('settings', 'must have at most 100 kB as JSON');
   const datasetId = await rootIdOf(ctx, id);
   await ctx.transaction(async (tx) => {
-    // For a dataset that vanishes meanwhile nothing is kept.
-    const kept = await tx.query({
-      text: `insert into dws.user_setting (id, tenant_id, dataset_id, user_id, settings) select $3, tenant_id, id, $4, $5 from dws.dataset where tenant_id = $1 and id = $2 for key share
-        on conflict (dataset_id, user_id) do update set settings = excluded.settings, updated_at = now(), version = dws.user_setting.version + 1 returning id`,
+    // Nothing is inserted for a dataset that has been deleted since it was read.
+    const stored = await tx.query({
+      text: `
+        insert into dws.user_setting (id, tenant_id, dataset_id, user_id, settings)
+        select $3, tenant_id, id, $4, $5
+        from dws.dataset
+        where tenant_id = $1 and id = $2
+        for key share
+        on conflict (dataset_id, user_id) do update
+        set settings = excluded.settings, updated_at = now(), version = dws.user_setting.version + 1
+        returning id`,
       values: [tenantId, datasetId, newId(), userId, JSON.stringify(settings)],
     });
-    if (kept.length === 0) throw notFound({ what: 'dataset', id });
+    if (stored.length === 0) throw notFound({ what: 'dataset', id });
   });
-  return shownSettings(await ctx.read.find(UserSetting, { datasetId, userId }, ['settings', 'updatedAt']));
+  return settingsOrDefault(await ctx.read.find(UserSetting, { datasetId, userId }, ['settings', 'updatedAt']));
 }
 
-/** Forgets the viewer's settings for a dataset that they read, where there are any. */
+/** Deletes the viewer's settings for a dataset that they may read, if there are any. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   const datasetId = await rootIdOf(ctx, id);
   await ctx.transaction(async (tx) => {

@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import { ApiError, notFound } from '../../core/errors.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { viewOf, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { problemOf } from '../dataset/saved-filter-criteria.ts';
+import { criteriaProblem } from '../dataset/saved-filter-criteria.ts';
 import { referenceCriteria } from './dataset-reference-checks.ts';
 import {
   loadReferenceSnapshots,
@@ -52,7 +52,7 @@ class ReferenceCounts {
     if (!dataset) return notFound({ what: 'dataset', id: datasetId }).message;
     for (const source of [{ dataset, label: null }, ...(await this.#loadSnapshots())]) {
       const { fields, partial } = await viewOf(this.#ctx, source.dataset);
-      const problem = problemOf(this.#criteria, fields, partial);
+      const problem = criteriaProblem(this.#criteria, fields, partial);
       if (problem !== null) return source.label === null ? problem : `The snapshot ${source.label}: ${problem}`;
     }
     return null;

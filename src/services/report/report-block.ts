@@ -9,8 +9,8 @@ import { COMPONENTS } from '../../core/visual/component.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { search } from '../dataset/dataset-data.ts';
 import type { ViewedDataset } from '../dataset/dataset-view.ts';
-import { checkedConfig } from '../visual/visual-config.ts';
-import { visualData } from '../visual/visual-data.ts';
+import { checkConfig } from '../visual/visual-config.ts';
+import { loadVisualData } from '../visual/visual-data.ts';
 import type { ReportBlock } from './report-definition.ts';
 
 type JsonObject = Record<string, unknown>;
@@ -126,7 +126,7 @@ export async function blockQueryOf(ctx: Context, block: ReportBlock, datasetId: 
   if (type === 'visual') return visualQuery(ctx, await loadVisual(ctx, visual, datasetId), block);
   const component = COMPONENTS.find(({ id }) => id === type)?.id;
   if (component && typeof config === 'object' && config !== null) {
-    return visualQuery(ctx, { component, config: checkedConfig(component, config as JsonObject) }, block);
+    return visualQuery(ctx, { component, config: checkConfig(component, config as JsonObject) }, block);
   }
   if (type === 'table') return rowQuery(ctx, checkBlock(block, isTableBlock));
   throw invalid('block', 'with a dataset must be a table, or have measures, a visual or a config');
@@ -148,7 +148,7 @@ function visualQuery(
   return {
     kind: 'groups',
     run: (dataset, filter) =>
-      visualData(ctx, { name: '', component, config, dataset }, { filter, q, limit: maxGroups }),
+      loadVisualData(ctx, { name: '', component, config, dataset }, { filter, q, limit: maxGroups }),
   };
 }
 

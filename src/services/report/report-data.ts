@@ -8,7 +8,7 @@ import type { AggregateResult } from '../../core/dataset-index.ts';
 import { badInput, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { viewOf } from '../dataset/dataset-view.ts';
-import { problemOf, savedFilterOf } from '../dataset/saved-filter-criteria.ts';
+import { criteriaProblem, loadSavedFilter } from '../dataset/saved-filter-criteria.ts';
 import { referenceCriteria } from './dataset-reference-checks.ts';
 import {
   loadReferenceSources,
@@ -119,7 +119,7 @@ async function blockFilterOf(
   if (filter === undefined || filter === null || filter === '') return null;
   if (isObject(filter)) return filter;
   if (typeof filter !== 'string') throw invalid('filter', 'must be criteria or the id of a saved filter');
-  return (await savedFilterOf(ctx, await viewOf(ctx, dataset!), filter)).criteria;
+  return (await loadSavedFilter(ctx, await viewOf(ctx, dataset!), filter)).criteria;
 }
 
 /**
@@ -134,7 +134,7 @@ async function combinedFilter(
 ): Promise<CriteriaObject> {
   const criteria = referenceCriteria(filter);
   const { fields, partial } = await viewOf(ctx, dataset);
-  const problem = problemOf(criteria, fields, partial);
+  const problem = criteriaProblem(criteria, fields, partial);
   if (problem !== null) {
     const target = label === null ? 'its dataset' : `the snapshot ${label}`;
     throw badInput(`The filter of the dataset reference "${alias}" does not fit ${target}: ${problem}`);

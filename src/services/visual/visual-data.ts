@@ -1,77 +1,70 @@
+import type { VisualDataArgs, VisualImageArgs } from '../../../entities/visual-input.ts';
 import { drawPicture } from '../../adapters/chart/draw.ts';
 import type { Context } from '../../core/context.ts';
 import type { AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { hiddenKey, visibleConfig, type VisualComponent } from '../../core/visual/component.ts';
+import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
-import { measureLabel, planOf, type GroupPlan, type RowPlan } from '../../core/visual/plan.ts';
+import { measureLabel, planVisual, type GroupPlan, type RowPlan } from '../../core/visual/plan.ts';
+import { findHiddenKey, visibleConfig } from '../../core/visual/visible-config.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { search } from '../dataset/dataset-data.ts';
 import { viewOf, type ViewedDataset } from '../dataset/dataset-view.ts';
-import { fieldsSeen } from './visual-config.ts';
+import { fieldVisibility } from './visual-config.ts';
 
-/** A visual with the dataset that it shows. */
-export interface ShownVisual {
+/** A visual and its dataset, with the columns that its data requires. */
+export interface VisualWithDataset {
   name: string;
   component: VisualComponent;
   config: VisualConfig;
   dataset: ViewedDataset;
 }
 
-/** Which of the rows that the viewer sees. */
-export interface VisualQuery {
-  /** Criteria, or the id of a saved filter. */
-  filter?: unknown;
-  q?: string | null;
-  /** Groups, or rows of tables and scatter plots. */
-  limit?: number | null;
-}
+const NO_DATA: AggregateResult = { columns: [], rows: [], total: 0, truncated: false };
 
-export interface VisualImageQuery extends VisualQuery {
-  /** Pixels. */
-  width?: number | null;
-  height?: number | null;
-}
-
-const NOTHING: AggregateResult = { columns: [], rows: [], total: 0, truncated: false };
-
-/** The numbers of a visual, of the rows and fields that the viewer sees. 400 naming the key of its config that is missing. */
-export async function visualData(
+/**
+ * Returns the data of a visual, from the rows and fields that the viewer may see. Throws BAD_USER_INPUT naming the
+ * config key that is missing or contains an unknown field.
+ */
+export async function loadVisualData(
   ctx: Context,
-  { component, config, dataset }: ShownVisual,
-  query: VisualQuery,
+  { component, config, dataset }: VisualWithDataset,
+  query: VisualDataArgs,
 ): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
-  const plan = planOf(
+  const plan = planVisual(
     component,
-    await askedConfig(ctx, dataset, component, config),
+    await queryableConfig(ctx, dataset, component, config),
     new Map(view.fields.map(({ name, type }) => [name, type])),
   );
-  if (!view.generation) return NOTHING;
-  if (plan.kind === 'rows') return rowsOf(ctx, dataset, plan, query);
+  if (!view.generation) return NO_DATA;
+  if (plan.kind === 'rows') return loadVisualRows(ctx, dataset, plan, query);
   const labels = new Map(view.fields.map(({ name, label }) => [name, label]));
-  return groupsOf(ctx, dataset, plan, query, (field) => labels.get(field) ?? field);
+  return loadVisualGroups(ctx, dataset, plan, query, (field) => labels.get(field) ?? field);
 }
 
-/** The config that the viewer's numbers follow. What names a hidden field is refused without its name, which others may have written; columns of a table are left out. */
-async function askedConfig(
+/**
+ * Returns the config to query the viewer's data with. Throws when a key contains a hidden field, without naming the
+ * field. Hidden columns of a table are removed.
+ */
+async function queryableConfig(
   ctx: Context,
   dataset: ViewedDataset,
   component: VisualComponent,
   config: VisualConfig,
 ): Promise<VisualConfig> {
-  const isVisible = await fieldsSeen(ctx, dataset);
+  const isVisible = await fieldVisibility(ctx, dataset);
   if (!isVisible) return config;
-  const hidden = hiddenKey(component, config, isVisible);
+  const hidden = findHiddenKey(component, config, isVisible);
   if (hidden) throw invalid(`config.${hidden}`, 'names an unknown field');
   return visibleConfig(component, config, isVisible);
 }
 
-async function groupsOf(
+async function loadVisualGroups(
   ctx: Context,
   dataset: ViewedDataset,
   { groupBy, measure, sort }: GroupPlan,
-  { filter, q, limit }: VisualQuery,
+  { filter, q, limit }: VisualDataArgs,
   labelOf: (field: string) => string,
 ): Promise<AggregateResult> {
   const result = await aggregate(ctx, dataset, { groupBy, measures: [measure], sort, filter, q, limit });
@@ -83,11 +76,11 @@ async function groupsOf(
   };
 }
 
-async function rowsOf(
+async function loadVisualRows(
   ctx: Context,
   dataset: ViewedDataset,
   plan: RowPlan,
-  { filter, q, limit }: VisualQuery,
+  { filter, q, limit }: VisualDataArgs,
 ): Promise<AggregateResult> {
   const page = await search(ctx, dataset, {
     fields: plan.fields,
@@ -106,30 +99,32 @@ async function rowsOf(
   };
 }
 
-/** More than that no picture shows, and drawing it takes long. */
+/** Maximum of groups or rows in an image. More are not legible and slow to draw. */
 const MAX_DRAWN = 1000;
-const USUAL_SIZE = { width: 800, height: 450 };
+const MAX_DRAWN_POINTS = 2000;
+/** In pixels. */
+const DEFAULT_SIZE = { width: 800, height: 450 };
 
-/** A visual as the viewer sees it, drawn as SVG. */
-export async function visualImage(
+/** Returns an SVG image of a visual with the data that the viewer may see. */
+export async function renderVisual(
   ctx: Context,
-  visual: ShownVisual,
-  { width, height, ...query }: VisualImageQuery,
+  visual: VisualWithDataset,
+  { width, height, ...query }: VisualImageArgs,
 ): Promise<string> {
   const { name, component, config } = visual;
   const size = {
-    width: checkedSize('width', width ?? config.width ?? USUAL_SIZE.width),
-    height: checkedSize('height', height ?? config.height ?? USUAL_SIZE.height),
+    width: checkSize('width', width ?? config.width ?? DEFAULT_SIZE.width),
+    height: checkSize('height', height ?? config.height ?? DEFAULT_SIZE.height),
   };
-  const most = component === 'scatter-plot' ? 2 * MAX_DRAWN : MAX_DRAWN;
-  const data = await visualData(ctx, visual, {
+  const max = component === 'scatter-plot' ? MAX_DRAWN_POINTS : MAX_DRAWN;
+  const data = await loadVisualData(ctx, visual, {
     ...query,
-    limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? most, most),
+    limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? max, max),
   });
   return drawPicture({ component, config, title: config.chartTitle || name, data, ...size });
 }
 
-function checkedSize(key: 'width' | 'height', pixels: number): number {
+function checkSize(key: 'width' | 'height', pixels: number): number {
   if (!Number.isInteger(pixels) || pixels < 100 || pixels > 4000)
     throw invalid(key, 'must be a whole number from 100 to 4000');
   return pixels;

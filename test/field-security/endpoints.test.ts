@@ -3,38 +3,39 @@ import { expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { kindOf, queryOf, UNKNOWN } from '../conformance/calls.ts';
+import { expectError } from '../support/expect.ts';
 import { openSocket } from '../support/follow-operation.ts';
-import { alike, expectNoSecret, plain } from './compare.ts';
-import { callOf, everythingOf, type Literals } from './everything.ts';
+import { expectAlike, expectNoSecret, normalize } from './compare.ts';
 import { test, type Twin } from './fixture.ts';
+import { fieldCall, selectAll, type Literals } from './select-all.ts';
 
-/* Every way to a dataset that the route table and the schema have, those of later days included: the twins cannot be told apart by any. */
+/* The endpoints are read from the route table and the schema, so that later ones are included. */
 
 const schema = await createSchema();
 const endpoints = endpointsOf(schema).filter((endpoint) => kindOf(endpoint) === 'datasets');
 const Dataset = schema.getType('Dataset') as GraphQLObjectType;
 
-test('by what a subscription tells at first and after each refresh', async ({ world }) => {
+test('twins are equal in messages of subscriptions', async ({ world }) => {
   const { admin, reader } = world;
-  const messages = await alike(world, 'datasetUpdated', async (twin) => {
+  const messages = await expectAlike(world, 'datasetUpdated', async (twin) => {
     const socket = openSocket(reader);
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     try {
-      const document = `subscription ($id: ID!) { datasetUpdated(id: $id) { ${plainFields(twin, reader.id)} } }`;
+      const document = `subscription ($id: ID!) { datasetUpdated(id: $id) { ${selectPlain(twin, reader.id)} } }`;
       for await (const message of socket.iterate<{ datasetUpdated: { records: number } }>(document, { id: twin.id })) {
-        told.push(message);
-        if (told.length === 2) break;
-        expect(await admin.post(`/datasets/${twin.id}/_refresh`, {})).toMatchObject({ status: 200 });
+        received.push(message);
+        if (received.length === 2) break;
+        expect((await admin.post(`/datasets/${twin.id}/_refresh`, {})).status).toBe(200);
       }
     } finally {
       await socket.dispose();
     }
-    return told as { data: { datasetUpdated: { records: number } }; errors?: unknown }[];
+    return received as { data: { datasetUpdated: { records: number } }; errors?: unknown }[];
   });
   for (const { data, errors } of messages) expect([errors, data.datasetUpdated.records]).toEqual([undefined, 40]);
 });
 
-test('by every GET below a dataset', async ({ world }) => {
+test('twins are equal in every GET route below a dataset', async ({ world }) => {
   const { reader, other } = world;
   const seconds: ((twin: Twin) => string)[] = [
     () => reader.id,
@@ -45,7 +46,7 @@ test('by every GET below a dataset', async ({ world }) => {
     (twin) => twin.ownFilter,
     () => UNKNOWN,
   ];
-  let asked = 0;
+  let sent = 0;
   for (const endpoint of endpoints.filter(({ row }) => row.method === 'GET' && !row.options.handler)) {
     const places = endpoint.row.path.match(/:\w+/g)!.length;
     for (const second of places > 1 ? seconds : seconds.slice(0, 1)) {
@@ -53,24 +54,24 @@ test('by every GET below a dataset', async ({ world }) => {
         let place = 0;
         return endpoint.row.path.replace(/:\w+\*?/g, () => (place++ === 0 ? twin.id : second(twin)));
       };
-      await alike(world, endpoint.row.path, (twin) => reader.get(`${pathOf(twin)}${queryOf(endpoint)}`));
-      asked += 1;
+      await expectAlike(world, endpoint.row.path, (twin) => reader.get(`${pathOf(twin)}${queryOf(endpoint)}`));
+      sent += 1;
     }
   }
-  expect(asked).toBeGreaterThan(20);
+  expect(sent).toBeGreaterThan(20);
 });
 
-test('by every link of a dataset, by its slug and by its natural id', async ({ world }) => {
+test('twins are equal by every link, by slug and by natural id', async ({ world }) => {
   const { body } = await world.reader.get(`/datasets/${world.twins[0]!.id}`);
   for (const rel of Object.keys(body._links))
-    await alike(world, rel, async (twin) =>
+    await expectAlike(world, rel, async (twin) =>
       world.reader.get((await world.reader.get(`/datasets/${twin.id}`)).body._links[rel].href.slice(4)),
     );
-  expect(await alike(world, 'slug', ({ slug }) => world.reader.get(`/datasets/${slug}`))).toMatchObject({
+  expect(await expectAlike(world, 'slug', ({ slug }) => world.reader.get(`/datasets/${slug}`))).toMatchObject({
     status: 200,
   });
   expect(
-    await alike(world, 'natural id', ({ slug }) => world.reader.get(`/datasets/default:${slug}/data`)),
+    await expectAlike(world, 'natural id', ({ slug }) => world.reader.get(`/datasets/default:${slug}/data`)),
   ).toMatchObject({ status: 200 });
 });
 
@@ -84,29 +85,29 @@ const literalsOf = (twin: Twin, reader: string): Literals => ({
 });
 
 test.for(Object.keys(Dataset.getFields()))(
-  'by the field `%s` of a dataset, with all below it',
+  'twins are equal in the field `%s` with all nested fields',
   async (name, { world }) => {
     const field = Dataset.getFields()[name]!;
-    await alike(world, name, async (twin) => {
+    await expectAlike(world, name, async (twin) => {
       const literals = literalsOf(twin, world.reader.id);
-      const call = callOf(field, literals);
-      expect(call, `${name} needs an argument that this test knows no value of`).not.toBeNull();
+      const call = fieldCall(field, literals);
+      expect(call, `${name} requires an argument without a literal in this test`).not.toBeNull();
       const named = getNamedType(field.type);
-      const inner = isCompositeType(named) ? ` { ${everythingOf(named, 2, literals, ['Dataset'])} }` : '';
+      const inner = isCompositeType(named) ? ` { ${selectAll(named, 2, literals, ['Dataset'])} }` : '';
       return world.reader.gql(`{ dataset(id: "${twin.id}") { ${call}${inner} } }`);
     });
   },
 );
 
-/** All that needs no argument which may name nothing. */
-const plainFields = (twin: Twin, reader: string): string =>
-  everythingOf(Dataset, 1, {
+/** Selects all fields whose arguments have literals of existing objects. */
+const selectPlain = (twin: Twin, reader: string): string =>
+  selectAll(Dataset, 1, {
     principalId: JSON.stringify(reader),
     'filter.id': JSON.stringify(twin.teamFilter),
     measures: '[{ fn: COUNT, as: "n" }]',
   });
 
-/** A way of GraphQL that leads to a dataset. */
+/** GraphQL documents that return a dataset, by description. */
 const ROOTS: Record<string, (twin: Twin, all: string) => string> = {
   'a list': ({ slug }, all) => `{ datasets(q: "${slug}") { items { ${all} } total } }`,
   'a sorted list': ({ slug }, all) => `{ datasets(q: "${slug}", sort: "-records") { items { ${all} } total } }`,
@@ -119,28 +120,28 @@ const ROOTS: Record<string, (twin: Twin, all: string) => string> = {
     `{ savedFilters(datasets: ["${id}"]) { total items { name criteria problem dataset { ${all} } } } }`,
 };
 
-test.for(Object.keys(ROOTS))('by %s', async (way, { world }) => {
-  const answer = await alike(world, way, (twin) =>
-    world.reader.gql(ROOTS[way]!(twin, plainFields(twin, world.reader.id))),
+test.for(Object.keys(ROOTS))('twins are equal in %s', async (root, { world }) => {
+  const result = await expectAlike(world, root, (twin) =>
+    world.reader.gql(ROOTS[root]!(twin, selectPlain(twin, world.reader.id))),
   );
-  expect(answer.errors, JSON.stringify(answer.errors)).toBeUndefined();
+  expect(result.errors, JSON.stringify(result.errors)).toBeUndefined();
 });
 
-test('by favourites', async ({ world }) => {
+test('twins are equal in favorites', async ({ world }) => {
   const { reader } = world;
-  const answer = await alike(world, 'favourites', async ({ id }) => {
+  const result = await expectAlike(world, 'favourites', async ({ id }) => {
     const marked = await reader.put(`/datasets/${id}/favorite`);
-    const [listed, told] = [
+    const [listed, byGraphql] = [
       await reader.get('/me/favorites'),
       await reader.gql('{ favorites { total items { kind name } } }'),
     ];
     await reader.delete(`/datasets/${id}/favorite`);
-    return { marked: plain(marked, world.twins[0]!), body: listed.body, data: told.data };
+    return { marked: normalize(marked, world.twins[0]!), body: listed.body, data: byGraphql.data };
   });
-  expect(answer.data.favorites.total).toBe(1);
+  expect(result.data.favorites.total).toBe(1);
 });
 
-test('by a search for what is hidden, nothing is found', async ({ world }) => {
+test('a search for hidden texts finds nothing', async ({ world }) => {
   const { reader } = world;
   for (const q of ['qzx', 'qzx_region', 'xanadu', 'qzx of the share', 'qzx label', 'salary', 'qzx source']) {
     expect((await reader.get(`/search?q=${encodeURIComponent(q)}`)).body, q).toMatchObject({ total: 0 });
@@ -149,15 +150,15 @@ test('by a search for what is hidden, nothing is found', async ({ world }) => {
   }
 });
 
-test('by what somebody else’s operations told', async ({ world }) => {
+test('operations of others are not found', async ({ world }) => {
   const { reader } = world;
   for (const twin of world.twins) {
     for (const path of [`/progress/${twin.refresh}`, `/progress/${twin.refresh}/events`])
       expect(await reader.get(path), path).toMatchObject({ status: 404 });
-    expect(await reader.delete(`/progress/${twin.refresh}`)).toMatchObject({ status: 404 });
+    await expectError(reader.delete(`/progress/${twin.refresh}`), 404);
     expect((await reader.get(`/progress?resource=${twin.id}`)).body).toMatchObject({ total: 0 });
-    const told = await reader.gql(`{ operation(id: "${twin.refresh}") { current total message result } }`);
-    expect(told.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
-    expectNoSecret(plain(told, twin));
+    const result = await reader.gql(`{ operation(id: "${twin.refresh}") { current total message result } }`);
+    expect(result.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    expectNoSecret(normalize(result, twin));
   }
 });

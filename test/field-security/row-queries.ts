@@ -1,6 +1,6 @@
 import { VISIBLE_FIELDS } from './twin-source.ts';
 
-/** Filters of every operator, above all those that a hidden row or value would meet. */
+/** Filters with every operator, especially those that hidden rows or values would match. */
 export const FILTERS: readonly object[] = [
   {},
   { region: 'EU' },
@@ -39,7 +39,7 @@ export const FILTERS: readonly object[] = [
   { at: { $gte: '2001-01-03' } },
 ];
 
-/** Words of visible rows, of hidden ones, of hidden columns of visible rows, and of nothing. */
+/** Search words of visible rows, of hidden rows, of hidden fields of visible rows, and of no row. */
 export const WORDS: readonly string[] = [
   'rush',
   'zoe deliv',
@@ -62,7 +62,7 @@ export const WORDS: readonly string[] = [
 
 const SORTABLE = VISIBLE_FIELDS.filter((field) => field !== 'extra');
 
-/** Every visible field in both directions, and some together. */
+/** Sort orders: every visible field in both directions, and combinations. */
 export const SORTS: readonly string[] = [
   ...SORTABLE.flatMap((field) => [field, `-${field}`]),
   'region,-id',
@@ -70,7 +70,7 @@ export const SORTS: readonly string[] = [
   'ok,-note',
 ];
 
-/** Grouped questions with all functions, all intervals, filter, words, order and limit. */
+/** Aggregations with all functions, all intervals, filters, search words, sort orders and limits. */
 export const AGGREGATIONS: readonly object[] = [
   { measures: [{ fn: 'count', as: 'n' }] },
   ...['count', 'min', 'max', 'countDistinct'].map((fn) => ({
@@ -113,5 +113,5 @@ export const AGGREGATIONS: readonly object[] = [
   },
 ];
 
-export const encoded = (filter: unknown): string =>
+export const encodeFilter = (filter: unknown): string =>
   encodeURIComponent(typeof filter === 'string' ? filter : JSON.stringify(filter));

@@ -3,9 +3,11 @@ import type { Client } from '../support/client.ts';
 import { test as base } from '../support/shop-fixture.ts';
 
 /** Twelve rows: zones n, s, e in turn, `rank` from 1 to 12. */
-export const ROWS_QUERY = `select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone, 'a' || n as a, 'b' || n as b, 'c' || n as c from generate_series(1, 12) n`;
+const ROWS_QUERY = `
+  select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone, 'a' || n as a, 'b' || n as b, 'c' || n as c
+  from generate_series(1, 12) n`;
 export const ALL_FIELDS = ['rank', 'zone', 'a', 'b', 'c'];
-export const RANKS: Record<string, number[]> = { n: [3, 6, 9, 12], s: [1, 4, 7, 10], e: [2, 5, 8, 11] };
+const RANKS: Record<string, number[]> = { n: [3, 6, 9, 12], s: [1, 4, 7, 10], e: [2, 5, 8, 11] };
 
 export interface ShareInput {
   accessLevel?: number;
@@ -14,8 +16,8 @@ export interface ShareInput {
   visibleFields?: string[] | null;
 }
 
-/** A dataset of these rows that somebody owns, with its filters by zone. */
-export class Rows {
+/** A dataset of these rows, with one filter per zone. */
+class SharedDataset {
   readonly id: string;
   readonly owner: Client;
   readonly filters: Record<string, string>;
@@ -30,7 +32,7 @@ export class Rows {
     return `/datasets/${this.id}`;
   }
 
-  /** Shares it by the owner exactly as is said: View and without restriction unless it says otherwise. */
+  /** Replaces the share of a principal. Default: View without restrictions. */
   async share(principal: string, share: ShareInput = {}): Promise<void> {
     expect(
       await this.owner.put(`${this.path}/shares/${principal}`, {
@@ -43,14 +45,14 @@ export class Rows {
     ).toMatchObject({ status: 200 });
   }
 
-  /** Gives it other rows. */
-  async becomes(query: string, refresh: object = {}): Promise<void> {
+  /** Changes the query and refreshes. */
+  async replaceRows(query: string, refresh: object = {}): Promise<void> {
     expect(await this.owner.put(this.path, { query })).toMatchObject({ status: 200 });
     expect(await this.owner.post(`${this.path}/_refresh`, refresh)).toMatchObject({ status: 200 });
   }
 
-  /** What somebody sees: the ranks (where they see them), how many rows, and which fields, the same by each way. */
-  async seenBy(who: Client): Promise<{ fields: string[]; total: number; ranks: number[] }> {
+  /** Returns the fields, row count and ranks that a user sees. Expects each endpoint to return the same. */
+  async viewOf(who: Client): Promise<{ fields: string[]; total: number; ranks: number[] }> {
     const { status, body } = await who.get(`${this.path}/data`);
     expect(status).toBe(200);
     const rows = body._embedded['svc:record'] as { rank: number }[];
@@ -75,21 +77,21 @@ export class Rows {
     };
   }
 
-  async abilitiesOf(who: Client): Promise<string[]> {
+  async permissionsOf(who: Client): Promise<string[]> {
     const { body } = await who.get(`${this.path}/permissions`);
     return Object.keys(body).filter((ability) => body[ability]);
   }
 }
 
-/** What a viewer of these zones and fields sees. */
-export const seen = (zones: string, fields: string[] = ALL_FIELDS) => {
+/** Returns the view of a user with these zones and fields. */
+export const expectedView = (zones: string, fields: string[] = ALL_FIELDS) => {
   const ranks = [...zones].flatMap((zone) => RANKS[zone]!).toSorted((a, b) => a - b);
   return { fields, total: ranks.length, ranks: fields.includes('rank') ? ranks : [] };
 };
 
-/** The shop's world with makers of such datasets and of teams. */
+/** The shop, and functions that create such datasets and teams. */
 export const test = base.extend<{
-  rows: (more?: object) => Promise<Rows>;
+  rows: (more?: object) => Promise<SharedDataset>;
   team: (...members: [string, string][]) => Promise<string>;
 }>({
   rows: [
@@ -105,7 +107,7 @@ export const test = base.extend<{
         });
         const filter = async (name: string, criteria: object) =>
           (await ann.creates(`/datasets/${id}/filters`, { name, criteria })).id as string;
-        return new Rows(ann, id, {
+        return new SharedDataset(ann, id, {
           n: await filter('North', { zone: 'n' }),
           s: await filter('South', { zone: 's' }),
           e: await filter('East', { zone: 'e' }),
@@ -116,9 +118,9 @@ export const test = base.extend<{
   ],
   team: [
     async ({ admin }, use) => {
-      let made = 0;
+      let count = 0;
       await use(async (...members) => {
-        const { id } = await admin.creates('/teams', { name: `Team ${made++}` });
+        const { id } = await admin.creates('/teams', { name: `Team ${count++}` });
         for (const [username, role] of members)
           expect(await admin.put(`/teams/${id}/members/${username}`, { role })).toMatchObject({ status: 200 });
         return `team:${id}`;

@@ -9,25 +9,25 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 
-/** Literals for the arguments that must be given, by the argument's name, or by the field's and its name as `filter.id`. */
+/** Literals of required arguments, by `argument` or by `field.argument`, e.g. `filter.id`. */
 export type Literals = Readonly<Record<string, string>>;
 
-const isNeeded = ({ type, defaultValue }: GraphQLArgument): boolean =>
+const isRequired = ({ type, defaultValue }: GraphQLArgument): boolean =>
   String(type).endsWith('!') && defaultValue === undefined;
 
-/** The call of a field with what it must be given; null when there is an argument that nobody knows a value of. */
-export function callOf({ name, args }: GraphQLField<unknown, unknown>, literals: Literals): string | null {
-  const given: string[] = [];
-  for (const argument of args.filter(isNeeded)) {
+/** Returns a field with its required arguments, or null if a literal is missing. */
+export function fieldCall({ name, args }: GraphQLField<unknown, unknown>, literals: Literals): string | null {
+  const passed: string[] = [];
+  for (const argument of args.filter(isRequired)) {
     const literal = literals[`${name}.${argument.name}`] ?? literals[argument.name];
     if (literal === undefined) return null;
-    given.push(`${argument.name}: ${literal}`);
+    passed.push(`${argument.name}: ${literal}`);
   }
-  return given.length ? `${name}(${given.join(', ')})` : name;
+  return passed.length ? `${name}(${passed.join(', ')})` : name;
 }
 
-/** All that can be selected of a type, as deep as is said, without going round in circles: what is added to the schema is thereby asked for. */
-export function everythingOf(
+/** Returns a selection of all fields of a type up to a depth, without cycles, so that later fields are included. */
+export function selectAll(
   type: GraphQLNamedType,
   depth: number,
   literals: Literals,
@@ -44,11 +44,11 @@ export function everythingOf(
   return Object.values(type.getFields())
     .flatMap((field) => {
       const named = getNamedType(field.type);
-      const call = callOf(field, literals);
+      const call = fieldCall(field, literals);
       if (call === null) return [];
       if (!isCompositeType(named)) return [call];
       if (depth === 0 || path.includes(named.name)) return [];
-      const inner = everythingOf(named, depth - 1, literals, path);
+      const inner = selectAll(named, depth - 1, literals, path);
       return inner ? [`${call} { ${inner} }`] : [];
     })
     .join(' ');

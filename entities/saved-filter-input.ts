@@ -1,0 +1,34 @@
+import { Field, ID, InputType } from 'type-graphql';
+import { JsonObject } from '../src/core/scalars.ts';
+
+const CRITERIA =
+  'Criteria over fields that the caller may see, e.g. `{"amount": {"$gte": 100}}`. At most 1 MB as JSON.';
+
+/** Changes of a saved filter. */
+@InputType({ description: 'Changes of a saved filter. Absent keys stay unchanged. Null clears a value.' })
+export class UpdateSavedFilterInput {
+  @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
+  description?: string | null;
+
+  @Field(() => JsonObject, { nullable: true, description: CRITERIA })
+  criteria?: Record<string, unknown> | null;
+}
+
+/** A new saved filter. */
+@InputType({ description: 'A new saved filter.' })
+export class CreateSavedFilterInput extends UpdateSavedFilterInput {
+  @Field(() => String, { description: 'Display name, 1 to 255 characters.' })
+  override name!: string;
+
+  @Field(() => JsonObject, { description: CRITERIA })
+  override criteria!: Record<string, unknown>;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Owner: `user:<id>`, `team:<id>`, or the id or name of a user. Default: the caller.',
+  })
+  ownerId?: string | null;
+}

@@ -1,0 +1,30 @@
+import { Field, InputType } from 'type-graphql';
+
+/** Changes of a snapshot. */
+@InputType({ description: 'Changes of a snapshot. Absent keys stay unchanged. Null clears a value.' })
+export class UpdateSnapshotInput {
+  @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
+  description?: string | null;
+}
+
+/** A new snapshot. */
+@InputType({ description: 'A new snapshot.' })
+export class CreateSnapshotInput extends UpdateSnapshotInput {
+  @Field(() => String, { description: 'Display name, 1 to 255 characters.' })
+  override name!: string;
+}
+
+/** An independent dataset that is created from a snapshot. */
+@InputType({ description: 'An independent dataset that is created from a snapshot.' })
+export class PromoteSnapshotInput extends CreateSnapshotInput {
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'True: keeps the snapshot and creates another dataset from it. ' +
+      'False: turns the snapshot itself into the dataset, with the same id. Default false.',
+  })
+  preserveSnapshot?: boolean | null;
+}

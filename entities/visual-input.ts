@@ -1,0 +1,82 @@
+import { ArgsType, Field, InputType, Int } from 'type-graphql';
+import { Json, JsonObject } from '../src/core/scalars.ts';
+import type { VisualComponent } from '../src/core/visual/component.ts';
+import { VisualComponentEnum } from './visual.ts';
+
+/** Changes of a visual. */
+@InputType({ description: 'Changes of a visual. Absent keys stay unchanged. Null clears a value.' })
+export class UpdateVisualInput {
+  @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
+  description?: string | null;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Keys of the component’s JSON Schema (`visualComponents`). Required keys may be null until the data is ' +
+      'queried. The object replaces the current one.',
+  })
+  config?: Record<string, unknown> | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether it is embedded in a dashboard.' })
+  embedded?: boolean | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether it precedes visuals that are not pinned in lists.',
+  })
+  pinned?: boolean | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Position among the visuals of the dataset, from 0. The others move. A larger number than the last is the last.',
+  })
+  position?: number | null;
+}
+
+/** A new visual. */
+@InputType({ description: 'A new visual.' })
+export class CreateVisualInput extends UpdateVisualInput {
+  @Field(() => VisualComponentEnum, { description: 'Chart type. It cannot be changed later.' })
+  component!: VisualComponent;
+}
+
+/** The rows that a visual shows. */
+@ArgsType()
+export class VisualDataArgs {
+  @Field(() => Json, {
+    nullable: true,
+    description: 'Criteria as an object or as JSON text, or the id of a saved filter.',
+  })
+  filter?: unknown;
+
+  @Field(() => String, { nullable: true, description: 'Search words that rows must contain.' })
+  q?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Maximum number of groups, or of rows of a table or scatter plot, 1 to 10000. ' +
+      'Default: 1000 groups, the page size of a table or 100 rows, 2000 points.',
+  })
+  limit?: number | null;
+}
+
+/** The rows that a visual shows, and the size of its image. */
+@ArgsType()
+export class VisualImageArgs extends VisualDataArgs {
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Width in pixels, 100 to 4000. Default: the width of the config, or 800.',
+  })
+  width?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Height in pixels, 100 to 4000. Default: the height of the config, or 450.',
+  })
+  height?: number | null;
+}
