@@ -3,6 +3,7 @@ import { Field, Float, ObjectType, registerEnumType } from 'type-graphql';
 import {
   OPERATION_STATUSES,
   type OperationFailure,
+  type OperationInputs,
   type OperationName,
   type OperationStatus,
 } from '../src/core/operations.ts';
@@ -67,7 +68,7 @@ export class Operation extends TenantRow {
 
   /** Input of the handler, see `OperationInputs`. */
   @Property({ type: 'json' })
-  input: Record<string, unknown> = {};
+  input: OperationInputs[OperationName] = {};
 
   @Field(() => OperationStatusEnum, { description: 'Current state.' })
   @Enum({ items: () => [...OPERATION_STATUSES], type: 'text' })
