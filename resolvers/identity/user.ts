@@ -65,7 +65,7 @@ export class UserResolver {
   }
 
   @Can('users:create')
-  @Mutation(() => User, { description: 'Creates a user.' })
+  @Mutation(() => User, { description: 'Creates a user. They cannot log in until `enabled` is true.' })
   async createUser(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The new user.' }) input: CreateUserInput,

@@ -1,11 +1,35 @@
 import { describe, expect } from 'vitest';
-import type { Client } from '../support/client.ts';
+import type { ApiResponse, Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { PASSWORD } from '../support/service.ts';
+import { PASSWORD, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const newUser = (username: string, more = {}) => ({ username, password: PASSWORD, ...more });
+
+/** Starts calls that change superusers of the tenant `other`, and releases their lock once all of them wait for it. */
+async function whileSuperusersAreLocked(service: Service, start: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
+  let calls: Promise<ApiResponse>[] = [];
+  await service.platform.system.transaction(async (query) => {
+    await query({
+      text: `
+        select pg_advisory_xact_lock(hashtextextended('superusers:' || id, 0))
+        from dws.tenant where slug = 'other'`,
+    });
+    calls = start();
+    const countWaiting = async () =>
+      (
+        await query<{ count: number }>({
+          text: `
+            select count(*)::int from pg_locks l
+            join pg_database d on d.oid = l.database
+            where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`,
+        })
+      )[0]!.count;
+    await expect.poll(countWaiting, { timeout: 15_000 }).toBe(calls.length);
+  });
+  return Promise.all(calls);
+}
 
 describe('the superuser status', () => {
   const PATH = '/users/ann/superuser';
@@ -71,7 +95,7 @@ describe('a superuser', () => {
 
     await session.put('/users/sleeper', { enabled: true });
     const other = await service.login('sleeper', { tenant: 'other' });
-    const demotions = await Promise.all([
+    const demotions = await whileSuperusersAreLocked(service, () => [
       session.delete('/users/sleeper/superuser'),
       other.delete('/users/stranger/superuser'),
     ]);
