@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import type { Row } from '../../core/dataset-index.ts';
 import type { ExportFormat } from '../../core/export-format.ts';
 import { fileOf, type ExportChunk } from '../resource/export-file.ts';
-import { rowSelectionOf, type RowQuery } from './dataset-data.ts';
+import { parseRowQuery, type RowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function exportRows(
   query: RowQuery,
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
   const view = await viewOf(ctx, dataset);
-  const { fields, ...rows } = await rowSelectionOf(ctx, view, query);
+  const { fields, ...rows } = await parseRowQuery(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
   return fileOf(format, dataset.slug, fields, (signal) =>
     search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows(),

@@ -10,8 +10,8 @@ import { planOf } from '../../core/visual/plan.ts';
 import { criteriaOf } from '../report/dataset-reference-checks.ts';
 import { ownershipLevel, loadSharedLevels, type Grantee } from '../resource/access-level.ts';
 import { loadNames } from '../resource/activity.ts';
-import { aggregationOf } from './dataset-aggregate.ts';
-import { columnsOf } from './dataset-data.ts';
+import { parseAggregation } from './dataset-aggregate.ts';
+import { parseColumns } from './dataset-data.ts';
 import { problemOf } from './saved-filter-criteria.ts';
 
 /** Something that works with the fields of a dataset and would not with those that a refresh brings. */
@@ -58,8 +58,8 @@ export const visualProblem = (
   refusalOf(() => {
     const fields = [...given];
     const plan = planOf(component, config, new Map(fields.map(({ name, type }) => [name, type])));
-    if (plan.kind === 'rows') columnsOf({ fields }, plan);
-    else aggregationOf({ fields }, { ...plan, measures: [plan.measure] });
+    if (plan.kind === 'rows') parseColumns({ fields }, plan);
+    else parseAggregation({ fields }, { ...plan, measures: [plan.measure] });
   });
 
 /** Why a reference of a report cannot be shown as its author meant it; null when it can. */
