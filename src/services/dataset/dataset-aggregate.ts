@@ -2,7 +2,7 @@ import type { GroupInput, MeasureInput } from '../../../entities/dataset-aggrega
 import type { Context } from '../../core/context.ts';
 import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { visibleField, rowFilterOf, type RowQuery } from './dataset-data.ts';
+import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 
 interface AggregateQuery extends Pick<RowQuery, 'filter' | 'q' | 'sort'> {
@@ -21,7 +21,7 @@ const MAX_COLUMNS = 20;
  */
 export async function aggregate(ctx: Context, dataset: ViewedDataset, query: AggregateQuery): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
-  const plan = { ...(await rowFilterOf(ctx, view, query)), ...aggregationOf(view, query) };
+  const plan = { ...(await parseRowFilter(ctx, view, query)), ...parseAggregation(view, query) };
   if (!view.generation) return { columns: [], rows: [], total: 0, truncated: false };
   const result = await ctx.platform.index.aggregate({ ...plan, generation: view.generation }, ctx.request.signal);
   const labels = new Map(plan.groupBy.map(({ field }) => [field, visibleField(view, field).label]));
@@ -32,7 +32,7 @@ export async function aggregate(ctx: Context, dataset: ViewedDataset, query: Agg
 }
 
 /** Returns the groups, measures, order and limit of a query. Throws 400 where they do not fit the fields. */
-export function aggregationOf(
+export function parseAggregation(
   view: Pick<DatasetView, 'fields'>,
   { groupBy, measures, sort, limit }: AggregateQuery,
 ): Pick<Aggregation, 'groupBy' | 'measures' | 'sort' | 'limit'> {
@@ -48,7 +48,7 @@ export function aggregationOf(
   const maxGroups = limit ?? DEFAULT_LIMIT;
   if (!Number.isInteger(maxGroups) || maxGroups < 1 || maxGroups > MAX_GROUPS)
     throw invalid('limit', `must be a whole number from 1 to ${MAX_GROUPS}`);
-  return { groupBy: groups, measures: checked, sort: sortOf(columns, sort), limit: maxGroups };
+  return { groupBy: groups, measures: checked, sort: parseSort(columns, sort), limit: maxGroups };
 }
 
 function parseGroup(
@@ -83,7 +83,7 @@ function parseMeasure(
   return { fn, field, as };
 }
 
-function sortOf(columns: readonly string[], sort: string | null | undefined): Aggregation['sort'] {
+function parseSort(columns: readonly string[], sort: string | null | undefined): Aggregation['sort'] {
   const words =
     sort
       ?.split(',')

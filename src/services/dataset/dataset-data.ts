@@ -54,7 +54,7 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
   const { limit, start } = checkPage(query);
   const cursor = query.after ? readCursor(ctx, query.after) : null;
   const view = await viewOf(ctx, dataset, cursor?.generationId);
-  const { fields, ...rows } = await rowSelectionOf(ctx, view, query);
+  const { fields, ...rows } = await parseRowQuery(ctx, view, query);
   if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
 
   const rowSearch = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
@@ -81,9 +81,9 @@ export async function discover(
   { fields, filter }: Pick<RowQuery, 'fields' | 'filter'>,
 ): Promise<{ total: number; fields: FieldProfile[] }> {
   const view = await viewOf(ctx, dataset);
-  const names = chosenFields(view, fields).map(({ name }) => name);
+  const names = selectFields(view, fields).map(({ name }) => name);
   if (names.length > MAX_PROFILED_FIELDS) throw invalid('fields', `must name at most ${MAX_PROFILED_FIELDS} fields`);
-  const where = await whereOf(ctx, view, filter);
+  const where = await parseFilter(ctx, view, filter);
   if (!view.generation) return { total: 0, fields: [] };
   return ctx.platform.index.profile(
     { generation: view.generation, where, words: [], wordFields: [] },
@@ -93,34 +93,37 @@ export async function discover(
 }
 
 /** Returns the part of a search that selects rows. Throws 400 where it does not fit what the viewer sees. */
-export const rowFilterOf = async (
+export const parseRowFilter = async (
   ctx: Context,
   view: DatasetView,
   { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
 ): Promise<Omit<Search, 'generation'>> => ({
-  where: await whereOf(ctx, view, filter),
+  where: await parseFilter(ctx, view, filter),
   words: q ? parseSearchWords(q) : [],
   ...(view.partial && { partial: true }),
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
 
 /** Returns the rows, order and fields of a search. Throws 400 where they do not fit what the viewer sees. */
-export const rowSelectionOf = async (
+export const parseRowQuery = async (
   ctx: Context,
   view: DatasetView,
   query: RowQuery,
 ): Promise<Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] }> => ({
-  ...(await rowFilterOf(ctx, view, query)),
-  ...columnsOf(view, query),
+  ...(await parseRowFilter(ctx, view, query)),
+  ...parseColumns(view, query),
 });
 
 /** Returns the fields and the order of a query. Throws 400 where they do not fit the fields of the view. */
-export const columnsOf = (
+export const parseColumns = (
   view: Pick<DatasetView, 'fields'>,
   { fields, sort }: Pick<RowQuery, 'fields' | 'sort'>,
-): { fields: Field[]; sort: RowSearch['sort'] } => ({ fields: chosenFields(view, fields), sort: sortOf(view, sort) });
+): { fields: Field[]; sort: RowSearch['sort'] } => ({
+  fields: selectFields(view, fields),
+  sort: parseSort(view, sort),
+});
 
-async function whereOf(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
+async function parseFilter(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
   if (filter === undefined || filter === null || filter === '') return view.where;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
   const criteria = saved
@@ -138,7 +141,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function chosenFields(view: Pick<DatasetView, 'fields'>, names: readonly string[] | null | undefined): Field[] {
+function selectFields(view: Pick<DatasetView, 'fields'>, names: readonly string[] | null | undefined): Field[] {
   if (!names?.length) return view.fields;
   return [...new Set(names)].map((name) => visibleField(view, name));
 }
@@ -150,7 +153,7 @@ export function visibleField(view: Pick<DatasetView, 'fields'>, name: string): F
   return field;
 }
 
-function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefined): RowSearch['sort'] {
+function parseSort(view: Pick<DatasetView, 'fields'>, sort: string | null | undefined): RowSearch['sort'] {
   const words =
     sort
       ?.split(',')

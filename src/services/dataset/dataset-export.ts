@@ -1,8 +1,8 @@
 import type { Context } from '../../core/context.ts';
 import type { Row } from '../../core/dataset-index.ts';
 import type { ExportFormat } from '../../core/export-format.ts';
-import { exportFile, type ExportChunk } from '../resource/export-file.ts';
-import { type RowQuery, rowSelectionOf } from './dataset-data.ts';
+import { exportFile, type ExportChunk, fileOf } from '../resource/export-file.ts';
+import { type RowQuery, rowSelectionOf, parseRowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function exportRows(
   query: RowQuery,
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
   const view = await viewOf(ctx, dataset);
-  const { fields, ...rows } = await rowSelectionOf(ctx, view, query);
+  const { fields, ...rows } = await parseRowQuery(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
   return exportFile(format, dataset.slug, fields, (signal) =>
     search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows(),

@@ -4,11 +4,13 @@ import { ApiError } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
-import { planVisual } from '../../core/visual/plan.ts';
-import { referenceCriteria } from '../report/dataset-reference-checks.ts';
-import { aggregationOf } from './dataset-aggregate.ts';
-import { columnsOf } from './dataset-data.ts';
-import { criteriaProblem } from './saved-filter-criteria.ts';
+import { planVisual, planOf } from '../../core/visual/plan.ts';
+import { referenceCriteria, criteriaOf } from '../report/dataset-reference-checks.ts';
+import { aggregationOf, parseAggregation } from './dataset-aggregate.ts';
+import { columnsOf, parseColumns } from './dataset-data.ts';
+import { criteriaProblem, problemOf } from './saved-filter-criteria.ts';
+import { ownershipLevel, loadSharedLevels, type Grantee } from '../resource/access-level.ts';
+import { loadNames } from '../resource/activity.ts';
 
 /** An object that uses fields of a dataset by name. */
 export interface Dependent extends Omit<RefreshBreak, 'problem'> {
@@ -44,8 +46,8 @@ export const visualProblem = (
   messageOf(() => {
     const fields = [...available];
     const plan = planVisual(component, config, new Map(fields.map(({ name, type }) => [name, type])));
-    if (plan.kind === 'rows') columnsOf({ fields }, plan);
-    else aggregationOf({ fields }, { ...plan, measures: [plan.measure] });
+    if (plan.kind === 'rows') parseColumns({ fields }, plan);
+    else parseAggregation({ fields }, { ...plan, measures: [plan.measure] });
   });
 
 /** Returns why a reference of a report does not work with these fields, or null when it does. */
