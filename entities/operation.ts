@@ -21,31 +21,41 @@ registerEnumType(OperationStatusEnum, {
   name: 'OperationStatus',
   description: 'State of a long operation.',
   valuesConfig: {
-    QUEUED: { description: 'Waits for a worker.' },
-    RUNNING: { description: 'A worker is at it.' },
-    SUCCEEDED: { description: 'Done; its result is there.' },
-    FAILED: { description: 'Ended with an error; nothing of it is visible.' },
-    CANCELLED: { description: 'Ended by its caller; nothing of it is visible.' },
+    QUEUED: { description: 'Waits for a worker, or for another operation on its resource.' },
+    RUNNING: { description: 'Runs on a worker.' },
+    SUCCEEDED: { description: 'Ended successfully. `result` is available.' },
+    FAILED: { description: 'Ended with an error. No part of its result is visible.' },
+    CANCELLED: {
+      description: 'Cancelled by its caller or with its resource. No part of its result is visible.',
+    },
   },
 });
 
-/** A long operation and how far it is (contract 6). Records stay seven days. */
-@ObjectType({ description: 'A long operation and how far it is.', implements: Node })
+/** A long operation with its progress. Records stay for seven days after the end. See docs/contract.md#operations. */
+@ObjectType({
+  description:
+    'A long operation, e.g. a refresh, with its progress and result. ' +
+    'The record stays available for seven days after the operation ended.',
+  implements: Node,
+})
 @Entity()
 export class Operation extends TenantRow {
-  /** The piece of work it is done by: its own id, or that of the waiting operation it joined. Unfinished operations of one piece of work change state together. */
+  /**
+   * Id of the work item: the own id, or that of the waiting operation that this one joined. Unfinished operations that
+   * share a work item change state together.
+   */
   @Property({ type: 'uuid' })
   workId!: string;
 
-  /** Who asked for it. */
+  /** The user who started the operation. */
   @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => String, { nullable: true, description: 'The caller’s own name for it.' })
+  @Field(() => String, { nullable: true, description: 'The caller’s own name for the operation.' })
   @Property({ type: 'text', nullable: true })
   progress?: string | null;
 
-  @Field(() => String, { description: 'What is being done, e.g. `dataset.refresh`.' })
+  @Field(() => String, { description: 'Name of the operation, e.g. `dataset.refresh`.' })
   @Property({ type: 'text' })
   operation!: OperationName;
 
@@ -55,69 +65,78 @@ export class Operation extends TenantRow {
   @Property({ type: 'uuid' })
   resourceId!: string;
 
-  /** What the handler needs. */
+  /** Input of the handler, see `OperationInputs`. */
   @Property({ type: 'json' })
   input: Record<string, unknown> = {};
 
-  @Field(() => OperationStatusEnum, { description: 'Its state.' })
+  @Field(() => OperationStatusEnum, { description: 'Current state.' })
   @Enum({ items: () => [...OPERATION_STATUSES], type: 'text' })
   status: OperationStatus = 'queued';
 
-  @Field(() => Float, { nullable: true, description: 'How far it is, 0 to 100; null while that cannot be known.' })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Progress in percent, 0 to 100. Null while the total is unknown.',
+  })
   @Property({ type: 'double', nullable: true })
   percent?: number | null;
 
-  @Field(() => Float, { description: 'Units done so far.' })
+  @Field(() => Float, { description: 'Number of units done so far.' })
   @Property({ type: 'integer', columnType: 'bigint' })
   current: number = 0;
 
-  @Field(() => Float, { nullable: true, description: 'Units altogether; null while unknown.' })
+  @Field(() => Float, { nullable: true, description: 'Total number of units. Null while unknown.' })
   @Property({ type: 'integer', columnType: 'bigint', nullable: true })
   total?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'What is counted, e.g. `rows`.' })
+  @Field(() => String, { nullable: true, description: 'Unit of `current` and `total`, e.g. `rows`.' })
   @Property({ type: 'text', nullable: true })
   unit?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'What it is at, for people.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Message about the current step, or warnings of the finished operation.',
+  })
   @Property({ type: 'text', nullable: true })
   message?: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When a worker began.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time at which a worker first started the operation.' })
   @Property({ type: 'timestamptz', nullable: true })
   startedAt?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it ended.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time at which the operation ended.' })
   @Property({ type: 'timestamptz', nullable: true })
   finishedAt?: Date | null;
 
-  @Field(() => Json, { nullable: true, description: 'What it came to.' })
+  @Field(() => Json, {
+    nullable: true,
+    description: 'Result of the operation. Its fields depend on `operation`. Null until it has succeeded.',
+  })
   @Property({ type: 'json', nullable: true })
   result?: unknown;
 
   @Property({ type: 'json', nullable: true })
   error?: OperationFailure | null;
 
-  /** Counts the changes of the record; the ids of its server-sent events. */
+  /** Number of changes of the record. It is the id of the server-sent events. */
   @Property({ type: 'integer' })
   sequence: number = 0;
 
-  /** Which try this is; a worker whose attempt is not the current one publishes nothing. */
+  /** Number of attempts so far. A worker whose attempt is not the current one publishes nothing. */
   @Property({ type: 'integer' })
   attempt: number = 0;
 
   @Property({ type: 'timestamptz', nullable: true })
   heartbeatAt?: Date | null;
 
-  /** Set when the caller asked to stop; the worker looks. */
+  /** Time of the cancellation. The worker of a running operation then stops. */
   @Property({ type: 'timestamptz', nullable: true })
   cancelledAt?: Date | null;
 
-  /** Of the operations with the same key one runs at a time, e.g. `dataset:<id>`. */
+  /** Operations with the same key, e.g. `dataset:<id>`, run one at a time. */
   @Property({ type: 'text', nullable: true })
   concurrencyKey?: string | null;
 
-  /** Equal fingerprints ask for the same; a later one joins the earlier. */
+  /** Digest of the input. An operation joins a waiting one with the same key and fingerprint. */
   @Property({ type: 'text', nullable: true })
   fingerprint?: string | null;
 }

@@ -1,18 +1,19 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { resource, type Presentation, type Presenter } from './present.ts';
 
-/** What REST prints of a long operation (contract 6). */
+/** Fields of a long operation in REST. */
 export const OPERATION_FIELDS =
-  'id progress operation resource { kind id } status percent current total unit message startedAt updatedAt finishedAt result error { statusCode code message }';
+  'id progress operation resource { kind id } status percent current total unit message startedAt updatedAt ' +
+  'finishedAt result error { statusCode code message }';
 
-/** The record of a long operation. */
+/** Presents the record of a long operation. */
 export const operationRecord = resource<{ id: string }>(OPERATION_FIELDS, (operation) => ({
   self: `/progress/${operation.id}`,
 }));
 
 /**
- * A long mutation that answers `{operation, result}`: prints the result, or with `Prefer: respond-async` the operation's record,
- * as 202 with its `Location` (contract 6).
+ * Presents a long mutation that returns `{operation, result}`: the result, or with `Prefer: respond-async` the
+ * operation's record, as 202 with its `Location`. See docs/contract.md#operations.
  */
 export function operation(result: Presenter, record: Presenter = operationRecord): Presenter {
   return {
@@ -20,22 +21,24 @@ export function operation(result: Presenter, record: Presenter = operationRecord
       const named = getNamedType(type);
       const fields = isObjectType(named) ? named.getFields() : {};
       const part = (name: string, presenter: Presenter) =>
-        unwrapped(name, presenter.on(fields[name]?.type ?? type, field));
+        unwrap(name, presenter.on(fields[name]?.type ?? type, field));
       return { ...part('result', result), deferred: part('operation', record) };
     },
   };
 }
 
-/** Prints one field of the answer as a presentation would print it alone. It has no ETag: a POST's answer is no resource to read again. */
-function unwrapped(name: string, inner: Presentation): Presentation {
-  const of = (answer: unknown) => (answer as Record<string, unknown>)[name];
+/** Presents one field of a payload as if it were the whole payload. The response of a POST has no ETag. */
+function unwrap(name: string, inner: Presentation): Presentation {
+  const valueOf = (payload: unknown) => (payload as Record<string, unknown>)[name];
   return {
     selection: inner.selection ? `${name} { ${inner.selection} }` : name,
     keys: inner.keys,
     identity: [],
     single: false,
     unwraps: { field: name, inner },
-    present: (answer, asked) => inner.present(of(answer), asked),
-    ...(inner.self && { self: (answer, params) => inner.self?.(of(answer) as Record<string, unknown>, params) }),
+    present: (payload, options) => inner.present(valueOf(payload), options),
+    ...(inner.self && {
+      self: (payload, params) => inner.self?.(valueOf(payload) as Record<string, unknown>, params),
+    }),
   };
 }

@@ -1,9 +1,10 @@
 import { Args, ArgsType, Ctx, Field, Float, InputType, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
+import type { BenchmarkConfig } from '../../src/core/operations.ts';
 import { Json, JsonObject } from '../../src/core/scalars.ts';
 import type { BenchmarkRun, BenchmarkStatistics } from '../../src/core/statistics.ts';
-import type { DatasetBenchmarkResult } from '../../src/operations/dataset-benchmark.ts';
+import type { DatasetBenchmarkResult } from '../../src/operations/operation-results.ts';
 import * as benchmarks from '../../src/services/dataset/dataset-benchmark.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -34,7 +35,7 @@ export class DatasetBenchmarkStatistics implements BenchmarkStatistics {
 
 /** How a benchmark was done. */
 @ObjectType({ description: 'How a benchmark was done.' })
-export class DatasetBenchmarkConfig implements benchmarks.BenchmarkConfig {
+export class DatasetBenchmarkConfig implements BenchmarkConfig {
   @Field(() => Int, { description: 'Runs that were measured.' }) iterations!: number;
   @Field(() => Int, { description: 'Runs before them, which are not among the results.' }) warmup!: number;
   @Field(() => Boolean, { description: 'Whether the rows were read; otherwise the source counted them itself.' })

@@ -16,8 +16,9 @@ import {
 import { Dataset } from '../../entities/dataset.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
+import type { CopyParts } from '../../src/core/operations.ts';
 import { Json } from '../../src/core/scalars.ts';
-import type { CloneResult } from '../../src/operations/dataset-clone-publish.ts';
+import type { CloneResult } from '../../src/operations/operation-results.ts';
 import * as copies from '../../src/services/dataset/dataset-copy.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import { Key } from '../support/arguments.ts';
@@ -45,7 +46,7 @@ export class FollowedArgs {
 
 /** What a copy gets. */
 @ArgsType()
-export class CopyArgs extends FollowedArgs implements copies.CopyParts {
+export class CopyArgs extends FollowedArgs implements CopyParts {
   @Field(() => Boolean, {
     defaultValue: true,
     description: 'Whether it gets the rows as they are; otherwise it has none until its first refresh.',

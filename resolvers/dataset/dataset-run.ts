@@ -3,7 +3,7 @@ import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import { invalid } from '../../src/core/input-checks.ts';
 import { DateTime, Json, JsonObject } from '../../src/core/scalars.ts';
-import type { DatasetRefreshResult } from '../../src/operations/dataset-publish.ts';
+import type { DatasetRefreshResult } from '../../src/operations/operation-results.ts';
 import * as refreshes from '../../src/services/dataset/dataset-refresh.ts';
 import * as runs from '../../src/services/dataset/dataset-run.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';

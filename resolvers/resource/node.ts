@@ -12,7 +12,7 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
 import type { EntityType } from '../../src/core/read/reader.ts';
-import { modelFor } from '../../src/services/resource/model-registry.ts';
+import { modelFor } from '../../src/services/resource/define-model.ts';
 import { Can } from '../support/guard.ts';
 
 /**

@@ -11,7 +11,7 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { abilitiesAt, isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import type { Row } from '../../src/core/read/reader.ts';
+import type { ReadRow } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { knownShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
@@ -47,7 +47,7 @@ export function ownedFields<T extends OwnedRow>(
   const Permissions = permissionsType(kind, type.name);
 
   /** Both fields on favourites select these columns, so that one statement loads them for a list. */
-  const favoriteOf = async (ctx: Context, resource: AccessColumns): Promise<Row<Favorite> | null> =>
+  const favoriteOf = async (ctx: Context, resource: AccessColumns): Promise<ReadRow<Favorite> | null> =>
     (await ctx.read.children<Favorite>(type, 'favorites', resource, FAVORITE_COLUMNS))[0] ?? null;
 
   @Resolver(() => type)

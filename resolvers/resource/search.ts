@@ -4,7 +4,7 @@ import { Node } from '../../entities/node.ts';
 import { SEARCHABLE_TYPES, SearchHit, SearchKindEnum } from '../../entities/search-hit.ts';
 import type { Context } from '../../src/core/context.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { modelFor } from '../../src/services/resource/model-registry.ts';
+import { modelFor } from '../../src/services/resource/define-model.ts';
 import { search } from '../../src/services/resource/search.ts';
 import { Can } from '../support/guard.ts';
 import { pageOf } from '../support/page.ts';

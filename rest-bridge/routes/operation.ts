@@ -3,11 +3,11 @@ import { OPERATION_FIELDS, operationRecord } from '../operation.ts';
 import { collection, value } from '../present.ts';
 import { del, get } from '../route.ts';
 
-interface Told {
+interface ProgressRecord {
   sequence: number;
 }
 
-const event = value<Told>(`${OPERATION_FIELDS} sequence`, ({ sequence, ...data }): StreamedEvent => ({
+const progressEvent = value<ProgressRecord>(`${OPERATION_FIELDS} sequence`, ({ sequence, ...data }): StreamedEvent => ({
   id: sequence,
   data,
 }));
@@ -16,7 +16,7 @@ export default [
   get('/progress', 'operations', collection('operation', operationRecord)),
   get('/progress/:id', 'operation', operationRecord),
   del('/progress/:id', 'cancelOperation', operationRecord, { status: 202 }),
-  get('/progress/:id/events', 'Subscription.progress', event, {
+  get('/progress/:id/events', 'Subscription.progress', progressEvent, {
     handler: eventStream('progress'),
     produces: 'text/event-stream',
   }),

@@ -1,23 +1,23 @@
 import { unavailable } from './errors.ts';
 
-/** Lets a bounded number of tasks run and a bounded number wait, first come, first served. */
+/** Limits the number of tasks that run at once and of those that wait. Waiting tasks run in order of arrival. */
 export class ConcurrencyGate {
   readonly #limit: number;
   readonly #waitingLimit: number;
-  readonly #full: string;
+  readonly #fullMessage: string;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** `full` is the sentence for whoever finds too many waiting. */
-  constructor(limit: number, waitingLimit: number, full: string) {
+  /** `fullMessage` is the message of the error when too many tasks wait. */
+  constructor(limit: number, waitingLimit: number, fullMessage: string) {
     this.#limit = limit;
     this.#waitingLimit = waitingLimit;
-    this.#full = full;
+    this.#fullMessage = fullMessage;
   }
 
   /**
-   * Waits for a place; whoever got one calls `leave`.
-   * @throws unavailable when too many wait already, the signal's reason when it aborts meanwhile.
+   * Waits until a task may run. After it, the caller calls `leave` once. Throws UNAVAILABLE when too many tasks wait,
+   * and the signal's reason when it aborts.
    */
   async enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -25,7 +25,8 @@ export class ConcurrencyGate {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= this.#waitingLimit) throw unavailable(this.#full, { headers: { 'retry-after': '1' } });
+    if (this.#waiting.length >= this.#waitingLimit)
+      throw unavailable(this.#fullMessage, { headers: { 'retry-after': '1' } });
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
         signal.removeEventListener('abort', abort);
@@ -40,7 +41,7 @@ export class ConcurrencyGate {
     });
   }
 
-  /** Runs a task when there is a place for it. */
+  /** Runs a task as soon as the limits allow. Throws like `enter`. */
   async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     await this.enter(signal);
     try {
@@ -50,7 +51,7 @@ export class ConcurrencyGate {
     }
   }
 
-  /** Gives the place to whoever has waited longest. */
+  /** Ends a task. The task that has waited longest runs next. */
   leave(): void {
     const next = this.#waiting.shift();
     if (next) next();

@@ -1,14 +1,23 @@
-const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH']);
+const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH']);
 
-/** Whether an error says that Postgres is away (restarting, shut down, unreachable), as opposed to a complaint about a statement. */
+/** Class 08, and 57P01 to 57P03: shutdown, crash, cannot connect now. */
+const SQL_STATES = /^(08|57P0[1-3])/;
+
+/** Messages of pg and Postgres without a code. */
+const MESSAGES = new RegExp(
+  [
+    'Connection terminated',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+    'Client has encountered a connection error',
+    'Client was closed',
+    'the database system is',
+  ].join('|'),
+);
+
+/** Returns whether Postgres is unavailable (restarting, shut down, unreachable), as opposed to a statement's error. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = String((error as { code?: unknown }).code ?? '');
-  return (
-    NETWORK.has(code) ||
-    /^(08|57P0[1-3])/.test(code) ||
-    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|the database system is/.test(
-      error.message,
-    )
-  );
+  return NETWORK_CODES.has(code) || SQL_STATES.test(code) || MESSAGES.test(error.message);
 }

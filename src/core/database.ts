@@ -1,12 +1,12 @@
-/** A statement with bound values; a `name` makes Postgres prepare it once per connection. */
+/** A statement with bound values. Postgres prepares a statement with a `name` once per connection. */
 export interface Statement {
   name?: string;
   text: string;
   values?: unknown[];
 }
 
-/** A row as Postgres answers it. */
+/** A row of a result. */
 export type SqlRow = Record<string, unknown>;
 
-/** Runs one statement. */
+/** Runs one statement and returns its rows. */
 export type Query = <R extends SqlRow = SqlRow>(statement: Statement) => Promise<R[]>;

@@ -1,5 +1,6 @@
-/** A mail on its way out. `id` makes its Message-ID, so that one which arrives twice is known for the same. */
-export interface OutgoingMail {
+/** A mail to send. */
+interface OutgoingMail {
+  /** Becomes the Message-ID, so that mail programs recognize a mail that arrives twice. */
   id: string;
   /** One address. */
   to: string;
@@ -8,11 +9,14 @@ export interface OutgoingMail {
   html?: string | null;
 }
 
-/** Hands mail to a server that delivers it. */
+/** Sends mail by a mail server. */
 export interface Mailer {
-  /** Resolves once the server has taken the mail. Throws `MailRefused` when it never will, any other error when a later attempt may succeed. */
+  /**
+   * Resolves once the server has accepted the mail. Throws `MailRefused` when it never will, any other error when a
+   * later attempt may succeed.
+   */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
 }
 
-/** The server will not take this mail, however often it is sent. */
+/** The server refuses the mail permanently. */
 export class MailRefused extends Error {}

@@ -1,23 +1,109 @@
-/** Names of the long operations; a service starts one by its name, a handler in src/operations carries it out (`dataset.run` runs in the called process). */
-export const OPERATIONS = [
-  'dataset.refresh',
-  'dataset.run',
-  'dataset.benchmark',
-  'dataset.preview',
-  'dataset.promoteRefresh',
-  'dataset.copy',
-  'dataset.snapshot',
-  'dataset.promote',
-] as const;
-export type OperationName = (typeof OPERATIONS)[number];
+import type { ParameterDefinition } from './parameters.ts';
+import type { BoundQuery } from './row-source.ts';
 
-/** States of an operation and of job runs (contract 6). */
+/** Query and flags of a refresh, as they were when it was requested. */
+export interface DatasetRefreshInput {
+  datasetId: string;
+  datasourceId: string;
+  /** Text with `{{name}}` placeholders. */
+  query: string;
+  parameters: BoundQuery['parameters'];
+  syncFields: boolean;
+  updateTypeMapping: boolean;
+  /** See `LoadPlan`. */
+  disableRefreshInterval: boolean;
+  /** Whether the dataset belongs to an upload. Such a dataset is deleted when its rows cannot be loaded. */
+  upload?: boolean;
+}
+
+/** What a benchmark measures, and how often. */
+export interface BenchmarkConfig {
+  /** Number of measured runs, 1 to 100. */
+  iterations: number;
+  /** Number of runs before them that are not measured, 0 to 20. */
+  warmup: number;
+  /** Whether the service reads the rows. Otherwise the source counts them. */
+  includeDataTransfer: boolean;
+  /** Whether the service also loads the rows into a temporary generation. */
+  includeIndexing: boolean;
+}
+
+/** Query and config of a benchmark, as they were when it was requested. */
+export interface DatasetBenchmarkInput extends Pick<
+  DatasetRefreshInput,
+  'datasetId' | 'datasourceId' | 'query' | 'parameters'
+> {
+  config: BenchmarkConfig;
+}
+
+/** Input of a refresh, with the definitions of the query's parameters. */
+export interface RefreshPreviewInput extends DatasetRefreshInput {
+  definitions: ParameterDefinition[];
+}
+
+/** The preview whose rows are published. */
+export interface PromoteRefreshInput {
+  previewId: string;
+}
+
+/** What the operations that create one dataset from another have in common. */
+export interface CloneInput {
+  /** Id of the original. */
+  datasetId: string;
+  /** Id of the new dataset. It is chosen with the request, so that every attempt creates the same dataset. */
+  newId: string;
+  name: string;
+  /** Absent: the description of the original. */
+  description?: string | null;
+}
+
+/** What a copy gets besides the definition of its original. */
+export interface CopyParts {
+  /** The rows and their fields. */
+  data: boolean;
+  visuals: boolean;
+  /** The filters that the copying user can read. They keep their owners. */
+  filters: boolean;
+  /**
+   * The shares, except the copying user's own and those restricted by a filter that the user cannot read. A copied
+   * share never shows more rows than the original.
+   */
+  sharing: boolean;
+}
+
+export interface DatasetCopyInput extends CloneInput, CopyParts {}
+
+/** Input of a promotion. `datasetId` is the snapshot. */
+export interface PromotionInput extends CloneInput {
+  /** Whether the snapshot stays and a new dataset is created from it. */
+  preserveSnapshot: boolean;
+}
+
+/**
+ * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
+ * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
+ */
+export interface OperationInputs {
+  'dataset.refresh': DatasetRefreshInput;
+  /** Runs inline, in the called process. */
+  'dataset.run': Record<string, never>;
+  'dataset.benchmark': DatasetBenchmarkInput;
+  'dataset.preview': RefreshPreviewInput;
+  'dataset.promoteRefresh': PromoteRefreshInput;
+  'dataset.copy': DatasetCopyInput;
+  'dataset.snapshot': CloneInput;
+  'dataset.promote': PromotionInput;
+}
+
+export type OperationName = keyof OperationInputs;
+
+/** States of an operation and of job runs. */
 export const OPERATION_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 export const isFinal = (status: OperationStatus): boolean =>
   status === 'succeeded' || status === 'failed' || status === 'cancelled';
 
-/** Why an operation failed, as the waiting caller would have been told. */
+/** Why an operation failed: status, code and message of the error that a waiting caller gets. */
 export interface OperationFailure {
   statusCode: number;
   code: string;
@@ -34,7 +120,7 @@ export const CHANNELS = {
   notification: 'dws_notification',
 } as const;
 
-/** What the queue carries: ids only. Operations that joined one another share a piece of work; `workId` is the id of the first of them. */
+/** An entry of the queue: ids only. Operations that joined one another share a work item with the id of the first. */
 export interface QueuedWork {
   workId: string;
   tenantId: string;

@@ -7,7 +7,10 @@ import type { FileStore } from './files.ts';
 import type { QueuedWork } from './operations.ts';
 import type { Driver } from './row-source.ts';
 
-/** What a unit of work did to one row. Of an update, `fields` are those that got another value, and `before` holds what they were. */
+/**
+ * A change of one row by a unit of work. For an update, `fields` names the changed fields and `before` contains their
+ * former values.
+ */
 export interface RowChange {
   type: 'create' | 'update' | 'delete';
   row: object;
@@ -15,48 +18,53 @@ export interface RowChange {
   before: Readonly<Record<string, unknown>>;
 }
 
-/** A transaction in one tenant: the unit of work and single statements, on one connection. */
+/** A transaction in one tenant: unit of work and single statements on one connection. */
 export interface Transaction {
   em: EntityManager;
   query: Query;
-  /** What the unit of work has written so far, a change for each row; single statements are not among it. */
+  /** Returns the changes that the unit of work has written so far, one per row. Single statements are not included. */
   changes(): readonly RowChange[];
 }
 
-/** The tenants' rows. Every statement and transaction runs in the tenant it names. */
+/** Access to the rows of one tenant at a time: each statement and transaction sees only the tenant that it names. */
 export interface TenantDatabase {
   query<R extends Record<string, unknown>>(tenantId: string, statement: Parameters<Query>[0]): Promise<R[]>;
   transaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** Rows across tenants, for what precedes or crosses one. Few files may use it. */
+/** Access to the rows of all tenants, for what precedes or crosses a tenant. Few files may use it. */
 export interface SystemDatabase {
   query: Query;
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
-/** Notifications from Postgres: ids only, whoever hears one reads the row again. */
+/** Notifications from Postgres. Payloads are ids only: a listener reads the row again. */
 export interface Notifications {
   readonly connected: boolean;
-  on(channel: string, heard: (payload: string) => void): () => void;
-  /** Lets this process hear at once what Postgres tells every process a moment later: whoever made a change sees it with their next request. */
-  tell(channel: string, payload: string): void;
-  onResync(heard: () => void): () => void;
+  /** Adds a listener. Returns the function that removes it. */
+  on(channel: string, listener: (payload: string) => void): () => void;
+  /**
+   * Notifies the listeners of this process at once. Postgres notifies all processes a moment later. So the caller of a
+   * change sees it with the next request.
+   */
+  notifyLocally(channel: string, payload: string): void;
+  /** Adds a listener for reconnects, after which notifications may be missing. Returns the function that removes it. */
+  onResync(listener: () => void): () => void;
 }
 
 /** The queue of long operations. */
 export interface OperationQueue {
-  /** Hands a piece of work to some worker, in the transaction of the change that asked for it. Sending what waits already does nothing. */
+  /** Queues a work item in the transaction of the change that requests it. Does nothing if the item is queued. */
   send(work: QueuedWork, tx: { query: Query }): Promise<void>;
 }
 
-/** Encrypts what is kept secret at rest; texts carry the key they were made with. */
+/** Encrypts secrets at rest. A sealed text names the key that opens it. */
 export interface SecretBox {
   seal(plain: string): string;
   open(sealed: string): string;
 }
 
-/** The outside world of one process, made once at its start. */
+/** The outside systems of one process, opened once at its start. */
 export interface Platform {
   config: Config;
   log: Logger;

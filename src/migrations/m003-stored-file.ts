@@ -1,11 +1,12 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** Files that people give to the service, and datasources that are such files. */
+/** Creates uploaded files, and links datasources to them. */
 export class StoredFiles extends Migration {
   override up(): void {
     this.addSql(
-      `create table dws.stored_file (${ROW}, filename text not null, content_type text not null, size bigint not null, sha256 text not null);`,
+      `create table dws.stored_file (${ROW}, filename text not null, content_type text not null,
+        size bigint not null, sha256 text not null);`,
     );
     this.addSql(`create index stored_file_of_tenant on dws.stored_file (tenant_id);`);
     this.addSql(`alter table dws.datasource add column file_id uuid references dws.stored_file;`);

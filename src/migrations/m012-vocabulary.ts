@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Renames two columns after the standard terms that the schema and the code now use (docs/glossary.md). */
+/** Renames two columns to the terms of docs/glossary.md. */
 export class Vocabulary extends Migration {
   override up(): void {
     this.addSql(`alter table dws.audit_event rename column tongue to channel;`);

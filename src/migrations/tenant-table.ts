@@ -1,10 +1,11 @@
-/** The columns that every row of the unit of work has (entities/tenant-row.ts). */
-export const ROW = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
+/** Columns of all rows of the unit of work, see entities/tenant-row.ts. */
+export const ROW = `id uuid primary key, tenant_id uuid not null references dws.tenant,
+  version integer not null default 1,
   created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
 
 const TENANT = `(select current_setting('app.tenant')::uuid)`;
 
-/** SQL that closes a new table: callers reach the rows of their tenant alone, the service itself all of them. */
+/** Returns SQL that enables row-level security for a new table: `dws_app` sees its tenant, `dws_system` all tenants. */
 export const ofTenants = (
   table: string,
 ): string => `alter table dws.${table} enable row level security; alter table dws.${table} force row level security;

@@ -1,8 +1,7 @@
-import { upstreamFailed } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
+import type { BenchmarkConfig } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { benchmarkStatistics, type BenchmarkRun, type BenchmarkStatistics } from '../core/statistics.ts';
-import type { BenchmarkConfig, DatasetBenchmarkInput } from '../services/dataset/dataset-benchmark.ts';
+import { benchmarkStatistics, type BenchmarkRun } from '../core/statistics.ts';
 import { countRows } from '../services/dataset/dataset-run.ts';
 import { driverOf } from '../services/datasource/datasource-config.ts';
 import { runFailure } from '../services/datasource/datasource-connection.ts';
@@ -10,108 +9,99 @@ import { prepareLoad } from './dataset-refresh.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
 import { startLoad } from './load-process.ts';
+import type { DatasetBenchmarkResult } from './operation-results.ts';
+import { withQueryTimeout } from './query-timeout.ts';
 
-/** Answer of a benchmark (specification, "Dataset run, refresh, benchmark"). `config` is the effective one. */
-export interface DatasetBenchmarkResult extends Pick<BenchmarkConfig, 'iterations' | 'warmup'> {
-  results: BenchmarkRun[];
-  statistics: BenchmarkStatistics;
-  config: BenchmarkConfig;
-}
+type Measurement = Omit<BenchmarkRun, 'iteration'>;
 
-type Measured = Omit<BenchmarkRun, 'iteration'>;
-
-/** Runs a dataset's query again and again and says how long it takes, connecting included. Stored rows stay as they are; `REFRESH_TIMEOUT_MS` bounds all runs together. */
-export const datasetBenchmark = (place: LoaderPlace): Handler => ({
+/**
+ * Runs a dataset's query several times and measures the durations, connecting included. Stored rows do not change.
+ * `REFRESH_TIMEOUT_MS` limits all runs together.
+ */
+export const datasetBenchmark = (place: LoaderPlace): Handler<'dataset.benchmark'> => ({
   takeover: false,
   async run(job, platform) {
-    const { config, ...asked } = job.input as unknown as DatasetBenchmarkInput;
-    const late = new AbortController();
-    const { REFRESH_TIMEOUT_MS: longest } = platform.config;
-    const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
-    const signal = AbortSignal.any([job.signal, late.signal]);
-    try {
-      const load = await prepareLoad(place, platform, job, {
-        ...asked,
-        syncFields: true,
-        updateTypeMapping: true,
-        disableRefreshInterval: true,
-      });
-      const results = await repeat(job, config, () =>
-        config.includeIndexing ? indexed(platform, load, signal) : asSource(platform, load, config, signal),
-      );
-      const result: DatasetBenchmarkResult = {
-        iterations: config.iterations,
-        warmup: config.warmup,
-        results,
-        statistics: benchmarkStatistics(results),
-        config,
-      };
-      return { publish: async () => result };
-    } catch (error) {
-      throw signal.aborted ? signal.reason : runFailure(error);
-    } finally {
-      clearTimeout(timer);
-    }
+    const { config, ...queryInput } = job.input;
+    const results = await withQueryTimeout(platform, job, async (signal) => {
+      try {
+        const load = await prepareLoad(place, platform, job, {
+          ...queryInput,
+          syncFields: true,
+          updateTypeMapping: true,
+          disableRefreshInterval: true,
+        });
+        return await repeat(job, config, () =>
+          config.includeIndexing ? measureLoad(platform, load, signal) : measureSource(platform, load, config, signal),
+        );
+      } catch (error) {
+        throw signal.aborted ? signal.reason : runFailure(error);
+      }
+    });
+    const result: DatasetBenchmarkResult = {
+      iterations: config.iterations,
+      warmup: config.warmup,
+      results,
+      statistics: benchmarkStatistics(results),
+      config,
+    };
+    return { publish: async () => result };
   },
 });
 
-/** Runs one after the other, each told as progress. Those that warm up are not among the results. */
+/** Measures one run after the other and reports each as progress. Warm-up runs are not among the results. */
 async function repeat(
   job: Job,
   { iterations, warmup }: BenchmarkConfig,
-  once: () => Promise<Measured>,
+  measure: () => Promise<Measurement>,
 ): Promise<BenchmarkRun[]> {
   const total = warmup + iterations;
   const results: BenchmarkRun[] = [];
   job.progress({ current: 0, total });
-  for (let done = 1; done <= total; done++) {
-    const measured = await once();
-    if (done > warmup) results.push({ iteration: done - warmup, ...measured });
-    job.progress({ current: done, total });
+  for (let current = 1; current <= total; current++) {
+    const measurement = await measure();
+    if (current > warmup) results.push({ iteration: current - warmup, ...measurement });
+    job.progress({ current, total });
   }
   return results;
 }
 
-/** One run of the query, whose rows the source counts itself, or which are read as a refresh reads them and dropped. */
-async function asSource(
+/** Measures the query at its source. The source counts the rows, or the service reads and drops them. */
+async function measureSource(
   platform: Platform,
   { source, query }: LoadJob,
   { includeDataTransfer }: BenchmarkConfig,
   signal: AbortSignal,
-): Promise<Measured> {
-  const began = performance.now();
+): Promise<Measurement> {
+  const start = performance.now();
   const connection = driverOf(platform, source.type).connect(source.config, source.secrets, source.file);
   try {
     const records = includeDataTransfer
       ? await countRows(connection, query, signal, () => {})
       : await connection.count(query, signal);
-    return { duration: since(began), records };
+    return { duration: millisecondsSince(start), records };
   } finally {
     await connection.close();
   }
 }
 
-/** One load into a generation that nobody ever reads, of as many records as the dataset's flow leaves. Dropping it is not measured. */
-async function indexed(platform: Platform, load: LoadJob, signal: AbortSignal): Promise<Measured> {
-  const began = performance.now();
+/** Measures a load into a temporary generation. Records are those that the dataset's flow leaves. */
+async function measureLoad(platform: Platform, load: LoadJob, signal: AbortSignal): Promise<Measurement> {
+  const start = performance.now();
   const generationId = newId();
   const loading = startLoad({ ...load, generationId }, signal, () => {});
   try {
     const { records } = await loading.generation;
-    return { duration: since(began), records };
+    return { duration: millisecondsSince(start), records };
   } finally {
     await loading.release();
-    // What stays is nobody's, so the janitor drops it.
+    // What cannot be dropped here has no row, so the janitor drops it later.
     await platform.index
       .drop(generationId)
       .catch((error: unknown) =>
-        platform.log.warn(
-          { err: error, generation: generationId },
-          'The generation of a benchmark could not be dropped',
-        ),
+        platform.log.warn({ err: error, generation: generationId }, 'Could not drop the generation of a benchmark'),
       );
   }
 }
 
-/** Milliseconds, with at most three decimals. */
-const since = (began: number): number => Math.round((performance.now() - began) * 1000) / 1000;
+/** Returns milliseconds with at most three decimals. */
+const millisecondsSince = (start: number): number => Math.round((performance.now() - start) * 1000) / 1000;

@@ -2,47 +2,43 @@ import { Dataset } from '../../entities/dataset.ts';
 import type { Config } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { conflict, forbidden, notFound } from '../core/errors.ts';
+import type { CloneInput, OperationInputs, PromotionInput } from '../core/operations.ts';
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
 import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
-import { checkRoom, type CloneInput, type DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
-import type { PromotionInput } from '../services/dataset/snapshot.ts';
+import { checkRoom } from '../services/dataset/dataset-copy.ts';
+import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
 import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
 import { DATASET } from '../services/resource/owned-kinds.ts';
 import { reserveSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
+import type { CloneResult } from './operation-results.ts';
 
-/** A clone that is ready to be published: what was copied, as it was when its rows were cloned. */
-export interface Clone<I extends CloneInput = CloneInput> {
-  claim: Claim;
-  input: I;
+export type CloneOperation = 'dataset.copy' | 'dataset.snapshot' | 'dataset.promote';
+
+/** A clone that is ready to be published, with its original as it was when the rows were cloned. */
+export interface ReadyClone<N extends CloneOperation = CloneOperation> {
+  claim: Claim<N>;
+  input: OperationInputs[N];
   origin: Dataset;
-  /** The cloned rows; null without. */
+  /** The cloned rows. Null for a clone without rows. */
   generation: Generation | null;
   config: Config;
 }
 
-/** Answer of a copy, snapshot or promotion: the dataset that it came to. */
-export interface CloneResult {
-  id: string;
-  name: string;
-  records: number;
-}
+type CloneCaller = Grantee & ActivityActor;
 
-type Caller = Grantee & ActivityActor;
-
-/** Makes the copy with all that it carries. */
-export async function publishCopy(tx: Transaction, clone: Clone<DatasetCopyInput>): Promise<CloneResult> {
+/** Creates the copy with the requested parts. */
+export async function publishCopy(tx: Transaction, clone: ReadyClone<'dataset.copy'>): Promise<CloneResult> {
   const { input, origin } = clone;
-  const { caller, root } = await allowed(tx, clone, 'dataset:copy');
-  // What restricts its shares is as it is now where they are kept, and not as it was when a snapshot was made.
-  const { fieldSecurityEnabled } = root;
-  const copy = await make(tx, clone, caller, {
+  const { caller, root } = await checkAccess(tx, clone, 'dataset:copy');
+  const copy = await createDataset(tx, clone, caller, {
     ...(await copiedSource(tx, caller, origin, false)),
-    fieldSecurityEnabled,
+    // The current setting of the root dataset, as a snapshot keeps an old one.
+    fieldSecurityEnabled: root.fieldSecurityEnabled,
   });
   if (input.visuals) await copyVisuals(tx, origin.id, copy.id, caller.userId);
   if (input.filters || input.sharing) await copyAccess(tx, caller, root, copy.id, input);
@@ -50,11 +46,11 @@ export async function publishCopy(tx: Transaction, clone: Clone<DatasetCopyInput
   return resultOf(copy);
 }
 
-/** Makes the snapshot. It keeps the query as a text of its own, whatever becomes of the one that its dataset follows. */
-export async function publishSnapshot(tx: Transaction, clone: Clone): Promise<CloneResult> {
+/** Creates the snapshot. Its query is stored as text, so that later changes of a saved query do not affect it. */
+export async function publishSnapshot(tx: Transaction, clone: ReadyClone<'dataset.snapshot'>): Promise<CloneResult> {
   const { origin } = clone;
-  const { caller } = await allowed(tx, clone, 'dataset:copy');
-  const snapshot = await make(tx, clone, caller, {
+  const { caller } = await checkAccess(tx, clone, 'dataset:copy');
+  const snapshot = await createDataset(tx, clone, caller, {
     ...(await copiedSource(tx, caller, origin, true)),
     parentId: origin.id,
     isSnapshot: true,
@@ -66,25 +62,29 @@ export async function publishSnapshot(tx: Transaction, clone: Clone): Promise<Cl
     DATASET,
     'snapshot.created',
     [origin],
-    (name) => `${caller.username} made the snapshot ${snapshot.name} of ${name}`,
+    (name) => `${caller.username} created the snapshot ${snapshot.name} of ${name}`,
   );
   return resultOf(snapshot);
 }
 
-/** Makes a snapshot, or a copy of it, an independent dataset of the caller's: what restricted its readers no longer does, and who made the snapshot may be one of them. */
-export async function publishPromotion(tx: Transaction, clone: Clone<PromotionInput>): Promise<CloneResult> {
+/**
+ * Publishes a snapshot, or a copy of it, as an independent dataset of the caller. The restrictions of the former parent
+ * no longer apply to its readers, who may include the snapshot's owner. Throws CONFLICT if the snapshot was promoted
+ * meanwhile.
+ */
+export async function publishPromotion(tx: Transaction, clone: ReadyClone<'dataset.promote'>): Promise<CloneResult> {
   const { input, origin } = clone;
-  const { caller, parent } = await allowed(
+  const { caller, parent } = await checkAccess(
     tx,
     clone,
     'dataset:copy',
     ...(input.preserveSnapshot ? [] : ['dataset:write' as const]),
   );
-  if (!parent) throw conflict('It is no snapshot any more');
+  if (!parent) throw conflict('The dataset is no longer a snapshot');
   const source = await copiedSource(tx, caller, origin, false);
   const promoted = input.preserveSnapshot
-    ? await make(tx, clone, caller, source)
-    : await release(tx, clone, caller, source);
+    ? await createDataset(tx, clone, caller, source)
+    : await detachSnapshot(tx, clone, caller, source);
   await recordActivities(
     caller,
     tx,
@@ -98,7 +98,7 @@ export async function publishPromotion(tx: Transaction, clone: Clone<PromotionIn
 
 const resultOf = ({ id, name, records }: Dataset): CloneResult => ({ id, name, records });
 
-interface Locked extends Record<string, unknown> {
+interface LockedDataset extends Record<string, unknown> {
   id: string;
   name: string;
   ownerId: string;
@@ -106,25 +106,21 @@ interface Locked extends Record<string, unknown> {
   fieldSecurityEnabled: boolean;
 }
 
-/** Asks for the caller's rights once more, since they may be others by now. What is copied, and the dataset that it is a part of, stay until the transaction ends. */
-async function allowed(
+/**
+ * Checks the caller's access again, which may have changed since the request. Locks the original and its parent until
+ * the transaction ends, the parent first, as a deletion of the parent does. Throws NOT_FOUND or FORBIDDEN.
+ */
+async function checkAccess(
   tx: Transaction,
-  { claim, origin: { id } }: Clone,
+  { claim: { tenantId, userId }, origin: { id } }: Pick<ReadyClone, 'claim' | 'origin'>,
   ...permissions: ResourcePermission[]
-): Promise<{ caller: Caller; parent: Locked | null; root: Locked }> {
-  const { tenantId, userId } = claim;
-  const lock = (of: string) =>
-    tx.query<Locked>({
-      text: `select id, name, owner_id as "ownerId", parent_id as "parentId", field_security_enabled as "fieldSecurityEnabled" from dws.dataset where tenant_id = $1 and id = $2 for no key update`,
-      values: [tenantId, of],
-    });
-  // The parent comes first, as when it is deleted with its parts.
-  const [part] = await tx.query<{ parentId: string | null }>({
+): Promise<{ caller: CloneCaller; parent: LockedDataset | null; root: LockedDataset }> {
+  const [child] = await tx.query<{ parentId: string | null }>({
     text: `select parent_id as "parentId" from dws.dataset where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
-  const [above = null] = part?.parentId ? await lock(part.parentId) : [];
-  const [origin] = await lock(id);
+  const lockedParent = child?.parentId ? await lockDataset(tx, tenantId, child.parentId) : null;
+  const origin = await lockDataset(tx, tenantId, id);
   const viewer = await findGrantee(tx, tenantId, `user:${userId}`);
   const [user] = await tx.query<{ username: string }>({
     text: `select username from dws.app_user where tenant_id = $1 and id = $2`,
@@ -132,31 +128,37 @@ async function allowed(
   });
   if (!origin || !viewer || !user) throw notFound({ what: 'dataset', id });
   const level = await accessLevelInTransaction({ viewer }, tx, origin);
-  const lacking = permissions.find((permission) => !levelAllows(level, permission));
-  if (lacking) throw forbidden({ permission: lacking });
-  // While the locks were waited for, it may have been promoted.
-  const parent = origin.parentId ? above : null;
+  const missing = permissions.find((permission) => !levelAllows(level, permission));
+  if (missing) throw forbidden({ permission: missing });
+  // A snapshot may have been promoted before it was locked.
+  const parent = origin.parentId ? lockedParent : null;
   return { caller: { ...viewer, ...user, userId }, parent, root: parent ?? origin };
 }
 
-/** A dataset of the caller's, with the definition of the original and the cloned rows. */
-async function make(
+async function lockDataset(tx: Transaction, tenantId: string, id: string): Promise<LockedDataset | null> {
+  const [dataset] = await tx.query<LockedDataset>({
+    text: `select id, name, owner_id as "ownerId", parent_id as "parentId",
+        field_security_enabled as "fieldSecurityEnabled"
+      from dws.dataset
+      where tenant_id = $1 and id = $2
+      for no key update`,
+    values: [tenantId, id],
+  });
+  return dataset ?? null;
+}
+
+/** Creates a dataset of the caller with the definition of the original and the cloned rows. */
+async function createDataset(
   tx: Transaction,
-  { input, origin, generation, config }: Clone,
-  caller: Caller,
+  { input, origin, generation, config }: ReadyClone,
+  caller: CloneCaller,
   own: Partial<Dataset>,
 ): Promise<Dataset> {
   const { tenantId } = caller;
   if (generation) await checkRoom(tx, tenantId, config, generation);
-  const { settings, fieldSecurityEnabled, dataUpdatedAt } = origin;
+  const { settings, fieldSecurityEnabled, fields, dataUpdatedAt } = origin;
   const rows: Partial<Dataset> = generation
-    ? {
-        generationId: generation.id,
-        fields: origin.fields,
-        records: generation.records,
-        size: generation.size,
-        dataUpdatedAt,
-      }
+    ? { generationId: generation.id, fields, records: generation.records, size: generation.size, dataUpdatedAt }
     : {};
   const dataset = tx.em.create(
     Dataset,
@@ -173,27 +175,16 @@ async function make(
     { partial: true },
   );
   tx.em.persist(dataset);
-  if (generation) {
-    await tx.query({
-      text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, $4, $5, $6)`,
-      values: [
-        generation.id,
-        tenantId,
-        dataset.id,
-        JSON.stringify(generation.fields),
-        generation.records,
-        generation.size,
-      ],
-    });
-  }
-  return noted(tx, caller, dataset);
+  if (generation) await insertGeneration(tx, tenantId, dataset.id, generation);
+  await saveWithActivity(tx, caller, dataset);
+  return dataset;
 }
 
-/** The snapshot itself, which is no part of its dataset any more. */
-async function release(
+/** Turns the snapshot itself into an independent dataset. */
+async function detachSnapshot(
   tx: Transaction,
-  { input, origin: { id } }: Clone<PromotionInput>,
-  caller: Caller,
+  { input, origin: { id } }: { input: PromotionInput; origin: Dataset },
+  caller: CloneCaller,
   source: Partial<Dataset>,
 ): Promise<Dataset> {
   const snapshot = await tx.em.findOneOrFail(Dataset, { id });
@@ -205,18 +196,19 @@ async function release(
     { parentId: null, isSnapshot: false, snapshotDate: null },
     description !== undefined && { description },
   );
-  return noted(tx, caller, snapshot);
+  await saveWithActivity(tx, caller, snapshot);
+  return snapshot;
 }
 
-async function noted(tx: Transaction, caller: Caller, dataset: Dataset): Promise<Dataset> {
+async function saveWithActivity(tx: Transaction, caller: CloneCaller, dataset: Dataset): Promise<void> {
   await tx.em.flush();
-  await recordActivities(caller, tx, DATASET, 'created', [dataset], (name) => `${caller.username} created ${name}`);
-  return dataset;
+  const message = (name: string) => `${caller.username} created ${name}`;
+  await recordActivities(caller, tx, DATASET, 'created', [dataset], message);
 }
 
 const identityOf = async (
   tx: Transaction,
-  { tenantId, userId }: Caller,
+  { tenantId, userId }: CloneCaller,
   { name }: CloneInput,
 ): Promise<Pick<Dataset, 'name' | 'slug' | 'ownerId'>> => ({
   name,

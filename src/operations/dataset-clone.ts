@@ -5,63 +5,67 @@ import { holdGeneration } from '../adapters/database/generation-lock.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
+import type { OperationInputs } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
-import type { CloneInput, DatasetCopyInput } from '../services/dataset/dataset-copy.ts';
-import type { PromotionInput } from '../services/dataset/snapshot.ts';
 import {
   publishCopy,
   publishPromotion,
   publishSnapshot,
-  type Clone,
-  type CloneResult,
+  type CloneOperation,
+  type ReadyClone,
 } from './dataset-clone-publish.ts';
 import { Interrupted, type Handler, type Job } from './handler.ts';
 import type { LoaderPlace } from './load-job.ts';
+import type { CloneResult } from './operation-results.ts';
 
 /** Copies a dataset as it is. */
-export const datasetCopy = (place: LoaderPlace): Handler =>
-  cloning<DatasetCopyInput>(place, ({ data }) => data, publishCopy);
+export const datasetCopy = (place: LoaderPlace): Handler<'dataset.copy'> =>
+  cloneHandler(place, ({ data }) => data, publishCopy);
 
-/** Keeps a dataset's rows in a child of it. */
-export const datasetSnapshot = (place: LoaderPlace): Handler => cloning<CloneInput>(place, () => true, publishSnapshot);
+/** Saves the current rows of a dataset in a child of it. */
+export const datasetSnapshot = (place: LoaderPlace): Handler<'dataset.snapshot'> =>
+  cloneHandler(place, () => true, publishSnapshot);
 
-/** Makes an independent dataset of a snapshot. */
-export const datasetPromote = (place: LoaderPlace): Handler =>
-  cloning<PromotionInput>(place, ({ preserveSnapshot }) => preserveSnapshot, publishPromotion);
+/** Creates an independent dataset from a snapshot. */
+export const datasetPromote = (place: LoaderPlace): Handler<'dataset.promote'> =>
+  cloneHandler(place, ({ preserveSnapshot }) => preserveSnapshot, publishPromotion);
 
-/** Takes the rows by clone, at a cost independent of them, unless the input leaves them out. Nobody sees any of it before it is published as a whole. */
-const cloning = <I extends CloneInput>(
+/**
+ * Returns a handler that clones the rows, where the input includes them, and publishes everything at once. The cost of
+ * a clone does not depend on the number of rows.
+ */
+const cloneHandler = <N extends CloneOperation>(
   place: LoaderPlace,
-  takesRows: (input: I) => boolean,
-  publish: (tx: Transaction, clone: Clone<I>) => Promise<CloneResult>,
-): Handler => ({
+  includesRows: (input: OperationInputs[N]) => boolean,
+  publishClone: (tx: Transaction, clone: ReadyClone<N>) => Promise<CloneResult>,
+) => ({
   takeover: true,
-  async run(job, platform) {
-    const input = job.input as unknown as I;
+  async run(job: Job<N>, platform: Platform) {
+    const { input } = job;
     const { origin, current } = await platform.database.transaction(job.tenantId, (tx) =>
       readOrigin(tx, input.datasetId),
     );
-    const rows = current && takesRows(input) ? await cloneRows(place, platform, job, current) : null;
-    let published = false;
+    const rows = current && includesRows(input) ? await cloneRows(place, platform, job, current) : null;
+    let isPublished = false;
     return {
-      async publish(tx) {
-        rows?.checkHeld();
-        const result = await publish(tx, {
+      async publish(tx: Transaction) {
+        rows?.checkLocked();
+        const result = await publishClone(tx, {
           claim: job,
           input,
           origin,
           generation: rows?.generation ?? null,
           config: platform.config,
         });
-        published = true;
+        isPublished = true;
         return result;
       },
-      release: async () => rows?.release(published),
+      release: async () => rows?.release(isPublished),
     };
   },
 });
 
-/** A dataset as it is, with its rows of the same moment. */
+/** Reads a dataset and its rows in one transaction. Throws NOT_FOUND. */
 async function readOrigin(tx: Transaction, id: string): Promise<{ origin: Dataset; current: Generation | null }> {
   const origin = await tx.em.findOne(Dataset, { id });
   if (!origin) throw notFound({ what: 'dataset', id });
@@ -74,35 +78,33 @@ async function readOrigin(tx: Transaction, id: string): Promise<{ origin: Datase
 
 interface ClonedRows {
   generation: Generation;
-  /** Throws when the janitor may have taken the generation for an orphan. */
-  checkHeld(): void;
-  /** What was not published goes. Never throws. */
-  release(published: boolean): Promise<void>;
+  /** Throws `Interrupted` when the lock was lost, so that the janitor may have dropped the generation. */
+  checkLocked(): void;
+  /** Drops the generation unless it is published, and releases the lock. Never throws. */
+  release(isPublished: boolean): Promise<void>;
 }
 
-/** Clones a generation under its lock, so that the janitor spares it until it is published or given up; the lock of a worker that is killed goes with it. */
+/**
+ * Clones a generation under its lock. The janitor does not drop a locked generation. When the worker dies, its
+ * connection and so the lock end with it.
+ */
 async function cloneRows(
   { databaseUrl }: LoaderPlace,
   platform: Platform,
-  job: Job,
+  job: Pick<Job, 'progress'>,
   from: Generation,
 ): Promise<ClonedRows> {
   const id = newId();
   const lock = await holdGeneration(databaseUrl, id, 'dws clone').catch((error: unknown) => {
-    throw new Interrupted('The generation could not be locked', { cause: error });
+    throw new Interrupted('Could not lock the generation', { cause: error });
   });
-  let held = true;
+  let isLocked = true;
   lock.on('error', () => {
-    held = false;
+    isLocked = false;
   });
-  const release = async (published: boolean) => {
-    if (!published)
-      await platform.index
-        .drop(id)
-        .catch((error: unknown) =>
-          platform.log.warn({ err: error, generation: id }, 'A generation that was not published could not be dropped'),
-        );
-    await end(lock);
+  const release = async (isPublished: boolean) => {
+    if (!isPublished) await tryDrop(platform, id);
+    await closeConnection(lock);
   };
   try {
     const generation = await platform.index.clone(from, id);
@@ -110,8 +112,8 @@ async function cloneRows(
     return {
       generation,
       release,
-      checkHeld: () => {
-        if (!held) throw new Interrupted('The connection that holds the lock was lost');
+      checkLocked: () => {
+        if (!isLocked) throw new Interrupted('The connection that holds the lock was lost');
       },
     };
   } catch (error) {
@@ -120,4 +122,11 @@ async function cloneRows(
   }
 }
 
-const end = (client: pg.Client): Promise<void> => client.end().catch(() => {});
+const tryDrop = (platform: Platform, id: string): Promise<void> =>
+  platform.index
+    .drop(id)
+    .catch((error: unknown) =>
+      platform.log.warn({ err: error, generation: id }, 'Could not drop a generation that was not published'),
+    );
+
+const closeConnection = (client: pg.Client): Promise<void> => client.end().catch(() => {});

@@ -3,28 +3,24 @@ import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
-import { countedChanges, mergedFields, type FieldChanges } from '../services/dataset/dataset-fields.ts';
+import { countedChanges, mergedFields } from '../services/dataset/dataset-fields.ts';
+import { insertGeneration } from '../services/dataset/generation.ts';
 import { notifyBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { checkQuota } from '../services/resource/quota.ts';
+import type { DatasetRefreshResult } from './operation-results.ts';
 
-/** Answer of a refresh (specification, "Dataset run, refresh, benchmark"). Durations in milliseconds, fields are counted. */
-export interface DatasetRefreshResult extends FieldChanges {
-  id: string;
-  records: number;
-  previousRecordCount: number;
-  duration: number;
-  dataUpdatedAt: string;
-  success: true;
-}
-
-interface Published extends Record<string, unknown> {
+interface PublishedDataset extends Record<string, unknown> {
   fields: Field[];
   records: number;
   generationId: string | null;
 }
 
-/** Switches the dataset's readers to a finished generation, in the transaction that records the refresh as succeeded. The former one is kept for cursors and exports. */
+/**
+ * Switches the dataset's readers to a finished generation, in the transaction that records the refresh as succeeded.
+ * The former generation stays a while for open cursors and exports. Throws NOT_FOUND without the dataset and
+ * PAYLOAD_TOO_LARGE above the tenant's quota.
+ */
 export async function publishGeneration(
   tx: Transaction,
   { tenantId, startedAt }: Claim,
@@ -32,8 +28,11 @@ export async function publishGeneration(
   generation: Generation,
   quota: number,
 ): Promise<DatasetRefreshResult> {
-  const [before] = await tx.query<Published>({
-    text: `select fields, records, generation_id as "generationId" from dws.dataset where tenant_id = $1 and id = $2 for update`,
+  const [before] = await tx.query<PublishedDataset>({
+    text: `select fields, records, generation_id as "generationId"
+      from dws.dataset
+      where tenant_id = $1 and id = $2
+      for update`,
     values: [tenantId, datasetId],
   });
   if (!before) throw notFound({ what: 'dataset', id: datasetId });
@@ -42,36 +41,12 @@ export async function publishGeneration(
   const fields = fieldsOf(before.fields, generation);
   const at = new Date();
   const duration = at.getTime() - startedAt.getTime();
-  const last: LastRefresh = { at: at.toISOString(), success: true, duration, error: null };
-  await tx.query({
-    text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, $4, $5, $6)`,
-    values: [
-      generation.id,
-      tenantId,
-      datasetId,
-      JSON.stringify(generation.fields),
-      generation.records,
-      generation.size,
-    ],
-  });
+  await insertGeneration(tx, tenantId, datasetId, generation);
   await tx.query({
     text: `update dws.generation set replaced_at = now() where tenant_id = $1 and id = $2`,
     values: [tenantId, before.generationId],
   });
-  await tx.query({
-    text: `update dws.dataset set generation_id = $3, fields = $4, records = $5, size = $6, data_updated_at = $7, last_refresh = $8, updated_at = $7, version = version + 1
-      where tenant_id = $1 and id = $2`,
-    values: [
-      tenantId,
-      datasetId,
-      generation.id,
-      JSON.stringify(fields),
-      generation.records,
-      generation.size,
-      at,
-      JSON.stringify(last),
-    ],
-  });
+  await updateDataset(tx, tenantId, datasetId, generation, fields, { at, duration });
   await notifyBrokenFilters(tx, tenantId, datasetId, before.fields, fields);
   return {
     id: datasetId,
@@ -84,7 +59,28 @@ export async function publishGeneration(
   };
 }
 
-/** The fields of the generation with the labels people gave; what its rows are like is the generation's alone. */
+async function updateDataset(
+  tx: Transaction,
+  tenantId: string,
+  datasetId: string,
+  { id, records, size }: Generation,
+  fields: readonly Field[],
+  { at, duration }: { at: Date; duration: number },
+): Promise<void> {
+  const last: LastRefresh = { at: at.toISOString(), success: true, duration, error: null };
+  await tx.query({
+    text: `update dws.dataset
+      set generation_id = $3, fields = $4, records = $5, size = $6, data_updated_at = $7, last_refresh = $8,
+        updated_at = $7, version = version + 1
+      where tenant_id = $1 and id = $2`,
+    values: [tenantId, datasetId, id, JSON.stringify(fields), records, size, at, JSON.stringify(last)],
+  });
+}
+
+/**
+ * Returns the fields of a generation with the labels and descriptions of the dataset's fields. Format and `vanished`
+ * are the generation's.
+ */
 export function fieldsOf(before: readonly Field[], { fields: now }: Pick<Generation, 'fields'>): Field[] {
   return mergedFields(before, now).map(({ format: _former, ...field }, i) => {
     const { format, vanished } = now[i]!;

@@ -1,45 +1,32 @@
 import type { LastRefresh } from '../../entities/dataset.ts';
-import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { Config } from '../core/config.ts';
 import type { Query } from '../core/database.ts';
 import type { Generation } from '../core/dataset-index.ts';
-import { notFound, upstreamFailed } from '../core/errors.ts';
+import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { FlowStep } from '../core/flow/flow.ts';
 import { newId } from '../core/id.ts';
-import type { OperationFailure } from '../core/operations.ts';
+import type { DatasetRefreshInput, OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
-import type { BoundQuery } from '../core/row-source.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
 import { pathOf, readSource, runFailure } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { recordRefreshActivity } from '../services/resource/activity.ts';
-import { publishGeneration, type DatasetRefreshResult } from './dataset-publish.ts';
+import { publishGeneration } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
 import { startLoad, type LoadProcess } from './load-process.ts';
+import type { DatasetRefreshResult } from './operation-results.ts';
+import { withQueryTimeout } from './query-timeout.ts';
 
-/** Input of `dataset.refresh`: the effective query and flags, as they were when it was asked for. */
-export interface DatasetRefreshInput {
-  datasetId: string;
-  datasourceId: string;
-  /** Text with `{{name}}` placeholders. */
-  query: string;
-  parameters: BoundQuery['parameters'];
-  syncFields: boolean;
-  updateTypeMapping: boolean;
-  /** See `LoadPlan`. */
-  disableRefreshInterval: boolean;
-  /** The dataset is an upload's: nothing of it stays when its rows cannot be loaded. */
-  upload?: boolean;
-}
+type RefreshClaim = Claim<'dataset.refresh'>;
 
-/** Replaces a dataset's rows by those of its query. Readers see the old ones until the new are complete. */
-export const datasetRefresh = (place: LoaderPlace): Handler => ({
+/** Replaces a dataset's rows with those of its query. Readers see the old rows until all new ones are loaded. */
+export const datasetRefresh = (place: LoaderPlace): Handler<'dataset.refresh'> => ({
   takeover: true,
   async run(job, platform) {
-    const input = job.input as unknown as DatasetRefreshInput;
-    const { generation, load } = await loadRows(place, platform, job, input);
+    const { generation, load } = await loadRows(place, platform, job, job.input);
     let published: Generation | undefined;
     return {
       async publish(tx) {
@@ -50,11 +37,14 @@ export const datasetRefresh = (place: LoaderPlace): Handler => ({
       release: () => load.release(published),
     };
   },
-  failed: noteFailure,
-  cancelled: discardUploaded,
+  onFailure: recordFailure,
+  onCancel: discardFailedUpload,
 });
 
-/** Loads the rows of a query into a generation that nobody sees yet. Who asks for it releases the load, whatever becomes of the generation. */
+/**
+ * Loads the rows of a query into a generation that no reader sees yet. The caller releases the returned load in every
+ * case. Throws UPSTREAM_FAILED after `REFRESH_TIMEOUT_MS` and for errors of the source.
+ */
 export async function loadRows(
   place: LoaderPlace,
   platform: Platform,
@@ -62,28 +52,23 @@ export async function loadRows(
   input: DatasetRefreshInput,
 ): Promise<{ generation: Generation; load: LoadProcess }> {
   const loadJob = await prepareLoad(place, platform, job, input);
-  const late = new AbortController();
-  const { REFRESH_TIMEOUT_MS: longest } = platform.config;
-  const timer = setTimeout(() => late.abort(upstreamFailed(`query timeout after ${longest} ms`)), longest);
-  const load = startLoad(loadJob, AbortSignal.any([job.signal, late.signal]), (rows) =>
-    job.progress({ current: rows }),
-  );
-  try {
-    const generation = await load.generation;
-    job.progress({
-      current: generation.records,
-      ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }),
-    });
-    return { generation, load };
-  } catch (error) {
-    await load.release();
-    throw input.upload ? error : runFailure(error);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withQueryTimeout(platform, job, async (signal) => {
+    const load = startLoad(loadJob, signal, (rows) => job.progress({ current: rows }));
+    try {
+      const generation = await load.generation;
+      job.progress({
+        current: generation.records,
+        ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }),
+      });
+      return { generation, load };
+    } catch (error) {
+      await load.release();
+      throw input.upload ? error : runFailure(error);
+    }
+  });
 }
 
-/** Publishes a generation as what a refresh came to, and says so where people look for it. */
+/** Publishes a generation as the result of a refresh and records the activity. */
 export async function publishRefresh(
   tx: Transaction,
   claim: Claim,
@@ -95,22 +80,24 @@ export async function publishRefresh(
   return result;
 }
 
-/** Gathers what the loader needs. The dataset's fields matter only once it has some. */
+/**
+ * Reads what the loader needs: source, query and plan. The dataset's own fields count only after its first refresh.
+ * Throws NOT_FOUND without the dataset or its datasource.
+ */
 export async function prepareLoad(
   place: LoaderPlace,
   platform: Platform,
   job: Job,
   input: DatasetRefreshInput,
 ): Promise<LoadJob> {
-  const [dataset] = await platform.database.query<{ fields: Field[]; flow: FlowStep[]; loaded: boolean }>(
-    job.tenantId,
-    {
-      text: `select fields, flow, generation_id is not null as loaded from dws.dataset where tenant_id = $1 and id = $2`,
-      values: [job.tenantId, input.datasetId],
-    },
-  );
-  if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
   const query: Query = (statement) => platform.database.query(job.tenantId, statement);
+  const [dataset] = await query<{ fields: Field[]; flow: FlowStep[]; isLoaded: boolean }>({
+    text: `select fields, flow, generation_id is not null as "isLoaded"
+      from dws.dataset
+      where tenant_id = $1 and id = $2`,
+    values: [job.tenantId, input.datasetId],
+  });
+  if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
   const datasource = await readSource({ query }, job.tenantId, input.datasourceId);
   if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
   const secrets = datasource.secrets
@@ -119,7 +106,8 @@ export async function prepareLoad(
   const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
   return {
     ...place,
-    ownDatabase: await ownDatabase(platform),
+    // Null where Postgres does not report it; then no datasource is refused for being the own database.
+    ownDatabase: await readOwnDatabase(platform.system).catch(() => null),
     generationId: newId(),
     source: { type: datasource.type, config: datasource.config, secrets, file: pathOf(platform, datasource) },
     query: { text: input.query, parameters: input.parameters, timeout },
@@ -127,37 +115,25 @@ export async function prepareLoad(
       flow: dataset.flow,
       maxRows,
       disableRefreshInterval: input.disableRefreshInterval,
-      ...(dataset.loaded && !input.syncFields && { keepFields: dataset.fields }),
-      ...(dataset.loaded && !input.updateTypeMapping && { keepTypes: dataset.fields }),
+      ...(dataset.isLoaded && !input.syncFields && { keepFields: dataset.fields }),
+      ...(dataset.isLoaded && !input.updateTypeMapping && { keepTypes: dataset.fields }),
     },
   };
 }
 
-/** The service's own database, which no datasource may be; null where it cannot be told. */
-async function ownDatabase(platform: Platform): Promise<DatabaseIdentity | null> {
-  const [own] = await platform.system
-    .query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL })
-    .catch(() => []);
-  return own ?? null;
-}
-
-/** A failed refresh leaves everything as it was, and says why; a failed upload leaves nothing. */
-async function noteFailure(claim: Claim, failure: OperationFailure, tx: Transaction): Promise<void> {
-  await discardUploaded(claim, tx);
+/** Records why a refresh failed. The dataset keeps its rows, except the dataset of an upload, which is deleted. */
+async function recordFailure(claim: RefreshClaim, failure: OperationFailure, tx: Transaction): Promise<void> {
+  await discardFailedUpload(claim, tx);
   const at = new Date();
-  const last: LastRefresh = {
-    at: at.toISOString(),
-    success: false,
-    duration: at.getTime() - claim.startedAt.getTime(),
-    error: failure.message,
-  };
+  const duration = at.getTime() - claim.startedAt.getTime();
+  const last: LastRefresh = { at: at.toISOString(), success: false, duration, error: failure.message };
   await tx.query({
     text: `update dws.dataset set last_refresh = $3 where tenant_id = $1 and id = $2`,
     values: [claim.tenantId, claim.resourceId, JSON.stringify(last)],
   });
-  await recordRefreshActivity(tx, claim, 'refresh.failed', { code: failure.code, duration: last.duration! });
+  await recordRefreshActivity(tx, claim, 'refresh.failed', { code: failure.code, duration });
 }
 
-const discardUploaded = async ({ tenantId, resourceId, input }: Claim, tx: Transaction): Promise<void> => {
-  if (input['upload']) await discardUpload(tx, tenantId, resourceId);
-};
+async function discardFailedUpload({ tenantId, resourceId, input }: RefreshClaim, tx: Transaction): Promise<void> {
+  if (input.upload) await discardUpload(tx, tenantId, resourceId);
+}

@@ -1,47 +1,52 @@
 import type { OperationFailure, OperationName } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { Claim, Progress } from '../services/operation/operation-repository.ts';
+import type { OperationResults } from './operation-results.ts';
 
-/** A piece of work on its way through a handler. */
-export interface Job extends Claim {
-  /** Aborts when the caller cancelled, another worker took over or this one shuts down. */
+/** A claimed work item while its handler runs. */
+export interface Job<N extends OperationName = OperationName> extends Claim<N> {
+  /** Aborts when the caller cancels, another worker takes over or this worker shuts down. */
   signal: AbortSignal;
   progress(update: Progress): void;
 }
 
-/** What a handler prepared. Nothing of it is visible before `publish`. */
-export interface Prepared {
+/** The prepared result of a handler. Nothing of it is visible before `publish`. */
+export interface Prepared<N extends OperationName = OperationName> {
   /**
-   * Makes it visible and answers the operation's result, in the transaction that also records the operation as succeeded. It is called only while this
-   * attempt is the current one, and keeps that until the commit.
+   * Publishes the result and returns it, in the transaction that records the operation as succeeded. It runs only while
+   * this attempt is the current one, which stays so until the commit.
    */
-  publish(tx: Transaction): Promise<unknown>;
-  /** Lets go of what the handler held, whether published or not. Never throws. */
+  publish(tx: Transaction): Promise<OperationResults[N]>;
+  /** Releases locks, processes and files, whether published or not. Never throws. */
   release?(): Promise<void>;
 }
 
-/** Carries out one kind of operation. */
-export interface Handler {
-  /** Whether it starts again elsewhere when its worker dies; otherwise it is recorded failed. */
+/** Runs one kind of operation. */
+export interface Handler<N extends OperationName = OperationName> {
+  /** Whether the operation is retried when its worker dies. Otherwise it is recorded as failed. */
   takeover: boolean;
-  run(job: Job, platform: Platform): Promise<Prepared>;
-  /** Notes a failure where people look for it, in the transaction that records it. Not called for cancellations. */
-  failed?(claim: Claim, failure: OperationFailure, tx: Transaction): Promise<void>;
-  /** Cleans up after work that was cancelled while it ran, in the transaction that records it. */
-  cancelled?(claim: Claim, tx: Transaction): Promise<void>;
+  /** Prepares the result. Throws an `ApiError`, which the caller gets, or `Interrupted`. */
+  run(job: Job<N>, platform: Platform): Promise<Prepared<N>>;
+  /** Records a failure where users see it, in the transaction that records it. Not called for cancellations. */
+  onFailure?(claim: Claim<N>, failure: OperationFailure, tx: Transaction): Promise<void>;
+  /** Cleans up after a cancelled attempt, in the transaction that records the cancellation. */
+  onCancel?(claim: Claim<N>, tx: Transaction): Promise<void>;
 }
 
-export type Handlers = Partial<Record<OperationName, Handler>>;
+export type Handlers = { [N in OperationName]?: Handler<N> };
 
-/** Thrown by a handler, or given to it as a reason to stop, when it was interrupted by no fault of the work: it starts again where `takeover` allows. */
+/**
+ * Thrown by a handler, or set as the abort reason of its signal, when something other than the operation itself
+ * interrupted it. The operation is retried where `takeover` allows.
+ */
 export class Interrupted extends Error {}
 
-/** How often work is begun at most: work that ends its worker each time must not do so for ever. */
+/** Limit that ends the retries of an operation whose worker dies each time. */
 export const MAX_ATTEMPTS = 3;
 
-/** The failure of work whose worker died and that does not start again. */
-export const DIED: OperationFailure = {
+/** The failure of an operation whose worker died and that is not retried. */
+export const WORKER_DIED: OperationFailure = {
   statusCode: 500,
   code: 'INTERNAL',
-  message: 'The process that did the work ended before it was done',
+  message: 'The worker process ended before the operation was done',
 };

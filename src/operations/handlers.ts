@@ -5,7 +5,7 @@ import type { Handlers } from './handler.ts';
 import type { LoaderPlace } from './load-job.ts';
 import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 
-/** Every long operation and who carries it out. The address among `loaders` is the migrator's: locks are held there. */
+/** Returns the handlers of all queued operations. `loaders.databaseUrl` is the migrator's: locks are taken there. */
 export const handlers = (loaders: LoaderPlace): Handlers => ({
   'dataset.refresh': datasetRefresh(loaders),
   'dataset.benchmark': datasetBenchmark(loaders),

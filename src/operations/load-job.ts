@@ -4,16 +4,19 @@ import type { Generation, GenerationId, LoadPlan } from '../core/dataset-index.t
 import type { OperationFailure } from '../core/operations.ts';
 import type { BoundQuery } from '../core/row-source.ts';
 
-/** What every load of a process has in common. */
+/** What all loads of a process have in common. */
 export interface LoaderPlace {
-  /** Where the loader holds the lock of its generation. */
+  /** Database in which the loader locks its generation. */
   databaseUrl: string;
   index: IndexPlace;
 }
 
-/** One load: rows of a query become a generation. It holds secrets, so it travels over the IPC channel only, never as an argument or in the environment. */
+/**
+ * One load: rows of a query become a generation. It contains secrets, so it is sent over the IPC channel only, never as
+ * an argument or in the environment.
+ */
 export interface LoadJob extends LoaderPlace {
-  /** The database that no datasource may be. */
+  /** The service's own database, which no datasource may use. */
   ownDatabase: DatabaseIdentity | null;
   generationId: GenerationId;
   /** `file` is the path of an uploaded source's file. */
@@ -22,14 +25,14 @@ export interface LoadJob extends LoaderPlace {
   plan: Omit<LoadPlan, 'progress' | 'signal'>;
 }
 
-/** What the parent says. After `published` the loader prepares what searches need and ends by itself; after `done` it ends. */
+/** Messages to the loader. After `published` it prepares the search words and exits; after `done` it exits at once. */
 export type ToLoader =
   | { kind: 'load'; job: LoadJob }
   | { kind: 'abort' }
   | { kind: 'published'; generation: Generation }
   | { kind: 'done' };
 
-/** What the loader says. `interrupted` is no fault of the work. */
+/** Messages from the loader: `failed` for an error that the caller gets, `broken` for a bug, `interrupted` to retry. */
 export type FromLoader =
   | { kind: 'progress'; rows: number }
   | { kind: 'loaded'; generation: Generation }

@@ -6,67 +6,73 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
-/** Milliseconds in which a loader stops its source and itself before it is killed. */
+/** Time for a loader to stop its source and itself before it is killed. */
 const LOADER_KILL_AFTER_MS = 5_000;
 
-/** The loader as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
+/** Path of the loader: compiled beside the compiled parent, or the source, which Node runs by type stripping. */
 const LOADER = fileURLToPath(new URL(`./loader${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
 /** A load in a process of its own. */
 export interface LoadProcess {
-  /** The finished generation, not yet visible; its lock is held until `release`. Rejects with what went wrong. */
+  /** The finished generation, locked until `release`. Rejects with the error of the load. */
   generation: Promise<Generation>;
-  /** Lets the process go, when the generation is published or given up: a published one it still makes ready for searches, for which nobody waits. Never throws. */
+  /**
+   * Ends the process. A published generation is first prepared for searches; the returned promise does not wait for
+   * that. Never throws.
+   */
   release(published?: Generation): Promise<void>;
 }
 
-/** Starts a load. Aborting the signal stops it down to the statement in the source. */
+/** Starts a load. Aborting the signal stops it, including the statement in the source. */
 export function startLoad(job: LoadJob, signal: AbortSignal, progress: (rows: number) => void): LoadProcess {
-  const child = fork(LOADER, {
-    // Of a group of its own: Ctrl-C reaches the parent, which decides.
-    detached: true,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: ['--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
-    env: { ...childEnvironment(), UV_THREADPOOL_SIZE: '8' },
-  });
-  const say = (message: ToLoader) => {
+  const child = forkLoader();
+  const send = (message: ToLoader) => {
     if (child.connected) child.send(message, () => {});
   };
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve());
   });
-  let killer: NodeJS.Timeout | undefined;
-  const soon = () => {
-    killer ??= setTimeout(() => child.kill('SIGKILL'), LOADER_KILL_AFTER_MS);
+  let killTimer: NodeJS.Timeout | undefined;
+  const scheduleKill = () => {
+    killTimer ??= setTimeout(() => child.kill('SIGKILL'), LOADER_KILL_AFTER_MS);
   };
   const abort = () => {
-    say({ kind: 'abort' });
-    soon();
+    send({ kind: 'abort' });
+    scheduleKill();
   };
   signal.addEventListener('abort', abort);
   void exited.then(() => {
-    clearTimeout(killer);
+    clearTimeout(killTimer);
     signal.removeEventListener('abort', abort);
   });
 
-  const generation = answerOf(child, progress).catch((error: unknown) => {
+  const generation = receiveGeneration(child, progress).catch((error: unknown) => {
     throw signal.aborted ? signal.reason : error;
   });
   if (signal.aborted) abort();
-  else say({ kind: 'load', job });
+  else send({ kind: 'load', job });
   return {
     generation,
     async release(published) {
-      if (published) return say({ kind: 'published', generation: published });
-      say({ kind: 'done' });
-      soon();
+      if (published) return send({ kind: 'published', generation: published });
+      send({ kind: 'done' });
+      scheduleKill();
       await exited;
     },
   };
 }
 
-/** Waits for what the loader comes to, as the error it means where it is one. A loader that ends without a word was interrupted. */
-function answerOf(child: ChildProcess, progress: (rows: number) => void): Promise<Generation> {
+const forkLoader = (): ChildProcess =>
+  fork(LOADER, {
+    // In its own process group, so that Ctrl-C reaches only the parent, which then decides.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: ['--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
+    env: { ...childEnvironment(), UV_THREADPOOL_SIZE: '8' },
+  });
+
+/** Waits for the loader's generation. Rejects with its error, or with `Interrupted` when it exits without one. */
+function receiveGeneration(child: ChildProcess, progress: (rows: number) => void): Promise<Generation> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromLoader) => {
       if (message.kind === 'progress') progress(message.rows);
@@ -76,7 +82,7 @@ function answerOf(child: ChildProcess, progress: (rows: number) => void): Promis
       if (message.kind === 'broken') reject(new Error(`The loader failed: ${message.message}`));
       if (message.kind === 'interrupted') reject(new Interrupted(message.why));
     });
-    child.once('error', (error) => reject(new Interrupted('The loader could not be started', { cause: error })));
-    child.once('exit', (code, signal) => reject(new Interrupted(`The loader ended by ${signal ?? `status ${code}`}`)));
+    child.once('error', (error) => reject(new Interrupted('Could not start the loader', { cause: error })));
+    child.once('exit', (code, signal) => reject(new Interrupted(`The loader exited: ${signal ?? `status ${code}`}`)));
   });
 }

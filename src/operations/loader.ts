@@ -1,6 +1,7 @@
 /**
- * The loader: a process of its own that reads one query's rows into one generation (architecture, "Refresh"). It is plain Node without decorators, so that
- * it runs from the sources as well. It ends when its parent's channel closes, and holds the lock of its generation until then.
+ * The loader: a process of its own that loads the rows of one query into one generation. It locks the generation and
+ * exits when its parent's channel closes. It uses no decorators, so Node also runs it from the sources. See
+ * docs/architecture.md#refresh.
  */
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -16,16 +17,19 @@ import type { Segment, SourceConnection } from '../core/row-source.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
 const stop = new AbortController();
-const interrupted = (why: string) => () => stop.abort(new Interruption(why));
+const interrupt = (why: string): void => stop.abort(new Interruption(why));
 
 class Interruption extends Error {}
 
-/** At once: `process.exit` would wait for DuckDB's threads, which may wait for this one to split words. What is half made is known by its name, and swept. */
-const end = (): void => {
+/**
+ * Kills this process. `process.exit` would wait for DuckDB's threads, which may wait for this one to split words. The
+ * janitor recognizes unfinished files by their names and drops them.
+ */
+const exitNow = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };
 
-const tell = (message: FromLoader): void => {
+const send = (message: FromLoader): void => {
   process.send?.(message);
 };
 
@@ -34,14 +38,14 @@ let place: IndexPlace;
 async function load(job: LoadJob): Promise<Generation> {
   place = job.index;
   const lock = await lockGeneration(job);
-  lock.on('error', interrupted('The connection that holds the lock was lost'));
+  lock.on('error', () => interrupt('The connection that holds the lock was lost'));
   const index = await openIndex(place);
   const source = createDrivers({ ownDatabase: job.ownDatabase })
     .driverOf(job.source.type)
     .connect(job.source.config, job.source.secrets, job.source.file);
   try {
     const columns = await source.describe(job.query, stop.signal);
-    const plan = { ...job.plan, signal: stop.signal, progress: (rows: number) => tell({ kind: 'progress', rows }) };
+    const plan = { ...job.plan, signal: stop.signal, progress: (rows: number) => send({ kind: 'progress', rows }) };
     return await index.load(job.generationId, columns, segments(job, source), plan);
   } finally {
     await source.close();
@@ -49,22 +53,22 @@ async function load(job: LoadJob): Promise<Generation> {
   }
 }
 
-/** The words of `q`, before somebody asks for them and has to wait. Whatever goes wrong, the first `q` makes them. */
+/** Prepares the search words of a generation and exits. After an error the first search with `q` prepares them. */
 async function prepareWords(generation: Generation): Promise<void> {
   await openIndex(place, '128MB')
     .then((index) => index.prepareWords(generation, stop.signal))
     .catch(() => {});
-  end();
+  exitNow();
 }
 
-/** Segments lie in the generation's own folder, which the index makes first; whatever becomes of them, they go with it. */
+/** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
 async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator<Segment> {
   const dir = loadingFolder(place.dir, job.generationId);
   await mkdir(dir, { recursive: true });
   yield* source.segments(job.query, dir, stop.signal);
 }
 
-/** While this connection lives the janitor spares the generation, and the file it is made of. */
+/** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */
 async function lockGeneration(job: LoadJob): Promise<pg.Client> {
   try {
     const client = await holdGeneration(job.databaseUrl, job.generationId, 'dws loader');
@@ -72,13 +76,11 @@ async function lockGeneration(job: LoadJob): Promise<pg.Client> {
       await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
     return client;
   } catch (error) {
-    throw new Interruption(
-      `The generation could not be locked: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Interruption(`Could not lock the generation: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function failure(error: unknown): FromLoader {
+function failureMessage(error: unknown): FromLoader {
   const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
   if (reason instanceof ApiError)
@@ -86,15 +88,15 @@ function failure(error: unknown): FromLoader {
   return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
 }
 
-process.on('disconnect', end);
-process.on('SIGTERM', interrupted('The loader was told to end'));
+process.on('disconnect', exitNow);
+process.on('SIGTERM', () => interrupt('The loader received SIGTERM'));
 process.on('message', (message: ToLoader) => {
-  if (message.kind === 'abort') interrupted('The load was stopped')();
-  if (message.kind === 'done') end();
+  if (message.kind === 'abort') interrupt('The load was aborted');
+  if (message.kind === 'done') exitNow();
   if (message.kind === 'published') void prepareWords(message.generation);
   if (message.kind === 'load')
     load(message.job).then(
-      (generation) => tell({ kind: 'loaded', generation }),
-      (error: unknown) => tell(failure(error)),
+      (generation) => send({ kind: 'loaded', generation }),
+      (error: unknown) => send(failureMessage(error)),
     );
 });

@@ -2,31 +2,30 @@ import { setTimeout } from 'node:timers/promises';
 import { MailRefused, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { withoutSecrets } from '../services/resource/mail.ts';
+import { maskResetLinks } from '../services/resource/mail.ts';
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 export interface DeliveryOptions {
-  /** Between looks at what is due again. Mails that were just written are told of at once. */
+  /** Pause between two searches for due mails. New mails are sent at once. */
   interval: number;
-  /** What one attempt may take. */
-  longest: number;
-  /** How long after its beginning an attempt counts as dead. Greater than `longest`. */
-  silence: number;
-  /** How long a shutdown waits for the attempts under way before it breaks them off. */
-  patience: number;
-  /** Pauses between the attempts; after the last one the mail has failed. */
-  pauses: readonly number[];
+  /** Limit of one attempt. */
+  attemptTimeout: number;
+  /** Age from which an attempt without an outcome counts as dead. Greater than `attemptTimeout`. */
+  claimTimeout: number;
+  /** Time for which a shutdown waits for running attempts before it aborts them. */
+  shutdownTimeout: number;
+  /** Pauses between the attempts. A mail has failed after one attempt more than there are pauses. */
+  retryDelays: readonly number[];
 }
 
-/** Mails sent at once by one process. */
-const AT_ONCE = 4;
-/** Characters of an error that are kept. */
+/** Number of mails that one process sends at once. */
+const MAX_SENDERS = 4;
 const MAX_ERROR_CHARACTERS = 500;
 
-const DIED = 'The process that sent it ended before it was done; whether it arrived is not known';
-const EXPIRED = 'It could not be sent before it was out of date';
+const SENDER_DIED = 'The sending process ended unexpectedly. It is unknown whether the mail arrived';
+const EXPIRED = 'The mail expired before it could be sent';
 
-interface Due extends Record<string, unknown> {
+interface DueMail extends Record<string, unknown> {
   id: string;
   to: string;
   subject: string;
@@ -35,7 +34,7 @@ interface Due extends Record<string, unknown> {
   attempts: number;
 }
 
-/** Sends what is in the outbox, of all tenants; several processes share the work. */
+/** Starts to send the mails in the outbox, of all tenants. Several processes share the work. */
 export function startMailDelivery(
   platform: Platform,
   mailer: Mailer,
@@ -43,102 +42,137 @@ export function startMailDelivery(
 ): { stop(): Promise<void> } {
   const { log, notifications } = platform;
   const senders = new Set<Promise<void>>();
-  const breaking = new AbortController();
-  let stopping = false;
-  let rung = false;
+  const aborter = new AbortController();
+  let isStopping = false;
+  let isWoken = false;
 
-  /** Sends one mail after the other until none is due. While there is work, another sender is started beside it. */
-  const sendDue = async (): Promise<void> => {
+  /** Sends one mail after the other until none is due. While there are mails, it starts another sender. */
+  const sendDueMails = async (): Promise<void> => {
     do {
-      rung = false;
-      for (let mail = await claim(platform); mail; mail = stopping ? undefined : await claim(platform)) {
-        wake();
-        await attempt(platform, mailer, mail, options, breaking.signal);
+      isWoken = false;
+      for (
+        let mail = await claimDueMail(platform);
+        mail;
+        mail = isStopping ? undefined : await claimDueMail(platform)
+      ) {
+        wakeSender();
+        await sendMail(platform, mailer, mail, options, aborter.signal);
       }
-    } while (rung && !stopping);
+    } while (isWoken && !isStopping);
   };
-  const wake = (): void => {
-    rung = true;
-    if (stopping || senders.size >= AT_ONCE) return;
-    const running = sendDue()
-      .catch((error: unknown) => log.warn({ err: error }, 'The outbox could not be worked on'))
-      .finally(() => senders.delete(running));
-    senders.add(running);
+  const wakeSender = (): void => {
+    isWoken = true;
+    if (isStopping || senders.size >= MAX_SENDERS) return;
+    const sender = sendDueMails()
+      .catch((error: unknown) => log.warn({ err: error }, 'Could not send the mails of the outbox'))
+      .finally(() => senders.delete(sender));
+    senders.add(sender);
   };
 
-  const off = [notifications.on(CHANNELS.mail, wake), notifications.onResync(wake)];
+  const unsubscribes = [notifications.on(CHANNELS.mail, wakeSender), notifications.onResync(wakeSender)];
   const timer = setInterval(
     () =>
-      void giveUp(platform, options.silence).then(wake, (error: unknown) =>
-        log.warn({ err: error }, 'The outbox could not be looked through'),
+      void failOverdueMails(platform, options.claimTimeout).then(wakeSender, (error: unknown) =>
+        log.warn({ err: error }, 'Could not check the outbox for overdue mails'),
       ),
     options.interval,
   );
-  wake();
+  wakeSender();
   return {
     async stop() {
-      stopping = true;
+      isStopping = true;
       clearInterval(timer);
-      for (const stopListening of off) stopListening();
-      await Promise.race([Promise.all(senders), setTimeout(options.patience, undefined, { ref: false })]);
-      breaking.abort(new Error('The worker shuts down'));
+      for (const unsubscribe of unsubscribes) unsubscribe();
+      await Promise.race([Promise.all(senders), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
+      aborter.abort(new Error('The worker shuts down'));
       await Promise.all(senders);
     },
   };
 }
 
-/** Takes the mail that is due for longest. From here on it is this process's alone. */
-async function claim({ system }: Platform): Promise<Due | undefined> {
-  const [mail] = await system.query<Due>({
+/** Claims the mail that has been due for longest, so that no other process sends it. */
+async function claimDueMail({ system }: Platform): Promise<DueMail | undefined> {
+  const [mail] = await system.query<DueMail>({
     name: 'mail_claim',
-    text: `update dws.mail set claimed_at = now(), attempts = attempts + 1, version = version + 1, updated_at = now()
-      where id = (select id from dws.mail where status = 'queued' and claimed_at is null and next_attempt_at <= now() and (expires_at is null or expires_at > now())
-        order by next_attempt_at, id limit 1 for update skip locked)
+    text: `update dws.mail
+      set claimed_at = now(), attempts = attempts + 1, version = version + 1, updated_at = now()
+      where id = (
+        select id from dws.mail
+        where status = 'queued' and claimed_at is null and next_attempt_at <= now()
+          and (expires_at is null or expires_at > now())
+        order by next_attempt_at, id
+        limit 1
+        for update skip locked
+      )
       returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts`,
   });
   return mail;
 }
 
-/** One attempt, from the claim to its record. Neither the address nor the words of the mail go to the log. */
-async function attempt(
+/** Sends a claimed mail and records the outcome. Neither the address nor the text is logged. */
+async function sendMail(
   platform: Platform,
   mailer: Mailer,
-  mail: Due,
-  { longest, pauses }: DeliveryOptions,
-  breaking: AbortSignal,
+  mail: DueMail,
+  { attemptTimeout, retryDelays }: DeliveryOptions,
+  abortSignal: AbortSignal,
 ): Promise<void> {
   const { id, to, subject, sealedText, sealedHtml, attempts } = mail;
-  const { secrets, system, log } = platform;
+  const { secrets, log } = platform;
   try {
     await mailer.send(
       { id, to, subject, text: secrets.open(sealedText), html: sealedHtml && secrets.open(sealedHtml) },
-      AbortSignal.any([breaking, AbortSignal.timeout(longest)]),
+      AbortSignal.any([abortSignal, AbortSignal.timeout(attemptTimeout)]),
     );
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const pause = error instanceof MailRefused ? undefined : pauses[attempts - 1];
-    log.warn({ mail: id, attempts, code, again: pause !== undefined }, 'A mail could not be sent');
-    // Servers quote what they dislike, and that may be the link.
-    const reason = withoutSecrets(message).slice(0, MAX_ERROR_CHARACTERS);
-    await system.query({
-      text: `update dws.mail set status = $2, error = $3, claimed_at = null, next_attempt_at = now() + $4 * interval '1 ms', version = version + 1, updated_at = now() where id = $1 and status = 'queued'`,
-      values: [id, pause === undefined ? 'failed' : 'queued', reason, pause ?? 0],
-    });
-    return;
+    const retryDelay = error instanceof MailRefused ? undefined : retryDelays[attempts - 1];
+    log.warn({ mail: id, attempts, code, again: retryDelay !== undefined }, 'Could not send a mail');
+    return recordFailedAttempt(platform, id, message, retryDelay);
   }
-  await system.query({
-    text: `update dws.mail set status = 'sent', error = null, claimed_at = null, sent_at = now(), version = version + 1, updated_at = now() where id = $1 and status = 'queued'`,
-    values: [id],
-  });
-  log.info({ mail: id, attempts }, 'A mail was sent');
+  await recordSent(platform, id);
+  log.info({ mail: id, attempts }, 'Sent a mail');
 }
 
-/** Records as failed what a process that died was sending (contract 6: it is not sent twice), and what is out of date. */
-async function giveUp({ system }: Platform, silence: number): Promise<void> {
+async function recordSent({ system }: Platform, id: string): Promise<void> {
   await system.query({
-    name: 'mail_give_up',
-    text: `update dws.mail set status = 'failed', error = case when claimed_at is null then $2 else $3 end, claimed_at = null, version = version + 1, updated_at = now()
-      where status = 'queued' and (claimed_at < now() - $1 * interval '1 ms' or (claimed_at is null and expires_at <= now()))`,
-    values: [silence, EXPIRED, DIED],
+    text: `update dws.mail
+      set status = 'sent', error = null, claimed_at = null, sent_at = now(), version = version + 1, updated_at = now()
+      where id = $1 and status = 'queued'`,
+    values: [id],
+  });
+}
+
+/** Queues the mail again after `retryDelay` milliseconds. Without a delay it has failed. */
+async function recordFailedAttempt(
+  { system }: Platform,
+  id: string,
+  message: string,
+  retryDelay: number | undefined,
+): Promise<void> {
+  // A mail server may quote the text in its error, and so a secret link.
+  const reason = maskResetLinks(message).slice(0, MAX_ERROR_CHARACTERS);
+  await system.query({
+    text: `update dws.mail
+      set status = $2, error = $3, claimed_at = null, next_attempt_at = now() + $4 * interval '1 ms',
+        version = version + 1, updated_at = now()
+      where id = $1 and status = 'queued'`,
+    values: [id, retryDelay === undefined ? 'failed' : 'queued', reason, retryDelay ?? 0],
+  });
+}
+
+/**
+ * Records mails as failed that have expired, and those whose sender died. The latter may have arrived, so they are not
+ * sent again. See docs/contract.md#mail.
+ */
+async function failOverdueMails({ system }: Platform, claimTimeout: number): Promise<void> {
+  await system.query({
+    name: 'mail_fail_overdue',
+    text: `update dws.mail
+      set status = 'failed', error = case when claimed_at is null then $2 else $3 end, claimed_at = null,
+        version = version + 1, updated_at = now()
+      where status = 'queued'
+        and (claimed_at < now() - $1 * interval '1 ms' or (claimed_at is null and expires_at <= now()))`,
+    values: [claimTimeout, EXPIRED, SENDER_DIED],
   });
 }

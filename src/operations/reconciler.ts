@@ -1,62 +1,65 @@
 import type { Platform } from '../core/platform.ts';
-import { sweepCredentials } from '../services/identity/credential-cleanup.ts';
-import { abandoned } from '../services/operation/operation-repository.ts';
+import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
+import { findAbandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
-import { sweepFiles, sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
-import { restart } from './record-outcome.ts';
+import { sweepFiles, sweepGenerations, sweepMail, sweepRecords, type SweepOptions } from './janitor.ts';
+import { retryOrFail } from './record-outcome.ts';
 
-/** Any number will do, as long as every process takes the same. */
+/** Key of an advisory lock, the same in every process. */
 const RECONCILER_LOCK = 4_711_002;
 
 /** Times in milliseconds. */
-export interface ReconcilerOptions {
+export interface ReconcilerOptions extends SweepOptions {
+  /** Pause between two passes. */
   interval: number;
-  /** How long a heartbeat may be silent before its worker counts as dead, and a waiting operation before it is queued again. */
-  silence: number;
-  /** How long records of finished operations stay. */
+  /** Time without a heartbeat after which a worker counts as dead, and after which a queued operation is sent again. */
+  heartbeatTimeout: number;
+  /** Time for which records of finished operations stay. */
   retention: number;
-  /** How long replaced generations stay for cursors and exports. */
-  replacedAge: number;
-  /** Generations younger than this are never taken for orphans. */
-  orphanAge: number;
-  /** Files younger than this may be on their way to a row. */
+  /** Files younger than this stay without a row, as an upload may still insert it. */
   fileAge: number;
 }
 
-export interface Reconciler {
+interface Reconciler {
   stop(): Promise<void>;
 }
 
-/** Looks after the operations whose worker died, after old records and mails, and after what index and folder hold for nobody: every `interval`, in one process at a time. */
+/**
+ * Recovers operations whose worker died and deletes old records, mails, generations and files, every `interval`. Of
+ * several processes one does so at a time. See docs/contract.md#takeover.
+ */
 export function startReconciler(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Reconciler {
-  let passing: Promise<void> = Promise.resolve();
-  let busy = false;
+  let pass: Promise<void> = Promise.resolve();
+  let isBusy = false;
   const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    passing = reconcile(platform, handlers, options)
-      .catch((error) => platform.log.warn({ err: error }, 'The reconciler met an error'))
+    if (isBusy) return;
+    isBusy = true;
+    pass = reconcile(platform, handlers, options)
+      .catch((error) => platform.log.warn({ err: error }, 'A pass of the reconciler failed'))
       .finally(() => {
-        busy = false;
+        isBusy = false;
       });
   }, options.interval);
   return {
     async stop() {
       clearInterval(timer);
-      await passing;
+      await pass;
     },
   };
 }
 
-/** One pass. What is staged lies on each worker's own machine, so each looks after generations; the rest is one process's at a time. */
+/**
+ * Does one pass. Staged files are on each worker's own machine, so every worker sweeps its generations; one process at
+ * a time does the rest.
+ */
 export async function reconcile(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Promise<void> {
   await platform.system.transaction(async (query) => {
-    const [lock] = await query<{ mine: boolean }>({
-      text: `select pg_try_advisory_xact_lock($1) as mine`,
+    const [lock] = await query<{ isLocked: boolean }>({
+      text: `select pg_try_advisory_xact_lock($1) as "isLocked"`,
       values: [RECONCILER_LOCK],
     });
-    if (!lock?.mine) return;
-    await revive(platform, handlers, options);
+    if (!lock?.isLocked) return;
+    await recoverAbandoned(platform, handlers, options);
     await query({
       text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`,
       values: [options.retention],
@@ -64,20 +67,22 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepMail(query);
     await sweepRecords(query);
     await sweepFiles(platform, options.fileAge);
-    await sweepCredentials(platform.system);
+    await deleteExpiredCredentials(platform.system);
   });
   await sweepGenerations(platform, options);
 }
 
-async function revive(platform: Platform, handlers: Handlers, { silence }: ReconcilerOptions): Promise<void> {
-  const { running, queued } = await abandoned(platform, silence);
+async function recoverAbandoned(
+  platform: Platform,
+  handlers: Handlers,
+  { heartbeatTimeout }: ReconcilerOptions,
+): Promise<void> {
+  const { running, queued } = await findAbandoned(platform, heartbeatTimeout);
   for (const claim of running) {
-    platform.log.warn(
-      { operation: claim.operation, id: claim.workId, attempt: claim.attempt },
-      'The worker of an operation fell silent',
-    );
-    await restart(platform, handlers, claim).catch((error) =>
-      platform.log.error({ err: error, id: claim.workId }, 'An abandoned operation could not be settled'),
+    const { operation, workId: id, attempt } = claim;
+    platform.log.warn({ operation, id, attempt }, 'The worker of an operation sends no heartbeat');
+    await retryOrFail(platform, handlers, claim).catch((error) =>
+      platform.log.error({ err: error, id }, 'Could not recover an abandoned operation'),
     );
   }
   for (const work of queued) await platform.database.transaction(work.tenantId, (tx) => platform.queue.send(work, tx));

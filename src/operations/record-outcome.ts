@@ -1,4 +1,5 @@
 import { cancelled } from '../core/errors.ts';
+import type { OperationName } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import {
   failureOf,
@@ -8,30 +9,34 @@ import {
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
-import { DIED, MAX_ATTEMPTS, type Handlers } from './handler.ts';
+import { MAX_ATTEMPTS, WORKER_DIED, type Handlers } from './handler.ts';
 
 const CANCELLED = { status: 'cancelled', error: failureOf(cancelled()) } as const;
 
-/** Records a failure or a cancellation of this attempt; does nothing when the work is another's. What its caller cancelled is cancelled, whatever else went wrong. */
-export async function record(
+/**
+ * Records the failure or cancellation of an attempt. Does nothing when another attempt has taken over. A cancelled
+ * operation is recorded as cancelled even if it also failed.
+ */
+export async function recordOutcome<N extends OperationName>(
   platform: Platform,
   handlers: Handlers,
-  claim: Claim,
+  claim: Claim<N>,
   outcome: Exclude<Outcome, { status: 'succeeded' }>,
 ): Promise<void> {
+  const handler = handlers[claim.operation];
   await platform.database.transaction(claim.tenantId, async (tx) => {
-    const standing = await lockLease(tx, claim);
-    if (standing === 'lost') return;
-    const ended = standing === 'cancelled' ? CANCELLED : outcome;
-    if (ended.status === 'failed') await handlers[claim.operation]?.failed?.(claim, ended.error, tx);
-    else await handlers[claim.operation]?.cancelled?.(claim, tx);
-    await finish(platform, tx, claim, ended);
+    const leaseState = await lockLease(tx, claim);
+    if (leaseState === 'lost') return;
+    const recorded = leaseState === 'cancelled' ? CANCELLED : outcome;
+    if (recorded.status === 'failed') await handler?.onFailure?.(claim, recorded.error, tx);
+    else await handler?.onCancel?.(claim, tx);
+    await finish(platform, tx, claim, recorded);
   });
 }
 
-/** What becomes of work that nobody does any more: begun again where that is allowed, otherwise recorded failed. */
-export async function restart(platform: Platform, handlers: Handlers, claim: Claim): Promise<void> {
-  const again = handlers[claim.operation]?.takeover && claim.attempt < MAX_ATTEMPTS;
-  if (again && (await requeue(platform, claim)) !== 'cancelled') return;
-  await record(platform, handlers, claim, { status: 'failed', error: DIED });
+/** Queues an operation without a worker again where its handler allows it, else records it as failed. */
+export async function retryOrFail(platform: Platform, handlers: Handlers, claim: Claim): Promise<void> {
+  const canRetry = handlers[claim.operation]?.takeover && claim.attempt < MAX_ATTEMPTS;
+  if (canRetry && (await requeue(platform, claim)) !== 'cancelled') return;
+  await recordOutcome(platform, handlers, claim, { status: 'failed', error: WORKER_DIED });
 }

@@ -2,7 +2,7 @@ import type { Generation, GenerationId } from '../core/dataset-index.ts';
 import { forbidden, notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { LEVEL, levelAllows } from '../core/permissions.ts';
-import type { Transaction } from '../core/platform.ts';
+import type { Platform, Transaction } from '../core/platform.ts';
 import { dependantsOf, impactOn } from '../services/dataset/refresh-impact.ts';
 import {
   baseOf,
@@ -10,8 +10,6 @@ import {
   keep,
   take,
   type PreviewBase,
-  type PromoteRefreshInput,
-  type RefreshPreviewInput,
   type RefreshPreviewResult,
 } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
@@ -23,47 +21,48 @@ import type { Handler } from './handler.ts';
 import { dropOrphan } from './janitor.ts';
 import type { LoaderPlace } from './load-job.ts';
 
-/** Rehearses a refresh: loads its rows, keeps them where no reader sees them, and says what publishing them would change. */
-export const datasetPreview = (place: LoaderPlace): Handler => ({
+/** Loads the rows of a refresh into a generation that no reader sees, and reports what publishing it would change. */
+export const datasetPreview = (place: LoaderPlace): Handler<'dataset.preview'> => ({
   takeover: true,
   async run(job, platform) {
-    const input = job.input as unknown as RefreshPreviewInput;
-    const base = await baseOf((statement) => platform.database.query(job.tenantId, statement), job.tenantId, input);
+    const { input, tenantId } = job;
+    const base = await baseOf((statement) => platform.database.query(tenantId, statement), tenantId, input);
     const { generation, load } = await loadRows(place, platform, job, input);
     let former: GenerationId | null = null;
     return {
       async publish(tx) {
-        const kept = await keepPreview(tx, job, generation, base, platform.config.TENANT_QUOTA_BYTES);
-        former = kept.former;
-        return kept.result;
+        const saved = await savePreview(tx, job, generation, base, platform.config.TENANT_QUOTA_BYTES);
+        former = saved.former;
+        return saved.result;
       },
       async release() {
         await load.release();
-        // Whether a row names them is asked once more: the commit may have failed. What stays is the janitor's.
-        for (const id of [generation.id, ...(former ? [former] : [])]) {
-          await dropOrphan(platform, id).catch((error: unknown) =>
-            platform.log.warn({ err: error, generation: id }, 'The generation of a preview could not be dropped'),
-          );
-        }
+        // Drops only what no row names, as the commit may have failed. What stays is dropped by the janitor.
+        for (const id of [generation.id, ...(former ? [former] : [])]) await tryDropOrphan(platform, id);
       },
     };
   },
 });
 
-/** Publishes the rows of a rehearsed refresh as if they had just been loaded. */
-export const datasetPromoteRefresh: Handler = {
+const tryDropOrphan = (platform: Platform, id: GenerationId): Promise<void> =>
+  dropOrphan(platform, id).catch((error: unknown) =>
+    platform.log.warn({ err: error, generation: id }, 'Could not drop the generation of a refresh preview'),
+  );
+
+/** Publishes the rows of a refresh preview as if they had just been loaded. */
+export const datasetPromoteRefresh: Handler<'dataset.promoteRefresh'> = {
   takeover: true,
   async run(job, platform) {
-    const { previewId } = job.input as unknown as PromoteRefreshInput;
     return {
       async publish(tx) {
-        return publishRefresh(tx, job, await take(tx, job.tenantId, job.resourceId, previewId), platform.config);
+        const generation = await take(tx, job.tenantId, job.resourceId, job.input.previewId);
+        return publishRefresh(tx, job, generation, platform.config);
       },
     };
   },
 };
 
-interface Before extends Record<string, unknown> {
+interface PreviewedDataset extends Record<string, unknown> {
   id: string;
   ownerId: string;
   parentId: string | null;
@@ -71,16 +70,23 @@ interface Before extends Record<string, unknown> {
   records: number;
 }
 
-/** Keeps the generation and compares it with what the dataset is now. The caller's rights are asked for once more, since they may be others by now. */
-async function keepPreview(
+/**
+ * Saves the generation as the dataset's preview and compares it with the dataset as it is now. Checks the caller's
+ * access again, which may have changed since the request. Throws NOT_FOUND, FORBIDDEN, and PAYLOAD_TOO_LARGE above the
+ * quota.
+ */
+async function savePreview(
   tx: Transaction,
   { tenantId, userId, resourceId }: Claim,
   generation: Generation,
   base: PreviewBase,
   quota: number,
 ): Promise<{ result: RefreshPreviewResult; former: GenerationId | null }> {
-  const [before] = await tx.query<Before>({
-    text: `select id, owner_id as "ownerId", parent_id as "parentId", fields, records from dws.dataset where tenant_id = $1 and id = $2 for update`,
+  const [before] = await tx.query<PreviewedDataset>({
+    text: `select id, owner_id as "ownerId", parent_id as "parentId", fields, records
+      from dws.dataset
+      where tenant_id = $1 and id = $2
+      for update`,
     values: [tenantId, resourceId],
   });
   const viewer = await findGrantee(tx, tenantId, `user:${userId}`);

@@ -2,38 +2,39 @@ import { setTimeout } from 'node:timers/promises';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { isConnectionLoss } from '../core/connection-loss.ts';
 import { cancelled, ApiError } from '../core/errors.ts';
-import type { QueuedWork } from '../core/operations.ts';
+import type { OperationName, QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { acquireLease, type Lease } from '../services/operation/operation-lease.ts';
 import {
-  claim as claimWork,
+  claimWork,
   failureOf,
   finish,
   lockLease,
   Superseded,
   type Claim,
 } from '../services/operation/operation-repository.ts';
-import { Interrupted, type Handlers, type Prepared } from './handler.ts';
-import { record, restart } from './record-outcome.ts';
+import { Interrupted, type Handlers, type Job, type Prepared } from './handler.ts';
+import { recordOutcome, retryOrFail } from './record-outcome.ts';
 
-/** How often, and after how many milliseconds again, the end of work is recorded while Postgres is away. */
-const TRIES = 60;
-const TRY_EVERY = 500;
+/** Attempts to record an outcome while Postgres is unavailable, and the pause between them. */
+const MAX_RECORD_TRIES = 60;
+const RECORD_RETRY_MS = 500;
 
 /** Times in milliseconds. */
 export interface RunnerOptions {
+  /** Pause between two heartbeats. */
   heartbeat: number;
-  /** How long a shutdown waits for what runs before it hands it back. */
-  patience: number;
+  /** Time for which a shutdown waits for running operations before it requeues them. */
+  shutdownTimeout: number;
 }
 
-/** Does long operations in this process. */
-export interface Runner {
-  /** Stops taking work, waits for what runs, hands back what does not end in time. */
+/** Runs queued operations in this process. */
+interface Runner {
+  /** Claims no more work, waits for running operations, and requeues those that do not end in time. */
   stop(): Promise<void>;
 }
 
-/** Takes work from the queue: at most `WORKER_CONCURRENCY` at once, at most half of it for one tenant. */
+/** Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, at most half of it for one tenant. */
 export async function startRunner(
   platform: Platform,
   queue: PgBossQueue,
@@ -41,77 +42,90 @@ export async function startRunner(
   options: RunnerOptions,
 ): Promise<Runner> {
   const running = new Map<Promise<void>, Lease>();
-  let stopping = false;
+  let isStopping = false;
 
-  const work = async (queued: QueuedWork) => {
-    if (stopping) return platform.database.transaction(queued.tenantId, (tx) => queue.send(queued, tx));
-    const claim = await claimWork(platform, queued);
+  const runQueued = async (work: QueuedWork) => {
+    if (isStopping) return platform.database.transaction(work.tenantId, (tx) => queue.send(work, tx));
+    const claim = await claimWork(platform, work);
     if (!claim) return;
-    const held = acquireLease(platform, claim, options.heartbeat);
-    const done = carryOut(platform, handlers, claim, held, () => stopping).finally(() => running.delete(done));
-    running.set(done, held);
-    await done;
+    const lease = acquireLease(platform, claim, options.heartbeat);
+    const attempt = runAttempt(platform, handlers, claim, lease, () => isStopping).finally(() =>
+      running.delete(attempt),
+    );
+    running.set(attempt, lease);
+    await attempt;
   };
 
   const concurrency = platform.config.WORKER_CONCURRENCY;
-  // Work that could not even be begun waits on; the reconciler queues it again.
-  const attend = (queued: QueuedWork) =>
-    work(queued).catch((error: unknown) =>
-      platform.log.warn({ err: error, id: queued.workId }, 'An operation could not be begun'),
-    );
-  await queue.work(attend, { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) });
+  await queue.consume(
+    // Work that could not be claimed stays queued; the reconciler sends it again.
+    (work) =>
+      runQueued(work).catch((error: unknown) =>
+        platform.log.warn({ err: error, id: work.workId }, 'Could not claim a queued operation'),
+      ),
+    { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) },
+  );
 
   return {
     async stop() {
-      stopping = true;
-      queue.stopWork();
-      await Promise.race([Promise.all(running.keys()), setTimeout(options.patience, undefined, { ref: false })]);
-      for (const held of running.values()) held.abort(new Interrupted('The worker shuts down'));
+      isStopping = true;
+      queue.stopConsuming();
+      await Promise.race([Promise.all(running.keys()), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
+      for (const lease of running.values()) lease.abort(new Interrupted('The worker shuts down'));
       await Promise.all(running.keys());
     },
   };
 }
 
-/** One attempt, from its claim to its record. It never throws: what cannot be recorded now is found by the reconciler. */
-async function carryOut(
+/** Runs one attempt and records its outcome. Never throws: the reconciler finds what could not be recorded. */
+async function runAttempt(
   platform: Platform,
   handlers: Handlers,
   claim: Claim,
-  held: Lease,
+  lease: Lease,
   isStopping: () => boolean,
 ): Promise<void> {
   const log = platform.log.child({ operation: claim.operation, id: claim.workId, attempt: claim.attempt });
   let prepared: Prepared | undefined;
   try {
-    const handler = handlers[claim.operation];
-    if (!handler) throw new Error(`No handler is registered for ${claim.operation}`);
-    prepared = await handler.run({ ...claim, signal: held.signal, progress: held.progress }, platform);
-    await held.release();
+    prepared = await runHandler(handlers, { ...claim, signal: lease.signal, progress: lease.progress }, platform);
+    await lease.release();
     await publish(platform, claim, prepared);
     log.info({ duration: Date.now() - claim.startedAt.getTime() }, 'An operation succeeded');
   } catch (error) {
-    await held.release();
-    const reason = held.signal.aborted ? held.signal.reason : error;
-    await whenBack(endOf(platform, handlers, claim, reason, log), isStopping).catch((failure) =>
-      log.error({ err: failure }, 'The end of an operation could not be recorded'),
+    await lease.release();
+    const reason = lease.signal.aborted ? lease.signal.reason : error;
+    const record = chooseRecord(platform, handlers, claim, reason, log);
+    await retryWhileUnavailable(record, isStopping).catch((failure) =>
+      log.error({ err: failure }, 'Could not record the outcome of an operation'),
     );
   } finally {
     await prepared?.release?.();
   }
 }
 
-/** Publishes and records the success in one transaction, if the attempt is still the current one. */
+async function runHandler<N extends OperationName>(
+  handlers: Handlers,
+  job: Job<N>,
+  platform: Platform,
+): Promise<Prepared<N>> {
+  const handler = handlers[job.operation];
+  if (!handler) throw new Error(`No handler is registered for ${job.operation}`);
+  return handler.run(job, platform);
+}
+
+/** Publishes the result and records the success in one transaction. Throws unless the attempt is the current one. */
 async function publish(platform: Platform, claim: Claim, prepared: Prepared): Promise<void> {
   await platform.database.transaction(claim.tenantId, async (tx) => {
-    const standing = await lockLease(tx, claim);
-    if (standing === 'lost') throw new Superseded();
-    if (standing === 'cancelled') throw cancelled();
+    const leaseState = await lockLease(tx, claim);
+    if (leaseState === 'lost') throw new Superseded();
+    if (leaseState === 'cancelled') throw cancelled();
     await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx) });
   });
 }
 
-/** How an attempt that did not succeed is recorded. The log is told at once. */
-function endOf(
+/** Logs why an attempt did not succeed and returns the function that records it. */
+function chooseRecord(
   platform: Platform,
   handlers: Handlers,
   claim: Claim,
@@ -119,31 +133,34 @@ function endOf(
   log: Platform['log'],
 ): () => Promise<void> {
   if (reason instanceof Superseded) {
-    log.warn('An operation was taken over by another attempt');
+    log.warn('Another attempt took over an operation');
     return async () => {};
   }
   if (reason instanceof ApiError && reason.code === 'CANCELLED')
-    return () => record(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
-  if (reason instanceof Interrupted || isOurDatabaseAway(reason)) {
+    return () => recordOutcome(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
+  if (reason instanceof Interrupted || isOwnDatabaseUnavailable(reason)) {
     log.warn({ err: reason }, 'An operation was interrupted');
-    return () => restart(platform, handlers, claim);
+    return () => retryOrFail(platform, handlers, claim);
   }
   if (reason instanceof ApiError) log.info({ code: reason.code }, 'An operation failed');
   else log.error({ err: reason }, 'An operation failed');
-  return () => record(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
+  return () => recordOutcome(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
 }
 
-/** Records when Postgres answers. One that restarts is soon back, and whoever waits for the work need not wait for the reconciler; a shutdown leaves it to that. */
-async function whenBack(recordEnd: () => Promise<void>, isStopping: () => boolean): Promise<void> {
-  for (let tried = 1; ; tried++) {
+/**
+ * Tries again while Postgres is unavailable. A restart of Postgres is short, so waiting callers get the outcome sooner
+ * than from the reconciler. A shutdown does not wait.
+ */
+async function retryWhileUnavailable(record: () => Promise<void>, isStopping: () => boolean): Promise<void> {
+  for (let tries = 1; ; tries++) {
     try {
-      return await recordEnd();
+      return await record();
     } catch (error) {
-      if (!isOurDatabaseAway(error) || isStopping() || tried === TRIES) throw error;
-      await setTimeout(TRY_EVERY);
+      if (!isOwnDatabaseUnavailable(error) || isStopping() || tries === MAX_RECORD_TRIES) throw error;
+      await setTimeout(RECORD_RETRY_MS);
     }
   }
 }
 
-const isOurDatabaseAway = (error: unknown): boolean =>
+const isOwnDatabaseUnavailable = (error: unknown): boolean =>
   isConnectionLoss(error) || (error instanceof ApiError && error.status === 503 && isConnectionLoss(error.cause));

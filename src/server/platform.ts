@@ -5,16 +5,17 @@ import { SystemPool } from '../adapters/database/system.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
 import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
-import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
+import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
-import { secretBox } from '../adapters/secrets/secret-box.ts';
+import { createSecretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderPlace } from '../operations/load-job.ts';
-import { checkKeyRing, installationId } from '../services/identity/bootstrap.ts';
-import { useMetadata } from '../services/resource/model-registry.ts';
+import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
+import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
 
 /** The platform of one process, and how to let go of it. */
@@ -36,7 +37,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
   try {
     const system = new SystemPool(url);
     closers.push(() => system.close());
-    const secrets = secretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
+    const secrets = createSecretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
     await checkKeyRing(system, secrets);
 
     const notifications = new Listener(url, Object.values(CHANNELS));
@@ -44,10 +45,10 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     await notifications.start();
     const database = await openTenantDatabase(url, 12);
     closers.push(() => database.close());
-    useMetadata(database.orm);
-    const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
+    registerModels(database.orm);
+    const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
-    const place = indexPlace(config, await installationId(system));
+    const place = indexPlace(config, await loadInstallationId(system));
     const index = await openIndex(place);
     closers.push(() => index.close());
 
@@ -80,8 +81,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
 /** Which database is our own, so that no datasource may name it. Without an answer the guard cannot tell, and whoever runs the service should know. */
 async function ownIdentity(system: SystemDatabase, log: Logger): Promise<DatabaseIdentity | null> {
   try {
-    const [own] = await system.query<DatabaseIdentity & Record<string, unknown>>({ text: DATABASE_IDENTITY_SQL });
-    return own ?? null;
+    return await readOwnDatabase(system);
   } catch (error) {
     log.warn(
       { err: error },

@@ -1,4 +1,4 @@
-import { smtpMailer } from '../adapters/mail/smtp-mailer.ts';
+import { createSmtpMailer } from '../adapters/mail/smtp-mailer.ts';
 import type { Platform } from '../core/platform.ts';
 import { handlers } from '../operations/handlers.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
@@ -16,10 +16,10 @@ export async function startWorker({
   loaders,
 }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
   const known = handlers(loaders);
-  const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, patience: 20 * SECOND });
+  const runner = await startRunner(platform, queue, known, { heartbeat: 5 * SECOND, shutdownTimeout: 20 * SECOND });
   const reconciler = startReconciler(platform, known, {
     interval: 10 * SECOND,
-    silence: 20 * SECOND,
+    heartbeatTimeout: 20 * SECOND,
     retention: 7 * 24 * 60 * MINUTE,
     replacedAge: 10 * MINUTE,
     orphanAge: 10 * MINUTE,
@@ -39,12 +39,12 @@ function deliver(platform: Platform): { stop(): Promise<void> } | undefined {
   const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
   if (!url) return undefined;
   const host = new URL(platform.publicUrl).hostname;
-  const mailer = smtpMailer({ url, from: from ?? `no-reply@${host}`, host });
+  const mailer = createSmtpMailer({ url, from: from ?? `no-reply@${host}`, host });
   return startMailDelivery(platform, mailer, {
     interval: 5 * SECOND,
-    longest: 50 * SECOND,
-    silence: MINUTE,
-    patience: 15 * SECOND,
-    pauses: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
+    attemptTimeout: 50 * SECOND,
+    claimTimeout: MINUTE,
+    shutdownTimeout: 15 * SECOND,
+    retryDelays: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
   });
 }

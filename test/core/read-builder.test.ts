@@ -1,10 +1,10 @@
 import { buildSchema, execute, parse, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/core/errors.ts';
-import { limitOf, startOf } from '../../src/core/read/list-arguments.ts';
-import { lookAhead, type Info } from '../../src/core/read/look-ahead.ts';
+import { checkLimit, checkStart } from '../../src/core/read/list-arguments.ts';
+import { lookAhead, type SelectionInfo } from '../../src/core/read/look-ahead.ts';
 import { toMany, toOne, type Model } from '../../src/core/read/model.ts';
-import { selectionOfPaths, type Selection } from '../../src/core/read/selection.ts';
+import { selectPaths, type Selection } from '../../src/core/read/selection.ts';
 import {
   childrenStatement,
   countStatement,
@@ -28,11 +28,11 @@ const schema = buildSchema(`
 const text = (column: string) => ({ column, type: 'text', nullable: false }) as const;
 const uuid = (column: string) => ({ column, type: 'uuid', nullable: false }) as const;
 const basics = {
-  tenant: 'tenant_id',
+  tenantColumn: 'tenant_id',
   required: {},
-  text: ['name'],
+  searchedFields: ['name'],
   sortable: { name: 'r."name"' },
-  order: 'name',
+  defaultSort: 'name',
   filters: {},
   relations: {},
 };
@@ -40,19 +40,19 @@ const basics = {
 const person: Model = {
   ...basics,
   name: 'Person',
-  what: 'person',
+  label: 'person',
   table: '"t"."person"',
   columns: { id: uuid('id'), name: text('name') },
-  key: { field: 'name', foldCase: true },
+  key: { field: 'name', ignoreCase: true },
   relations: { jobs: toMany(() => job, 'owner_id', 'name') },
 };
 const job: Model = {
   ...basics,
   name: 'Job',
-  what: 'job',
+  label: 'job',
   table: '"t"."job"',
-  key: { field: 'name', foldCase: false },
-  text: ['name', 'data'],
+  key: { field: 'name', ignoreCase: false },
+  searchedFields: ['name', 'data'],
   columns: {
     id: uuid('id'),
     name: text('name'),
@@ -81,12 +81,12 @@ const job: Model = {
 const step: Model = {
   ...basics,
   name: 'Step',
-  what: 'step',
+  label: 'step',
   table: '"t"."step"',
   columns: { id: uuid('id'), title: text('title'), position: { column: 'position', type: 'integer', nullable: false } },
   sortable: { title: 'r."title"' },
-  order: 'title',
-  text: ['title'],
+  defaultSort: 'title',
+  searchedFields: ['title'],
   relations: { job: toOne(() => job, 'job_id') },
   accessFilter: ({ superuser, userId }) => (superuser ? null : { sql: 'author_id = ?', params: [userId] }),
 };
@@ -109,7 +109,7 @@ const viewer = (more: Partial<Viewer> = {}): Viewer => ({
 const root = viewer({ superuser: true });
 
 /** The `info` that the resolver of the first root field gets. */
-function infoOf(source: string, variableValues = {}): Info {
+function infoOf(source: string, variableValues = {}): SelectionInfo {
   let info: GraphQLResolveInfo | undefined;
   void execute({
     schema,
@@ -156,7 +156,7 @@ describe('look-ahead', () => {
   });
 
   test('reads what lies below a page and says what else the page selects', () => {
-    const { selection, around } = lookAhead(
+    const { selection, pageFields: around } = lookAhead(
       infoOf('{ jobs { total __typename ...P } } fragment P on JobPage { items { name } items { data } }'),
       job,
       'items',
@@ -190,11 +190,11 @@ describe('look-ahead', () => {
     expect(lookAhead(infoOf('{ job { name data } }'), job).selection).toBe(
       lookAhead(infoOf('{ a: job { data other: name name } }'), job).selection,
     );
-    expect(selectionOfPaths(job, ['name', 'data'])).toBe(lookAhead(infoOf('{ job { name data } }'), job).selection);
+    expect(selectPaths(job, ['name', 'data'])).toBe(lookAhead(infoOf('{ job { name data } }'), job).selection);
   });
 
   test('a need that the model does not have is a mistake of ours', () => {
-    expect(() => selectionOfPaths(job, ['nonsense'])).toThrow('Job has neither a column nor a relation "nonsense"');
+    expect(() => selectPaths(job, ['nonsense'])).toThrow('Job has neither a column nor a relation "nonsense"');
   });
 });
 
@@ -202,7 +202,7 @@ describe('statements', () => {
   const list = { args: {}, limit: 30, start: 0 };
 
   test('a page picks its rows under tenant and rights, in a total order', () => {
-    const { text, values } = pageStatement(selectionOfPaths(job, ['name']), viewer(), list, false);
+    const { text, values } = pageStatement(selectPaths(job, ['name']), viewer(), list, false);
     expect(text).toBe(
       'select p."id" as "id", p."name" as "name", p."version" as "version" from (select * from "t"."job" r where r."tenant_id" = $1 and (owner_id = any($2)) order by r."name", r.id limit 30) p order by p."name", p.id',
     );
@@ -210,29 +210,27 @@ describe('statements', () => {
   });
 
   test('a computed column is computed for the rows of the page only, and cannot be compared with', () => {
-    const { text } = pageStatement(selectionOfPaths(job, ['stepCount']), root, list, false);
+    const { text } = pageStatement(selectPaths(job, ['stepCount']), root, list, false);
     expect(text).toBe(
       'select p."id" as "id", (select count(*)::int from t.step s where s.job_id = p.id) as "stepCount", p."version" as "version" from (select * from "t"."job" r where r."tenant_id" = $1 order by r."name", r.id limit 30) p order by p."name", p.id',
     );
     expect(
-      oneStatement(selectionOfPaths(step, ['job.stepCount']), root, '01900000-0000-7000-8000-000000000000').text,
+      oneStatement(selectPaths(step, ['job.stepCount']), root, '01900000-0000-7000-8000-000000000000').text,
     ).toContain(
       '(select p."id" as "id", (select count(*)::int from t.step s where s.job_id = p.id) as "stepCount" from (select * from "t"."job" r',
     );
-    expect(() => oneStatement(selectionOfPaths(job, []), root, { stepCount: 1 })).toThrow(
-      'Job has no column "stepCount"',
-    );
+    expect(() => oneStatement(selectPaths(job, []), root, { stepCount: 1 })).toThrow('Job has no column "stepCount"');
   });
 
   test('the total obeys the same conditions in the same statement', () => {
-    const { text } = pageStatement(selectionOfPaths(job, []), viewer(), { ...list, args: { q: 'x' } }, true);
+    const { text } = pageStatement(selectPaths(job, []), viewer(), { ...list, args: { q: 'x' } }, true);
     expect(text).toContain(
       '(select count(*)::int from "t"."job" r where r."tenant_id" = $1 and (owner_id = any($2)) and (r."name" ilike $3 or r."data" ilike $4)) as "@total"',
     );
   });
 
   test('what lies below has its own tenant and rights, one place for each value', () => {
-    const { text, values } = oneStatement(selectionOfPaths(job, ['owner.name', 'steps.job.name']), viewer(), 'nightly');
+    const { text, values } = oneStatement(selectPaths(job, ['owner.name', 'steps.job.name']), viewer(), 'nightly');
     expect(text).toContain(
       'left join lateral (select p."id" as "id", p."name" as "name" from (select * from "t"."person" r where r."tenant_id" = $1 and (r.id = p."owner_id")) p) _0 on true',
     );
@@ -246,14 +244,14 @@ describe('statements', () => {
   });
 
   test('who may read all has a statement without rights', () => {
-    expect(manyStatement(selectionOfPaths(job, ['steps']), root, ['a', 'b'])).toMatchObject({
+    expect(manyStatement(selectPaths(job, ['steps']), root, ['a', 'b'])).toMatchObject({
       text: expect.not.stringMatching(/owner_id = any|author_id/) as string,
       values: ['t1', ['a', 'b']],
     });
   });
 
   test('a row is found by id, key and natural id of the own tenant', () => {
-    const one = (model: Model, key: string) => oneStatement(selectionOfPaths(model, []), root, key);
+    const one = (model: Model, key: string) => oneStatement(selectPaths(model, []), root, key);
     const id = '0190a0a0-0000-7000-8000-000000000001';
     expect(one(job, id)).toMatchObject({ text: expect.stringContaining('(r.id = $2)') as string, values: ['t1', id] });
     expect(one(job, 'nightly').values).toEqual(['t1', 'nightly']);
@@ -266,7 +264,7 @@ describe('statements', () => {
 
   test('values that a uuid column cannot hold match nothing', () => {
     const where = (ownerId: string | null | string[]) =>
-      pageStatement(selectionOfPaths(job, []), root, { ...list, where: { ownerId } }, false);
+      pageStatement(selectPaths(job, []), root, { ...list, where: { ownerId } }, false);
     expect(where('nonsense')).toMatchObject({ text: expect.stringContaining('and (false)') as string, values: ['t1'] });
     expect(where(null).text).toContain('(r."owner_id" is null)');
     expect(where(['nonsense', '0190a0a0-0000-7000-8000-000000000001']).values).toEqual([
@@ -276,7 +274,7 @@ describe('statements', () => {
   });
 
   test('a search takes its text literally', () => {
-    expect(pageStatement(selectionOfPaths(job, []), root, { ...list, args: { q: '50%_\\' } }, false).values).toEqual([
+    expect(pageStatement(selectPaths(job, []), root, { ...list, args: { q: '50%_\\' } }, false).values).toEqual([
       't1',
       '%50\\%\\_\\\\%',
       '%50\\%\\_\\\\%',
@@ -285,7 +283,7 @@ describe('statements', () => {
 
   test('limits are literals, starts are values', () => {
     const { text, values } = pageStatement(
-      selectionOfPaths(job, []),
+      selectPaths(job, []),
       root,
       { args: { sort: '-createdAt,name' }, limit: 5, start: 10 },
       false,
@@ -297,7 +295,7 @@ describe('statements', () => {
   });
 
   test('timestamps come as ISO text, also below', () => {
-    expect(oneStatement(selectionOfPaths(job, ['createdAt']), root, 'x').text).toContain(
+    expect(oneStatement(selectPaths(job, ['createdAt']), root, 'x').text).toContain(
       `to_char(p."created_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`,
     );
   });
@@ -306,7 +304,7 @@ describe('statements', () => {
     const { text, values } = childrenStatement(
       job,
       'steps',
-      selectionOfPaths(step, ['title']),
+      selectPaths(step, ['title']),
       viewer(),
       ['a', 'b'],
       { args: {}, limit: 3, start: 2 },
@@ -328,12 +326,7 @@ describe('statements', () => {
 
 describe('kept texts', () => {
   const page = (who: Viewer, args = {}) =>
-    pageStatement(
-      selectionOfPaths(job, ['name', 'owner.name', 'steps.title']),
-      who,
-      { args, limit: 7, start: 0 },
-      true,
-    );
+    pageStatement(selectPaths(job, ['name', 'owner.name', 'steps.title']), who, { args, limit: 7, start: 0 }, true);
 
   test('a statement is named from its second use on, the same for every viewer with the same rules', () => {
     expect(page(viewer()).name).toBeUndefined();
@@ -362,17 +355,19 @@ describe('kept texts', () => {
 
 describe('arguments', () => {
   test('limits and starts out of bounds are refused', () => {
-    expect([limitOf(undefined, 30), limitOf(null, 30), limitOf(1, 30), limitOf(1000, 30)]).toEqual([30, 30, 1, 1000]);
+    expect([checkLimit(undefined, 30), checkLimit(null, 30), checkLimit(1, 30), checkLimit(1000, 30)]).toEqual([
+      30, 30, 1, 1000,
+    ]);
     for (const limit of [0, -1, 1001, 1.5, NaN])
-      expect(refusal(() => limitOf(limit, 30))).toBe('400 limit must be a whole number from 1 to 1000');
-    expect([startOf(null), startOf(0), startOf(7)]).toEqual([0, 0, 7]);
+      expect(refusal(() => checkLimit(limit, 30))).toBe('400 limit must be a whole number from 1 to 1000');
+    expect([checkStart(null), checkStart(0), checkStart(7)]).toEqual([0, 0, 7]);
     for (const start of [-1, 0.5, 2 ** 31])
-      expect(refusal(() => startOf(start))).toBe('400 start must be a whole number from 0');
+      expect(refusal(() => checkStart(start))).toBe('400 start must be a whole number from 0');
   });
 
   test('an unknown sort is named', () => {
     const sorted = (sort: string) =>
-      refusal(() => pageStatement(selectionOfPaths(job, []), root, { args: { sort }, limit: 30, start: 0 }, false));
+      refusal(() => pageStatement(selectPaths(job, []), root, { args: { sort }, limit: 30, start: 0 }, false));
     expect(sorted('name,-createdAt')).toBe('accepted');
     expect(sorted('name,secret')).toBe('400 Cannot sort by "secret"; known are name, createdAt');
     expect(sorted('ownerId')).toContain('Cannot sort by "ownerId"');

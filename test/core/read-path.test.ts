@@ -21,8 +21,8 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TenantRow } from '../../entities/tenant-row.ts';
 import { TenantPool } from '../../src/adapters/database/database.ts';
-import { modelOf } from '../../src/adapters/database/model-of.ts';
-import { createReader } from '../../src/adapters/database/read.ts';
+import { createModel } from '../../src/adapters/database/entity-model.ts';
+import { RowReader } from '../../src/adapters/database/row-reader.ts';
 import type { Statement } from '../../src/core/database.ts';
 import { Requires, toMany, type Model } from '../../src/core/read/model.ts';
 import type { EntityType, Reader } from '../../src/core/read/reader.ts';
@@ -175,7 +175,7 @@ const models = new Map<EntityType, Model>();
 const statements: Statement[] = [];
 
 const readerOf = (viewer: Viewer): Reader =>
-  createReader(
+  new RowReader(
     (statement) => {
       statements.push(statement);
       return pool.query(viewer.tenantId, statement);
@@ -226,7 +226,7 @@ beforeAll(async () => {
   const modelFor = (kind: EntityType) => models.get(kind)!;
   models.set(
     Author,
-    modelOf(
+    createModel(
       orm.getMetadata().get(Author),
       { relations: { bookPage: toMany(() => modelFor(Book), 'author_id', '-title') } },
       modelFor,
@@ -234,12 +234,12 @@ beforeAll(async () => {
   );
   models.set(
     Book,
-    modelOf(
+    createModel(
       orm.getMetadata().get(Book),
       {
-        text: ['title'],
+        searchedFields: ['title'],
         sortable: ['title', 'pages'],
-        order: 'title',
+        defaultSort: 'title',
         accessFilter: ({ superuser, principals }) =>
           superuser ? null : { sql: 'owner_id = any(?)', params: [principals] },
       },

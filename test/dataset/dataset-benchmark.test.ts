@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test as plain, vi } from 'vitest';
+import type { DatasetBenchmarkInput } from '../../src/core/operations.ts';
 import { benchmarkStatistics, type BenchmarkRun } from '../../src/core/statistics.ts';
-import type { DatasetBenchmarkInput } from '../../src/services/dataset/dataset-benchmark.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operated } from '../operation/fixture.ts';
@@ -411,7 +411,7 @@ operated('a benchmark whose worker dies is recorded failed and does not start ag
     operations.start(ann, tx, {
       operation: 'dataset.benchmark',
       resource: { kind: 'dataset', id: dataset.id },
-      input: { ...input },
+      input,
     }),
   );
   await eventually(async () => (await dataset.running()).length > 0);

@@ -141,7 +141,7 @@ test('two promotions of one snapshot make one dataset of it', async ({ world }) 
   const ends = await Promise.allSettled(asked.map(({ id }) => wait(ann, id)));
   expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
-    reason: { status: 409, message: 'It is no snapshot any more' },
+    reason: { status: 409, message: 'The dataset is no longer a snapshot' },
   });
   expect(await made(world)).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { handlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
-import type { RefreshPreviewInput, RefreshPreviewResult } from '../../src/services/dataset/refresh-preview.ts';
+import type { RefreshPreviewResult } from '../../src/services/dataset/refresh-preview.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operated, type World } from '../operation/fixture.ts';
@@ -822,7 +822,7 @@ describe('workers that are killed', () => {
             syncFields: true,
             updateTypeMapping: true,
             disableRefreshInterval: true,
-          } satisfies RefreshPreviewInput,
+          },
         }),
       );
     return { ann, dataset, preview };

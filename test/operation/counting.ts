@@ -1,39 +1,59 @@
 import { setTimeout } from 'node:timers/promises';
 import { badInput } from '../../src/core/errors.ts';
 import { newId } from '../../src/core/id.ts';
-import type { Handler } from '../../src/operations/handler.ts';
+import type { Handler, Handlers } from '../../src/operations/handler.ts';
+import { insertGeneration } from '../../src/services/dataset/generation.ts';
 
-/** What the counting operation is asked to do. */
-export interface Counting {
-  /** Counts this far, */
+/** Input of the counting operation. */
+export interface CountingInput {
+  /** Last number. */
   until?: number;
-  /** waiting so many milliseconds at each number; */
+  /** Pause at each number, in milliseconds. */
   every?: number;
-  /** then fails, as a caller's fault or as ours. */
-  fail?: 'fault' | 'bug';
-  /** Counts on although it was told to stop. */
-  deaf?: boolean;
+  /** Fails after the last number, with an error of the caller or with a bug. */
+  fail?: 'callerError' | 'bug';
+  /** Whether it ignores its signal. */
+  ignoreSignal?: boolean;
 }
 
-/** An operation that counts. Its publication is a generation row with the attempt as its number of records. */
-export const counting = (takeover = true): Handler => ({
+/** Result of the counting operation. */
+interface CountingResult {
+  pid: number;
+  attempt: number;
+}
+
+declare module '../../src/core/operations.ts' {
+  interface OperationInputs {
+    'test.count': CountingInput;
+  }
+}
+
+declare module '../../src/operations/operation-results.ts' {
+  interface OperationResults {
+    'test.count': CountingResult;
+  }
+}
+
+/** An operation that counts. It publishes a generation whose number of records is the attempt. */
+const counting = (takeover: boolean): Handler<'test.count'> => ({
   takeover,
   async run(job) {
-    const { until = 0, every = 0, fail, deaf = false } = job.input as Counting;
+    const { until = 0, every = 0, fail, ignoreSignal = false } = job.input;
     for (let n = 1; n <= until; n++) {
       job.progress({ current: n, total: until, message: `Number ${n}` });
-      if (every > 0) await setTimeout(every, undefined, deaf ? {} : { signal: job.signal });
+      if (every > 0) await setTimeout(every, undefined, ignoreSignal ? {} : { signal: job.signal });
     }
-    if (fail === 'fault') throw badInput('The number is odd');
+    if (fail === 'callerError') throw badInput('The number is odd');
     if (fail === 'bug') throw new Error('The password is hunter2');
     return {
       async publish(tx) {
-        await tx.query({
-          text: `insert into dws.generation (id, tenant_id, dataset_id, fields, records, size) values ($1, $2, $3, '[]', $4, 0)`,
-          values: [newId(), job.tenantId, job.resourceId, job.attempt],
-        });
+        const generation = { id: newId(), fields: [], records: job.attempt, size: 0, warnings: [] };
+        await insertGeneration(tx, job.tenantId, job.resourceId, generation);
         return { pid: process.pid, attempt: job.attempt };
       },
     };
   },
 });
+
+/** Handlers of a worker that only counts. */
+export const countingHandlers = ({ takeover = true } = {}): Handlers => ({ 'test.count': counting(takeover) });

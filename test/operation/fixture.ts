@@ -10,57 +10,57 @@ import type { Handlers } from '../../src/operations/handler.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { createDatabase } from '../support/postgres.ts';
-import type { Counting } from './counting.ts';
+import type { CountingInput } from './counting.ts';
 import { openTestPlatform, startQuickWorker, type TestPlatform } from './platform.ts';
 import { startWorkerProcess, type WorkerProcess } from './processes.ts';
 import type { WorkerOrders } from './worker-process.ts';
 
-/** A database of the test's own, the platform of its process, workers beside it or in it, and callers. */
+/** A database of the test's own with an open platform, workers and callers. */
 export interface World extends TestPlatform {
   url: string;
   dataDir: string;
-  /** A worker in another process. */
-  worker(what?: WorkerOrders['what']): Promise<WorkerProcess>;
-  /** A worker in this process. */
+  /** Starts a worker in another process. */
+  worker(handlers?: WorkerOrders['handlers']): Promise<WorkerProcess>;
+  /** Starts a worker in this process. */
   here(handlers: Handlers): Promise<void>;
-  /** Somebody who calls; of the tenant of the first caller unless told otherwise. */
+  /** Creates a caller, by default in the tenant of the first caller. */
   caller(tenantId?: string): Promise<Context>;
 }
 
-async function openWorld(): Promise<{ world: World; end(): Promise<void> }> {
+async function openWorld(): Promise<{ world: World; close(): Promise<void> }> {
   const { url, drop } = await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'dws-operations-'));
-  const opened = await openTestPlatform(url, dataDir);
-  const ends: (() => Promise<void>)[] = [];
+  const testPlatform = await openTestPlatform(url, dataDir);
+  const closers: (() => Promise<void>)[] = [];
   const tenants = new Set<string>();
   const world: World = {
-    ...opened,
+    ...testPlatform,
     url,
     dataDir,
-    async worker(what = 'counting') {
-      const started = await startWorkerProcess({ url, dataDir, what });
-      ends.push(() => started.kill('SIGKILL'));
-      return started;
+    async worker(handlersName = 'counting') {
+      const worker = await startWorkerProcess({ url, dataDir, handlers: handlersName });
+      closers.push(() => worker.kill('SIGKILL'));
+      return worker;
     },
     async here(handlers) {
-      const started = await startQuickWorker(opened, handlers);
-      ends.push(() => started.stop());
+      const worker = await startQuickWorker(testPlatform, handlers);
+      closers.push(() => worker.stop());
     },
     async caller(tenantId = [...tenants][0] ?? newId()) {
       if (!tenants.has(tenantId))
-        await opened.platform.system.query({
+        await testPlatform.platform.system.query({
           text: `insert into dws.tenant (id, slug) values ($1, $2)`,
           values: [tenantId, `t${tenants.size}`],
         });
       tenants.add(tenantId);
-      return contextOf(opened, { userId: newId(), tenantId } as Viewer);
+      return contextOf(testPlatform, { userId: newId(), tenantId } as Viewer);
     },
   };
   return {
     world,
-    async end() {
-      for (const end of ends) await end();
-      await opened.close();
+    async close() {
+      for (const closer of closers) await closer();
+      await testPlatform.close();
       await rm(dataDir, { recursive: true, force: true });
       await drop();
     },
@@ -77,51 +77,57 @@ function contextOf({ platform }: TestPlatform, viewer: Viewer): Context {
   } as unknown as Context;
 }
 
-/** A test with a world of its own. */
+/** A test with a database, platform and workers of its own. */
 export const test = base.extend<{ world: World }>({
-  // vitest reads a fixture's needs from the pattern.
   world: async ({}, use) => {
-    const { world, end } = await openWorld();
+    const { world, close } = await openWorld();
     await use(world);
-    await end();
+    await close();
   },
 });
 
-/** Starts a counting operation and commits. */
+/** Starts a counting operation in a transaction of its own. Returns its id. */
 export const count = (
   ctx: Context,
-  input: Counting = {},
-  more: Partial<operations.OperationRequest> = {},
+  input: CountingInput = {},
+  request: Partial<operations.OperationRequest<'test.count'>> = {},
 ): Promise<string> =>
   ctx.transaction((tx) =>
     operations.start(ctx, tx, {
-      operation: 'dataset.refresh',
+      operation: 'test.count',
       resource: { kind: 'dataset', id: newId() },
-      input: { ...input },
-      ...more,
+      input,
+      ...request,
     }),
   );
 
-/** Asks until the answer is one. Only what never comes takes long: the test's own time limit ends it. */
-export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
+/** Calls `read` until it returns a truthy value, and returns that. The test's own timeout limits it. */
+export async function eventually<T>(read: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
-    const answer = await ask();
-    if (answer) return answer;
+    const value = await read();
+    if (value) return value;
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });
   }
 }
 
-/** Rows of the whole database, past all tenants. */
+/** Reads or changes rows of all tenants. */
 export const rows = (world: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
   world.platform.system.query({ text, values });
 
-/** The attempts that counting operations published. */
+/** Returns the attempts that counting operations have published. */
 export const published = async (world: World): Promise<unknown[]> =>
   (await rows(world, `select records from dws.generation order by id`)).map((row) => row.records);
 
-/** Waits until the caller's operation is in a state. */
+/** Collects all values of an iterable. */
+export async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const value of values) collected.push(value);
+  return collected;
+}
+
+/** Waits until the caller's operation is in a state. Returns its record. */
 export const until = (ctx: Context, id: string, status: OperationStatus): Promise<OperationRecord> =>
   eventually(async () => {
     const record = await operations.get(ctx, id);

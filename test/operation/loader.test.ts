@@ -13,15 +13,15 @@ import type { FromLoader, LoadJob, ToLoader } from '../../src/operations/load-jo
 import { loadTexts, column, NEVER } from '../dataset-index/made.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-/** Names of files in a generation's folder that are being made. */
-const unfinished = async (dir: string, id: string): Promise<string[]> =>
+/** Returns the unfinished files in a generation's folder. */
+const unfinishedFiles = async (dir: string, id: string): Promise<string[]> =>
   (await readdir(folder(dir, id)).catch(() => [])).filter((name) => name.endsWith('.building'));
 
-async function untilWordsAreMade(dir: string, id: string): Promise<void> {
-  while ((await unfinished(dir, id)).length === 0) await sleep(5);
+async function untilWordsAreSplit(dir: string, id: string): Promise<void> {
+  while ((await unfinishedFiles(dir, id)).length === 0) await sleep(5);
 }
 
-test('a loader whose parent goes while it splits words ends, and does not run for ever', async () => {
+test('a loader exits when its parent exits, even while it splits words', async () => {
   const database = await createDatabase('template0');
   const dir = await mkdtemp(join(tmpdir(), 'dws-loader-'));
   const { hostname, port, pathname, username, password } = new URL(database.url);
@@ -49,16 +49,16 @@ test('a loader whose parent goes while it splits words ends, and does not run fo
       },
       plan: { flow: [], maxRows: 0 },
     };
-    const say = (message: ToLoader) => child.send(message);
+    const send = (message: ToLoader) => child.send(message);
     const loaded = new Promise<Generation>((resolve, reject) =>
       child.on('message', (message: FromLoader) => {
         if (message.kind === 'loaded') resolve(message.generation);
         else if (message.kind !== 'progress') reject(new Error(JSON.stringify(message)));
       }),
     );
-    say({ kind: 'load', job });
-    say({ kind: 'published', generation: await loaded });
-    await untilWordsAreMade(dir, generationId);
+    send({ kind: 'load', job });
+    send({ kind: 'published', generation: await loaded });
+    await untilWordsAreSplit(dir, generationId);
     child.disconnect();
     await once(child, 'exit');
     expect(child.signalCode).toBe('SIGKILL');
@@ -69,7 +69,7 @@ test('a loader whose parent goes while it splits words ends, and does not run fo
   }
 }, 30_000);
 
-test('closing the index ends the splitting of words, and nothing of it stays', async () => {
+test('closing the index stops the splitting of words and deletes its files', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'dws-closing-'));
   const index = openDuckdbIndex({ dir });
   try {
@@ -79,7 +79,7 @@ test('closing the index ends the splitting of words, and nothing of it stays', a
       Array.from({ length: 400_000 }, (_, n) => [`Zoë ŁÓDŹ straße ${n}`]),
     );
     const outcome = index.prepareWords(generation, NEVER).catch((error: unknown) => error);
-    await untilWordsAreMade(dir, generation.id);
+    await untilWordsAreSplit(dir, generation.id);
     await index.close();
     expect(await outcome).toMatchObject({ status: 503 });
     expect(await readdir(folder(dir, generation.id))).toEqual(['rows.duckdb']);

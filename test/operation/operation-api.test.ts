@@ -2,28 +2,23 @@ import { createClient } from 'graphql-ws';
 import { describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Viewer } from '../../src/core/viewer.ts';
-import { viewerContext } from '../../src/services/resource/viewer-context.ts';
+import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
 import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test as base } from '../support/fixture.ts';
-import { eventually } from './fixture.ts';
+import type { Service } from '../support/service.ts';
+import { collect, eventually } from './fixture.ts';
 import { GATED, makeDataset } from './refreshable.ts';
 
 const FIELDS =
-  'id progress operation resource { kind id } status percent current total unit message startedAt updatedAt finishedAt result error { statusCode code message }';
+  'id progress operation resource { kind id } status percent current total unit message startedAt updatedAt ' +
+  'finishedAt result error { statusCode code message }';
 
-/** A dataset of ann's, and a refresh of it under a name of hers. */
+/** `dataset` is a dataset of ann's, whose refreshes a test can block. */
 const test = base.extend<{ dataset: Awaited<ReturnType<typeof makeDataset>> }>({
   dataset: [
     async ({ service, ann }, use) => {
-      const [user] = await service.platform.system.query<{ tenantId: string }>({
-        text: `select tenant_id as "tenantId" from dws.app_user where id = $1`,
-        values: [ann.id],
-      });
-      const viewer = { userId: ann.id, tenantId: user!.tenantId } as Viewer;
-      const dataset = await makeDataset(
-        service,
-        viewerContext(service.platform, { signal: new AbortController().signal } as never, viewer),
-      );
+      const dataset = await makeDataset(service, await contextOf(service, ann));
       await use(dataset);
       await dataset.drop();
     },
@@ -31,16 +26,30 @@ const test = base.extend<{ dataset: Awaited<ReturnType<typeof makeDataset>> }>({
   ],
 });
 
+async function contextOf({ platform }: Pick<Service, 'platform'>, client: { id: string }) {
+  const [user] = await platform.system.query<{ tenantId: string }>({
+    text: `select tenant_id as "tenantId" from dws.app_user where id = $1`,
+    values: [client.id],
+  });
+  const viewer = { userId: client.id, tenantId: user!.tenantId } as Viewer;
+  return createViewerContext(platform, { signal: new AbortController().signal } as never, viewer);
+}
+
 interface ServerEvent {
   event: string;
   id: number;
   data: Record<string, unknown>;
 }
 
-/** All server-sent events of a stream, until it ends. */
-async function eventsOf(client: Client, path: string, headers: Record<string, string> = {}): Promise<ServerEvent[]> {
-  const { status, headers: answered, body } = await client.get(path, headers);
-  expect([status, answered.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+/** Returns all server-sent events of a stream, when it has ended. */
+async function readEvents(
+  client: Client,
+  path: string,
+  requestHeaders: Record<string, string> = {},
+): Promise<ServerEvent[]> {
+  const { status, headers, body } = await client.get(path, requestHeaders);
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   return String(body)
     .split('\n\n')
     .filter((block) => block.startsWith('event:'))
@@ -50,35 +59,31 @@ async function eventsOf(client: Client, path: string, headers: Record<string, st
     });
 }
 
-async function subscription(client: Client, id: string): Promise<Record<string, unknown>[]> {
+/** Returns all records of a `progress` subscription, when it has ended. Throws its first error. */
+async function subscribe(client: Client, id: string): Promise<Record<string, unknown>[]> {
   const socket = createClient({
     url: `${client.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     connectionParams: { authorization: client.headers.authorization },
   });
-  const told = [];
-  for await (const { data, errors } of socket.iterate({
-    query: `subscription ($id: ID!) { progress(id: $id) { status percent result error { code } } }`,
-    variables: { id },
-  })) {
-    if (errors) throw Object.assign(new Error(errors[0]!.message), errors[0]);
-    told.push((data as { progress: Record<string, unknown> }).progress);
-  }
+  const results = await collect(
+    socket.iterate<{ progress: Record<string, unknown> }>({
+      query: `subscription ($id: ID!) { progress(id: $id) { status percent result error { code } } }`,
+      variables: { id },
+    }),
+  );
   await socket.dispose();
-  return told;
+  return results.map(({ data, errors }) => {
+    if (errors) throw Object.assign(new Error(errors[0]!.message), errors[0]);
+    return data!.progress;
+  });
 }
 
 describe('the record of an operation', () => {
-  test('is the caller’s, by id and by the name they gave, in both APIs', async ({
-    ann,
-    bob,
-    stranger,
-    anonymous,
-    dataset,
-  }) => {
+  test('is found by id and by the caller’s own name, in both APIs', async ({ ann, dataset }) => {
     const id = await dataset.refresh('select 1 as id', {}, 'nightly');
-    const [finished] = (await eventsOf(ann, `/progress/${id}/events`)).slice(-1);
-    expect(finished!.data).toEqual({
+    const finished = (await readEvents(ann, `/progress/${id}/events`)).at(-1)!.data;
+    expect(finished).toEqual({
       id,
       progress: 'nightly',
       operation: 'dataset.refresh',
@@ -95,82 +100,86 @@ describe('the record of an operation', () => {
       result: expect.objectContaining({ id: dataset.id, records: 1, success: true }),
       error: null,
     });
-    for (const name of [id, 'nightly']) {
-      expect((await ann.get(`/progress/${name}`)).body).toEqual({
-        ...finished!.data,
-        _links: { self: { href: `/api/progress/${id}` } },
-      });
-      expect((await ann.data(`{ operation(id: "${name}") { ${FIELDS} } }`)).operation).toEqual({
-        ...finished!.data,
-        status: 'SUCCEEDED',
-      });
+    for (const idOrName of [id, 'nightly']) {
+      const { body } = await ann.get(`/progress/${idOrName}`);
+      expect(body).toEqual({ ...finished, _links: { self: { href: `/api/progress/${id}` } } });
+      const { operation } = await ann.data(`{ operation(id: "${idOrName}") { ${FIELDS} } }`);
+      expect(operation).toEqual({ ...finished, status: 'SUCCEEDED' });
+    }
+  });
+
+  test('is hidden from other users', async ({ ann, bob, stranger, anonymous, dataset }) => {
+    const id = await dataset.refresh('select 1 as id', {}, 'hidden');
+    await readEvents(ann, `/progress/${id}/events`);
+    for (const idOrName of [id, 'hidden']) {
       for (const other of [bob, stranger]) {
-        expect(await other.get(`/progress/${name}`)).toMatchObject({ status: 404 });
-        expect(await other.get(`/progress/${name}/events`)).toMatchObject({ status: 404 });
-        expect(await other.delete(`/progress/${name}`)).toMatchObject({ status: 404 });
-        expect(await other.gql(`{ operation(id: "${name}") { id } }`)).toMatchObject({
-          errors: [{ extensions: { code: 'NOT_FOUND' } }],
-        });
-        await expect(subscription(other, name)).rejects.toMatchObject({ extensions: { code: 'NOT_FOUND' } });
+        await expectError(other.get(`/progress/${idOrName}`), 404);
+        await expectError(other.get(`/progress/${idOrName}/events`), 404);
+        await expectError(other.delete(`/progress/${idOrName}`), 404);
+        await expectGraphqlError(other.gql(`{ operation(id: "${idOrName}") { id } }`), 'NOT_FOUND');
+        await expect(subscribe(other, idOrName)).rejects.toMatchObject({ extensions: { code: 'NOT_FOUND' } });
       }
-      expect(await anonymous.get(`/progress/${name}`)).toMatchObject({ status: 401 });
+      await expectError(anonymous.get(`/progress/${idOrName}`), 401);
     }
   });
 
   test('is listed for its caller, by resource and status', async ({ ann, bob, dataset }) => {
-    const good = await dataset.refresh('select 2 as id');
-    const bad = await dataset.refresh('select 1 / 0 as id');
-    for (const id of [good, bad]) await eventsOf(ann, `/progress/${id}/events`);
-    const ids = async (client: Client, query: string) =>
-      (await client.get(`/progress?${query}`)).body._embedded['svc:operation'].map(
-        (record: { id: string }) => record.id,
-      );
-    expect(await ids(ann, `resource=${dataset.id}&limit=2`)).toEqual([bad, good]);
-    expect((await ids(ann, `resource=${dataset.id}&status=failed`))[0]).toBe(bad);
-    expect(await ids(ann, `resource=${bad}`)).toEqual([]);
-    expect(await ids(bob, '')).toEqual([]);
-    expect(await ann.get('/progress?status=lost')).toMatchObject({ status: 400 });
+    const succeeded = await dataset.refresh('select 2 as id');
+    const failed = await dataset.refresh('select 1 / 0 as id');
+    for (const id of [succeeded, failed]) await readEvents(ann, `/progress/${id}/events`);
+    const listIds = async (client: Client, query: string): Promise<string[]> => {
+      const { body } = await client.get(`/progress?${query}`);
+      return body._embedded['svc:operation'].map((record: { id: string }) => record.id);
+    };
+    expect(await listIds(ann, `resource=${dataset.id}&limit=2`)).toEqual([failed, succeeded]);
+    expect((await listIds(ann, `resource=${dataset.id}&status=failed`))[0]).toBe(failed);
+    expect(await listIds(ann, `resource=${failed}`)).toEqual([]);
+    expect(await listIds(bob, '')).toEqual([]);
+    await expectError(ann.get('/progress?status=lost'), 400);
+
     const { operations } = await ann.data(
       `{ operations(status: FAILED, limit: 1) { total count items { id error { statusCode message } } } }`,
     );
     expect(operations).toMatchObject({
       count: 1,
-      items: [{ id: bad, error: { message: expect.stringContaining('division by zero') } }],
+      items: [{ id: failed, error: { message: expect.stringContaining('division by zero') } }],
     });
   });
 });
 
 describe('following an operation', () => {
-  test('begins with the current state, tells every change and ends, in both APIs', async ({ ann, dataset }) => {
-    const open = await dataset.closeGate();
+  test('returns the current state, every change and the final state, in both APIs', async ({ ann, dataset }) => {
+    const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED, {}, 'followed');
-    const [streamed, told] = [eventsOf(ann, '/progress/followed/events'), subscription(ann, 'followed')];
+    const streaming = readEvents(ann, '/progress/followed/events');
+    const subscribing = subscribe(ann, 'followed');
     await eventually(async () => (await dataset.running()).length > 0);
-    await open();
-    const events = await streamed;
-    expect(events.every(({ event }) => event === 'progress')).toBe(true);
-    expect(events.map((event) => event.id)).toEqual(events.map((event) => event.id).toSorted((a, b) => a - b));
-    expect(events.at(-1)!.data).toMatchObject({ id, status: 'succeeded', percent: 100, current: 5 });
-    expect((await told).at(-1)).toMatchObject({ status: 'SUCCEEDED', percent: 100, result: { records: 5 } });
+    await openGate();
 
-    const again = await eventsOf(ann, `/progress/${id}/events`, { 'last-event-id': '0' });
-    expect(again).toEqual([events.at(-1)]);
+    const events = await streaming;
+    const eventIds = events.map((event) => event.id);
+    expect(events.every(({ event }) => event === 'progress')).toBe(true);
+    expect(eventIds).toEqual(eventIds.toSorted((a, b) => a - b));
+    expect(events.at(-1)!.data).toMatchObject({ id, status: 'succeeded', percent: 100, current: 5 });
+    const records = await subscribing;
+    expect(records.at(-1)).toMatchObject({ status: 'SUCCEEDED', percent: 100, result: { records: 5 } });
+
+    const resumed = await readEvents(ann, `/progress/${id}/events`, { 'last-event-id': '0' });
+    expect(resumed).toEqual([events.at(-1)]);
   });
 
-  test('a cancelled one ends with that state; what ended cannot be cancelled', async ({ ann, dataset }) => {
-    const open = await dataset.closeGate();
+  test('ends with the state `cancelled`; a finished operation cannot be cancelled', async ({ ann, dataset }) => {
+    const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED);
     await eventually(async () => (await dataset.running()).length > 0);
-    const streamed = eventsOf(ann, `/progress/${id}/events`);
-    expect(await ann.delete(`/progress/${id}`)).toMatchObject({ status: 202, body: { id } });
-    expect((await streamed).at(-1)!.data).toMatchObject({
+    const streaming = readEvents(ann, `/progress/${id}/events`);
+    await expectBody(ann.delete(`/progress/${id}`), 202, { id });
+    expect((await streaming).at(-1)!.data).toMatchObject({
       status: 'cancelled',
       error: { statusCode: 409, code: 'CANCELLED' },
     });
-    expect(await ann.delete(`/progress/${id}`)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    expect(await ann.gql(`mutation { cancelOperation(id: "${id}") { id } }`)).toMatchObject({
-      errors: [{ extensions: { code: 'CONFLICT' } }],
-    });
-    await open();
+    await expectBody(ann.delete(`/progress/${id}`), 409, { code: 'CONFLICT' });
+    await expectGraphqlError(ann.gql(`mutation { cancelOperation(id: "${id}") { id } }`), 'CONFLICT');
+    await openGate();
   });
 });

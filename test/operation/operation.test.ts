@@ -2,33 +2,37 @@ import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Handler } from '../../src/operations/handler.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
-import { events } from '../../src/services/operation/operation-events.ts';
-import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
+import { followOperation } from '../../src/services/operation/operation-events.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
-import { counting } from './counting.ts';
-import { count, eventually, published, rows, test, until } from './fixture.ts';
+import { countingHandlers } from './counting.ts';
+import { collect, count, eventually, published, rows, test, until, type World } from './fixture.ts';
 import { QUICK } from './platform.ts';
 
-describe('starting', () => {
-  test('an operation of a transaction that is undone never was', async ({ world }) => {
-    const ann = await world.caller();
-    await expect(
-      ann.transaction(async (tx) => {
-        await operations.start(ann, tx, {
-          operation: 'dataset.refresh',
-          resource: { kind: 'dataset', id: newId() },
-          input: {},
-        });
-        throw new Error('Changed my mind');
-      }),
-    ).rejects.toThrow('Changed my mind');
+/** Counts until it is cancelled. */
+const ENDLESS = { until: 1_000_000, every: 10 };
 
-    expect(await rows(world, 'select id from dws.operation')).toEqual([]);
+const operationIds = async (world: World, where = 'true'): Promise<unknown[]> =>
+  (await rows(world, `select id from dws.operation where ${where} order by id`)).map(({ id }) => id);
+
+describe('starting', () => {
+  test('leaves nothing behind when the transaction is rolled back', async ({ world }) => {
+    const ann = await world.caller();
+    const rolledBack = ann.transaction(async (tx) => {
+      await operations.start(ann, tx, {
+        operation: 'test.count',
+        resource: { kind: 'dataset', id: newId() },
+        input: {},
+      });
+      throw new Error('Changed my mind');
+    });
+    await expect(rolledBack).rejects.toThrow('Changed my mind');
+
+    expect(await operationIds(world)).toEqual([]);
     expect(await rows(world, `select id from dws_jobs.job_common where name = 'operation'`)).toEqual([]);
   });
 
-  test('a caller’s own name for an operation is taken until it ended, and finds the latest', async ({ world }) => {
+  test('reserves the caller’s own name until the operation has ended, then finds the latest', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const first = await count(ann, {}, { progress: 42 });
     await expect(count(ann, {}, { progress: '42' })).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
@@ -46,29 +50,31 @@ describe('starting', () => {
     expect(await operations.get(ann, '42')).toMatchObject({ id: second });
   });
 
-  test('an empty name is refused and starts nothing', async ({ world }) => {
+  test('refuses an empty name and starts nothing', async ({ world }) => {
     const ann = await world.caller();
     for (const progress of ['', '  '])
       await expect(count(ann, {}, { progress })).rejects.toMatchObject({ status: 400 });
-    expect(await rows(world, 'select id from dws.operation')).toEqual([]);
+    expect(await operationIds(world)).toEqual([]);
   });
 
-  test('operations of others do not exist', async ({ world }) => {
+  test('is visible to the caller only', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const eve = await world.caller(newId());
-    const id = await count(ann, {}, { progress: 'held' });
+    const id = await count(ann, {}, { progress: 'nightly' });
     for (const other of [bob, eve]) {
-      for (const name of [id, 'held']) {
-        await expect(operations.get(other, name)).rejects.toMatchObject({ status: 404 });
-        await expect(operations.cancel(other, name)).rejects.toMatchObject({ status: 404 });
-        await expect(events(other.platform, other.viewer, name).next()).rejects.toMatchObject({ status: 404 });
+      for (const idOrAlias of [id, 'nightly']) {
+        await expect(operations.get(other, idOrAlias)).rejects.toMatchObject({ status: 404 });
+        await expect(operations.cancel(other, idOrAlias)).rejects.toMatchObject({ status: 404 });
+        await expect(followOperation(other.platform, other.viewer, idOrAlias).next()).rejects.toMatchObject({
+          status: 404,
+        });
       }
     }
   });
 });
 
 describe('waiting', () => {
-  test('the caller gets the result of work that another process did', async ({ world }) => {
+  test('returns the result of another process', async ({ world }) => {
     const ann = await world.caller();
     const worker = await world.worker();
     const record = await wait(ann, await count(ann));
@@ -81,10 +87,10 @@ describe('waiting', () => {
     expect(record.finishedAt).toBeInstanceOf(Date);
   });
 
-  test('a failure reaches the caller as it happened; ours says no more than that', async ({ world }) => {
+  test('throws the error of the operation, without the details of a bug', async ({ world }) => {
     const ann = await world.caller();
-    await world.here({ 'dataset.refresh': counting() });
-    await expect(wait(ann, await count(ann, { fail: 'fault' }))).rejects.toMatchObject({
+    await world.here(countingHandlers());
+    await expect(wait(ann, await count(ann, { fail: 'callerError' }))).rejects.toMatchObject({
       status: 400,
       code: 'BAD_USER_INPUT',
       message: 'The number is odd',
@@ -97,71 +103,70 @@ describe('waiting', () => {
     expect(await published(world)).toEqual([]);
   });
 
-  test('a caller who hangs up ends the waiting and nothing else', async ({ world }) => {
+  test('ends when the caller disconnects, and the operation continues', async ({ world }) => {
     const ann = await world.caller();
-    const hungUp = new AbortController();
+    const connection = new AbortController();
     const id = await count(ann);
-    const waiting = wait({ ...ann, request: { ...ann.request, signal: hungUp.signal } }, id);
-    hungUp.abort(new Error('gone'));
-    await expect(waiting).rejects.toThrow('gone');
-    await world.here({ 'dataset.refresh': counting() });
+    const waiting = wait({ ...ann, request: { ...ann.request, signal: connection.signal } }, id);
+    connection.abort(new Error('disconnected'));
+    await expect(waiting).rejects.toThrow('disconnected');
+
+    await world.here(countingHandlers());
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded' });
   });
 });
 
 describe('following', () => {
-  test('every state is told, from the current to the final one, whichever process works', async ({ world }) => {
+  test('yields every state from the current to the final one, whichever process works', async ({ world }) => {
     const ann = await world.caller();
     await world.worker();
-    const told: OperationRecord[] = [];
-    for await (const record of events(world.platform, ann.viewer, await count(ann, { until: 5, every: 150 })))
-      told.push(record);
+    const id = await count(ann, { until: 5, every: 150 });
+    const records = await collect(followOperation(world.platform, ann.viewer, id));
 
-    expect([...new Set(told.map((record) => record.status))]).toEqual(['queued', 'running', 'succeeded']);
-    expect(told.map((record) => record.sequence)).toEqual(
-      told.map((record) => record.sequence).toSorted((a, b) => a - b),
-    );
-    expect(told.map((record) => record.percent)).toContain(60);
-    expect(told.at(-1)).toMatchObject({ current: 5, total: 5, percent: 100, message: 'Number 5' });
+    const sequences = records.map((record) => record.sequence);
+    expect([...new Set(records.map((record) => record.status))]).toEqual(['queued', 'running', 'succeeded']);
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+    expect(records.map((record) => record.percent)).toContain(60);
+    expect(records.at(-1)).toMatchObject({ current: 5, total: 5, percent: 100, message: 'Number 5' });
   });
 
-  test('a finished operation is told once', async ({ world }) => {
+  test('yields a finished operation once', async ({ world }) => {
     const ann = await world.caller();
     const id = await count(ann);
     await operations.cancel(ann, id);
-    const told: string[] = [];
-    for await (const record of events(world.platform, ann.viewer, id)) told.push(record.status);
-    expect(told).toEqual(['cancelled']);
+    const records = await collect(followOperation(world.platform, ann.viewer, id));
+    expect(records.map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('who stops following is not followed up', async ({ world }) => {
+  test('ends at once when the follower stops', async ({ world }) => {
     const ann = await world.caller();
-    const told = events(world.platform, ann.viewer, await count(ann));
-    expect(await told.next()).toMatchObject({ done: false, value: { status: 'queued' } });
-    const pending = told.next();
-    expect(await told.return()).toEqual({ done: true, value: undefined });
+    const records = followOperation(world.platform, ann.viewer, await count(ann));
+    expect(await records.next()).toMatchObject({ done: false, value: { status: 'queued' } });
+    const pending = records.next();
+    expect(await records.return()).toEqual({ done: true, value: undefined });
     expect(await pending).toEqual({ done: true, value: undefined });
   });
 
-  test('percentages are written at most ten times a second', async ({ world }) => {
+  test('gets progress at most ten times a second', async ({ world }) => {
     const ann = await world.caller();
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     const record = await wait(ann, await count(ann, { until: 300, every: 1 }));
-    const writes = (record.finishedAt!.getTime() - record.startedAt!.getTime()) / 100;
-    // The claim, the end, and what is still untold at the end come beside the rhythm.
-    expect(record.sequence).toBeLessThanOrEqual(writes + 4);
+    const intervals = (record.finishedAt!.getTime() - record.startedAt!.getTime()) / 100;
+    // Further changes are the claim, the outcome, and the pending progress at the end.
+    expect(record.sequence).toBeLessThanOrEqual(intervals + 4);
     expect(record.current).toBe(300);
   });
 });
 
 describe('cancelling', () => {
-  test('what runs elsewhere stops, and who waited gets 409 CANCELLED', async ({ world }) => {
+  test('stops a running operation in another process, and waiting callers get 409 CANCELLED', async ({ world }) => {
     const ann = await world.caller();
     await world.worker();
-    const id = await count(ann, { until: 1_000_000, every: 10 });
+    const id = await count(ann, ENDLESS);
     const waiting = wait(ann, id).catch((error: unknown) => error);
     await until(ann, id, 'running');
     await operations.cancel(ann, id);
+
     expect(await waiting).toMatchObject({ status: 409, code: 'CANCELLED' });
     expect(await operations.get(ann, id)).toMatchObject({
       status: 'cancelled',
@@ -172,19 +177,19 @@ describe('cancelling', () => {
     await expect(operations.cancel(ann, id)).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
   });
 
-  test('what still waits in the queue ends at once and is never begun', async ({ world }) => {
+  test('ends a queued operation at once, and no worker starts it', async ({ world }) => {
     const ann = await world.caller();
     const id = await count(ann);
     expect(await operations.cancel(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    await world.here({ 'dataset.refresh': counting() });
+    await world.here(countingHandlers());
     await wait(ann, await count(ann));
     expect(await operations.get(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });
   });
 
-  test('what does not listen is not published all the same', async ({ world }) => {
+  test('prevents the publication even if the handler ignores its signal', async ({ world }) => {
     const ann = await world.caller();
-    await world.here({ 'dataset.refresh': counting() });
-    const id = await count(ann, { until: 30, every: 30, deaf: true });
+    await world.here(countingHandlers());
+    const id = await count(ann, { until: 30, every: 30, ignoreSignal: true });
     await until(ann, id, 'running');
     await operations.cancel(ann, id);
     await expect(wait(ann, id)).rejects.toMatchObject({ code: 'CANCELLED' });
@@ -193,78 +198,82 @@ describe('cancelling', () => {
 });
 
 describe('concurrency keys', () => {
-  const sameKey = { concurrencyKey: 'dataset:1', fingerprint: 'same' };
+  const SAME_WORK = { concurrencyKey: 'dataset:1', fingerprint: 'same' };
+  const OTHER_WORK = { concurrencyKey: 'dataset:1', fingerprint: 'other' };
 
-  test('one runs at a time, in the order of asking; an identical third joins the second', async ({ world }) => {
+  test('run one operation at a time, in order; an identical third joins the second', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
-    const first = await count(ann, { until: 1_000_000, every: 10 }, sameKey);
-    await world.here({ 'dataset.refresh': counting() });
-    await until(ann, first, 'running');
-    const second = await count(ann, {}, sameKey);
-    const third = await count(bob, {}, sameKey);
-    const other = await count(ann, {}, { ...sameKey, fingerprint: 'other' });
-    expect(await rows(world, `select id from dws.operation where status = 'running'`)).toEqual([{ id: first }]);
+    const firstId = await count(ann, ENDLESS, SAME_WORK);
+    await world.here(countingHandlers());
+    await until(ann, firstId, 'running');
+    const secondId = await count(ann, {}, SAME_WORK);
+    const joinedId = await count(bob, {}, SAME_WORK);
+    const lastId = await count(ann, {}, OTHER_WORK);
+    expect(await operationIds(world, `status = 'running'`)).toEqual([firstId]);
 
-    await operations.cancel(ann, first);
-    const [a, b, c] = await Promise.all([wait(ann, second), wait(bob, third), wait(ann, other)]);
-    expect(a.startedAt).toEqual(b.startedAt);
-    expect(c.startedAt!.getTime()).toBeGreaterThanOrEqual(a.finishedAt!.getTime());
+    await operations.cancel(ann, firstId);
+    const [second, joined, last] = await Promise.all([wait(ann, secondId), wait(bob, joinedId), wait(ann, lastId)]);
+    expect(second.startedAt).toEqual(joined.startedAt);
+    expect(last.startedAt!.getTime()).toBeGreaterThanOrEqual(second.finishedAt!.getTime());
     expect(await published(world)).toEqual([1, 1]);
   });
 
-  test('cancelling ends only the caller’s wait, unless it is the last', async ({ world }) => {
+  test('cancel shared work only with its last operation', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
-    const [first, joined] = [
-      await count(ann, { until: 1_000_000, every: 10 }, sameKey),
-      await count(bob, { until: 1_000_000, every: 10 }, sameKey),
-    ];
-    await world.here({ 'dataset.refresh': counting() });
+    const first = await count(ann, ENDLESS, SAME_WORK);
+    const joined = await count(bob, ENDLESS, SAME_WORK);
+    await world.here(countingHandlers());
     await until(bob, joined, 'running');
+
     expect(await operations.cancel(ann, first)).toMatchObject({ status: 'cancelled' });
-    const seen = (await operations.get(bob, joined)).current;
-    await eventually(async () => (await operations.get(bob, joined)).current > seen);
+    const { current } = await operations.get(bob, joined);
+    await eventually(async () => (await operations.get(bob, joined)).current > current);
+
     await operations.cancel(bob, joined);
     await expect(wait(bob, joined)).rejects.toMatchObject({ code: 'CANCELLED' });
   });
-
-  test('one tenant takes at most half of a worker', async ({ world }) => {
-    const [ann, eve] = [await world.caller(), await world.caller(newId())];
-    const running = new Map<string, number>();
-    let most = 0;
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const patient: Handler = {
-      takeover: false,
-      async run({ tenantId }) {
-        running.set(tenantId, (running.get(tenantId) ?? 0) + 1);
-        most = Math.max(most, ...running.values());
-        await released;
-        running.set(tenantId, running.get(tenantId)! - 1);
-        return { publish: async () => null };
-      },
-    };
-    const annes = [await count(ann), await count(ann), await count(ann), await count(ann)];
-    await world.here({ 'dataset.refresh': patient });
-    await eventually(async () => running.get(ann.viewer.tenantId) === 2);
-    const eves = await count(eve);
-    await until(eve, eves, 'running');
-    release();
-    await Promise.all([...annes.map((id) => wait(ann, id)), wait(eve, eves)]);
-    expect(most).toBe(2);
-  });
 });
 
-test('records stay seven days after the end', async ({ world }) => {
+test('one tenant gets at most half of a worker', async ({ world }) => {
+  const [ann, eve] = [await world.caller(), await world.caller(newId())];
+  const running = new Map<string, number>();
+  let maxRunning = 0;
+  const released = Promise.withResolvers<void>();
+  const waitingHandler: Handler<'test.count'> = {
+    takeover: false,
+    async run({ tenantId, attempt }) {
+      running.set(tenantId, (running.get(tenantId) ?? 0) + 1);
+      maxRunning = Math.max(maxRunning, ...running.values());
+      await released.promise;
+      running.set(tenantId, running.get(tenantId)! - 1);
+      return { publish: async () => ({ pid: process.pid, attempt }) };
+    },
+  };
+  const idsOfAnn = [await count(ann), await count(ann), await count(ann), await count(ann)];
+  await world.here({ 'test.count': waitingHandler });
+  await eventually(async () => running.get(ann.viewer.tenantId) === 2);
+  const idOfEve = await count(eve);
+  await until(eve, idOfEve, 'running');
+
+  released.resolve();
+  await Promise.all([...idsOfAnn.map((id) => wait(ann, id)), wait(eve, idOfEve)]);
+  expect(maxRunning).toBe(2);
+});
+
+test('records stay for seven days after the end', async ({ world }) => {
   const ann = await world.caller();
   const [old, young, open] = [await count(ann), await count(ann), await count(ann)];
   for (const id of [old, young]) await operations.cancel(ann, id);
   await rows(
     world,
-    `update dws.operation set created_at = now() - interval '9 days', finished_at = case when id = $1 then now() - interval '169 hours' when id = $2 then now() - interval '167 hours' end`,
+    `update dws.operation
+      set created_at = now() - interval '9 days',
+        finished_at = case
+          when id = $1 then now() - interval '169 hours'
+          when id = $2 then now() - interval '167 hours'
+        end`,
     [old, young],
   );
   await reconcile(world.platform, {}, QUICK);
-  expect((await rows(world, 'select id from dws.operation order by id')).map(({ id }) => id)).toEqual([young, open]);
+  expect(await operationIds(world)).toEqual([young, open]);
 });

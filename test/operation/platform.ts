@@ -7,7 +7,7 @@ import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-ind
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
-import { secretBox } from '../../src/adapters/secrets/secret-box.ts';
+import { createSecretBox } from '../../src/adapters/secrets/secret-box.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
 import type { Platform } from '../../src/core/platform.ts';
@@ -23,7 +23,7 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
-/** What a process of the service opens at its start, as far as operations need it. */
+/** Opens what a process of the service opens at its start, as far as operations require it. */
 export async function openTestPlatform(url: string, dataDir: string): Promise<TestPlatform> {
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir });
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
@@ -31,7 +31,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const system = new SystemPool(url);
   const notifications = new Listener(url, Object.values(CHANNELS));
   await notifications.start();
-  const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
+  const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
   const place = indexPlace(config, 'test');
   const index = await openIndex(place);
   const { drivers } = createDrivers({ ownDatabase: null });
@@ -44,7 +44,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     drivers,
     files: openFileStore(join(dataDir, 'files')),
     notifications,
-    secrets: secretBox('a secret of the tests'),
+    secrets: createSecretBox('a secret of the tests'),
     publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };
@@ -62,19 +62,19 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   };
 }
 
-/** The rhythm of impatient workers, in milliseconds. */
+/** Options of a worker with short pauses and timeouts, in milliseconds. */
 export const QUICK: RunnerOptions & ReconcilerOptions = {
   heartbeat: 300,
-  patience: 300,
+  shutdownTimeout: 300,
   interval: 300,
-  silence: 1500,
+  heartbeatTimeout: 1500,
   retention: 7 * 86_400_000,
   replacedAge: 600_000,
   orphanAge: 0,
   fileAge: 3_600_000,
 };
 
-/** A worker of that rhythm, on an open platform. */
+/** Starts a worker with the options `QUICK` on an open platform. */
 export async function startQuickWorker(
   { platform, queue }: Pick<TestPlatform, 'platform' | 'queue'>,
   handlers: Handlers,

@@ -6,11 +6,11 @@ import type { WorkerOrders } from './worker-process.ts';
 export interface WorkerProcess {
   pid: number;
   child: ChildProcess;
-  /** Ends it, and answers when it is gone. */
+  /** Sends the signal and waits until the process has exited. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a worker in a process of its own and waits until it takes work. */
+/** Starts a worker in a process of its own and waits until it is ready. */
 export async function startWorkerProcess(orders: WorkerOrders): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), {
     execArgv: ['--import', '@oxc-node/core/register'],
@@ -28,9 +28,9 @@ export async function startWorkerProcess(orders: WorkerOrders): Promise<WorkerPr
     child,
     async kill(signal) {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       child.kill(signal);
-      await gone;
+      await exited;
     },
   };
 }

@@ -6,14 +6,14 @@ import { ALL } from '../../src/core/criteria/tree.ts';
 import type { IndexedField } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
 import { newId } from '../../src/core/id.ts';
-import type { DatasetRefreshInput } from '../../src/operations/dataset-refresh.ts';
+import type { DatasetRefreshInput } from '../../src/core/operations.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { World } from './fixture.ts';
 
-/** What readers see of a dataset. */
-export interface Visible extends Record<string, unknown> {
+/** A dataset as readers see it. */
+interface VisibleDataset extends Record<string, unknown> {
   generationId: string | null;
   records: number;
   fields: Field[];
@@ -21,7 +21,7 @@ export interface Visible extends Record<string, unknown> {
   lastRefresh: { success: boolean; error: string | null; duration: number } | null;
 }
 
-/** A dataset on a source database of its own, as its owner sees it. */
+/** Creates a dataset of the caller on a source database of its own. */
 export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) {
   const source = await createDatabase('template0');
   const { hostname, port, pathname, username, password } = new URL(source.url);
@@ -29,7 +29,8 @@ export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) 
   const { tenantId, userId } = ann.viewer;
   const config = { host: hostname, port: Number(port), database: pathname.slice(1), user: username };
   await ann.query({
-    text: `insert into dws.datasource (id, tenant_id, name, slug, owner_id, type, config, secrets) values ($1, $2, 'Source', 'source', $3, 'postgres', $4, $5)`,
+    text: `insert into dws.datasource (id, tenant_id, name, slug, owner_id, type, config, secrets)
+      values ($1, $2, 'Source', 'source', $3, 'postgres', $4, $5)`,
     values: [
       datasourceId,
       tenantId,
@@ -39,7 +40,8 @@ export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) 
     ],
   });
   await ann.query({
-    text: `insert into dws.dataset (id, tenant_id, name, slug, owner_id, datasource_id) values ($1, $2, 'Numbers', 'numbers', $3, $4)`,
+    text: `insert into dws.dataset (id, tenant_id, name, slug, owner_id, datasource_id)
+      values ($1, $2, 'Numbers', 'numbers', $3, $4)`,
     values: [datasetId, tenantId, `user:${userId}`, datasourceId],
   });
 
@@ -63,20 +65,25 @@ export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) 
             updateTypeMapping: true,
             disableRefreshInterval: true,
             ...input,
-          } satisfies DatasetRefreshInput,
+          },
         }),
       ),
-    async visible(): Promise<Visible> {
-      const [row] = await ann.query<Visible>({
-        text: `select generation_id as "generationId", records, fields, data_updated_at as "dataUpdatedAt", last_refresh as "lastRefresh" from dws.dataset where id = $1`,
+    async visible(): Promise<VisibleDataset> {
+      const [row] = await ann.query<VisibleDataset>({
+        text: `select generation_id as "generationId", records, fields, data_updated_at as "dataUpdatedAt",
+            last_refresh as "lastRefresh"
+          from dws.dataset
+          where id = $1`,
         values: [datasetId],
       });
       return row!;
     },
-    /** The rows that readers get. */
+    /** Returns the rows that readers get. */
     async rows(): Promise<unknown[]> {
       const [row] = await ann.query<{ id: string; fields: IndexedField[]; records: number; size: number }>({
-        text: `select g.id, g.fields, g.records, g.size from dws.generation g join dws.dataset d on d.generation_id = g.id where d.id = $1`,
+        text: `select g.id, g.fields, g.records, g.size
+          from dws.generation g join dws.dataset d on d.generation_id = g.id
+          where d.id = $1`,
         values: [datasetId],
       });
       const fields = row!.fields.map(({ name }) => name);
@@ -96,28 +103,31 @@ export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) 
       );
       return page.rows;
     },
-    /** Keeps queries with `GATED` waiting until the answered function is called. */
+    /** Blocks queries with `GATED` until the returned function is called. */
     async closeGate(): Promise<() => Promise<void>> {
       const gate = new pg.Client({ connectionString: source.url });
       await gate.connect();
       await gate.query('select pg_advisory_lock(1)');
       return () => gate.end();
     },
-    /** Statements that refreshes have running in the source. */
+    /** Returns the statements of refreshes that run in the source. */
     running: () =>
       runSql(
         source.url,
-        `select query from pg_stat_activity where datname = current_database() and query like '%pg_advisory_lock_shared%' and pid <> pg_backend_pid() and state = 'active'`,
+        `select query
+          from pg_stat_activity
+          where datname = current_database() and query like '%pg_advisory_lock_shared%'
+            and pid <> pg_backend_pid() and state = 'active'`,
       ),
     drop: source.drop,
   };
 }
 
-/** A query of the numbers 1 to 5 that waits at the gate. */
+/** A query of the numbers 1 to 5 that waits while the gate is closed. */
 export const GATED =
   'select i from generate_series(1, 5) i, lateral (select pg_advisory_lock_shared(1) where i > 0) gate';
 
-/** Processes that a process started, Linux only. */
+/** Returns the child processes of a process. Linux only. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const tasks = await readdir(`/proc/${pid}/task`);
   const lists = await Promise.all(
@@ -126,7 +136,7 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return lists.join(' ').split(/\s+/).filter(Boolean).map(Number);
 }
 
-/** The loader among the children of a worker. */
+/** Returns the loader among the children of a worker. */
 export async function loaderOf(pid: number): Promise<number | undefined> {
   for (const child of await childrenOf(pid)) {
     if ((await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')).includes('loader.')) return child;
@@ -142,5 +152,5 @@ export const isRunning = (pid: number): boolean => {
   }
 };
 
-/** What lies in the folder of the embedded index. */
+/** Returns the files of the embedded index. */
 export const filesOf = (dataDir: string): Promise<string[]> => readdir(join(dataDir, 'datasets'));

@@ -8,7 +8,7 @@ import { SystemPool } from '../../src/adapters/database/system.ts';
 import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
-import { installationId } from '../../src/services/identity/bootstrap.ts';
+import { loadInstallationId } from '../../src/services/identity/bootstrap.ts';
 import type { Client } from '../support/client.ts';
 import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { byEvents, bySocket, everything, first } from '../support/follow-operation.ts';
@@ -27,26 +27,27 @@ import {
 } from '../support/service-process.ts';
 import { eventually } from './fixture.ts';
 
-/** Enough rows for a load that can be met in its middle. */
+/** Enough rows to interrupt a load in the middle. */
 const ROWS = 60_000;
-const QUERY = `select n, r.name as region, r.rate * n as amount, now() as asked_at from generate_series(1, ${ROWS}) n join region r on r.id = n % 4`;
+const QUERY = `select n, r.name as region, r.rate * n as amount, now() as asked_at
+  from generate_series(1, ${ROWS}) n join region r on r.id = n % 4`;
 const TAKEOVER = { timeout: 150_000 };
 
-/** Processes on one Postgres and one search engine that share nothing else: each has a data folder of its own. */
+/** Two web processes and a worker on one Postgres and one search engine, each with a data folder of its own. */
 interface Cluster {
   admin: Client;
   a: string;
   b: string;
   database: string;
   engine: string;
-  /** The road to the engine, which can be closed. */
-  door: Door;
+  /** The connection to the engine, which a test can close. */
+  relay: Relay;
   start(role: 'web' | 'worker'): Promise<ServiceProcess & { folder: string }>;
   worker: ServiceProcess & { folder: string };
 }
 
-/** A relay before the engine. */
-class Door {
+/** A TCP relay to the engine. */
+class Relay {
   readonly #sockets = new Set<Socket>();
   readonly #target: URL;
   #server: Server | undefined;
@@ -58,10 +59,10 @@ class Door {
 
   async open(): Promise<void> {
     this.#server = createServer((socket) => {
-      const onward = connect(Number(this.#target.port), this.#target.hostname);
+      const upstream = connect(Number(this.#target.port), this.#target.hostname);
       for (const [one, other] of [
-        [socket, onward],
-        [onward, socket],
+        [socket, upstream],
+        [upstream, socket],
       ] as const) {
         this.#sockets.add(one);
         one.pipe(other);
@@ -85,35 +86,34 @@ class Door {
 }
 
 const test = base.extend<{ cluster: Cluster }>({
-  // vitest reads a fixture's needs from the pattern.
   cluster: [
     async ({}, use) => {
       const stack = new AsyncDisposableStack();
       try {
         const { url: engine } = await elasticsearch();
-        const door = new Door(engine);
-        await door.open();
-        stack.defer(() => door.close());
+        const relay = new Relay(engine);
+        await relay.open();
+        stack.defer(() => relay.close());
         const database = await createDatabase();
         stack.defer(database.drop);
         const shared = {
           DATABASE_URL: database.url,
-          ELASTICSEARCH_URL: `http://127.0.0.1:${door.port}`,
+          ELASTICSEARCH_URL: `http://127.0.0.1:${relay.port}`,
           APP_SECRET: 'a secret of several processes',
           ADMIN_PASSWORD,
         };
         const start = async (ROLE: 'web' | 'worker') => {
           const folder = newFolder();
           stack.defer(folder.remove);
-          const started = await startProcess({ ...shared, ROLE, DATA_DIR: folder.path });
+          const service = await startProcess({ ...shared, ROLE, DATA_DIR: folder.path });
           stack.defer(async () => {
-            await started.end('SIGKILL');
+            await service.end('SIGKILL');
           });
-          return { ...started, folder: folder.path };
+          return { ...service, folder: folder.path };
         };
         const [a, b, worker] = [await start('web'), await start('web'), await start('worker')];
         const admin = await byToken(await logIn(a.url));
-        await use({ a: a.url, b: b.url, admin, database: database.url, engine, door, start, worker });
+        await use({ a: a.url, b: b.url, admin, database: database.url, engine, relay, start, worker });
       } finally {
         await stack.disposeAsync();
       }
@@ -122,15 +122,15 @@ const test = base.extend<{ cluster: Cluster }>({
   ],
 });
 
-/** What `QUERY` shows while the regions are named like this. */
+/** Returns what readers see of `QUERY` when the regions have these names. */
 const rowsOf = (name: (region: string) => string): Shown =>
   ['Asia', 'Europe', 'Africa', 'America'].map((region): [string, number] => [name(region), ROWS / 4]).toSorted();
 const [OLD, NEW] = [rowsOf((region) => region), rowsOf((region) => region.toUpperCase())];
 
-/** What the strictest janitor leaves in the engine of this installation, and which generations have a row. */
-async function afterJanitor({ database, engine, worker }: Cluster, folder: string) {
+/** Runs the janitor without minimum ages. Returns what is left in the engine and which generations have a row. */
+async function sweepAll({ database, engine, worker }: Cluster, folder: string) {
   const system = new SystemPool(database);
-  const place = indexPlace({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await installationId(system));
+  const place = indexPlace({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await loadInstallationId(system));
   const index = await openIndex(place);
   try {
     await sweepGenerations({ system, index, log: pino({ level: 'silent' }) } as unknown as Platform, {
@@ -161,19 +161,19 @@ async function afterJanitor({ database, engine, worker }: Cluster, folder: strin
 
 describe.skipIf(!HAS_ELASTICSEARCH)('several processes on one Postgres and one Elasticsearch are one service', () => {
   test(
-    'a refresh begun on one is followed on the other in two ways at once, and its rows are there for both',
+    'a refresh started on one can be followed on the other, and both serve its rows',
     TAKEOVER,
     async ({ cluster }) => {
       const million = await makeMillion(cluster.admin, QUERY);
       const operation = await beginRefresh(cluster.admin, million.id);
       const there = at(cluster.b, cluster.admin);
-      for (const told of await Promise.all([
+      for (const states of await Promise.all([
         everything(byEvents(there, operation)),
         everything(bySocket(there, operation)),
       ])) {
-        const rows = told.map(({ current }) => current ?? 0);
+        const rows = states.map(({ current }) => current ?? 0);
         expect(rows).toEqual(rows.toSorted((a, b) => a - b));
-        expect(told.at(-1)).toEqual({ status: 'succeeded', current: ROWS, percent: 100 });
+        expect(states.at(-1)).toEqual({ status: 'succeeded', current: ROWS, percent: 100 });
       }
       for (const caller of [cluster.admin, there]) {
         expect(await shown(caller, million.id)).toEqual(OLD);
@@ -195,7 +195,7 @@ describe.skipIf(!HAS_ELASTICSEARCH)('several processes on one Postgres and one E
   );
 
   test(
-    'a worker killed in the middle leaves the old rows until another brought the new, and then nothing in engine and folders',
+    'the old rows of a killed worker stay until another has loaded the new ones; no indexes or files are left over',
     TAKEOVER,
     async ({ cluster }) => {
       const million = await makeMillion(cluster.admin, QUERY);
@@ -214,19 +214,19 @@ describe.skipIf(!HAS_ELASTICSEARCH)('several processes on one Postgres and one E
         current: ROWS,
       });
       expect(await shown(cluster.admin, million.id)).toEqual(NEW);
-      const left = await afterJanitor(cluster, cluster.worker.folder);
+      const left = await sweepAll(cluster, cluster.worker.folder);
       expect(left).toEqual({ named: left.named, aliases: left.named, indexes: left.named.length, staged: [] });
       await million.drop();
     },
   );
 
   test(
-    'without the engine what needs rows answers 503, all else works, and all works again when it is back',
+    'without the engine only requests for rows return 503, and they work again when it is back',
     TAKEOVER,
     async ({ cluster }) => {
       const million = await makeMillion(cluster.admin, `select 1 as n, r.name as region from region r`);
       await cluster.admin.creates(`/datasets/${million.id}/_refresh`, {});
-      await cluster.door.close();
+      await cluster.relay.close();
       const unavailable = {
         status: 503,
         body: { code: 'UNAVAILABLE' },
@@ -247,7 +247,7 @@ describe.skipIf(!HAS_ELASTICSEARCH)('several processes on one Postgres and one E
         body: { records: 4 },
       });
 
-      await cluster.door.open();
+      await cluster.relay.open();
       await eventually(async () => (await cluster.admin.request('GET', '/readyz')).status === 200);
       expect(await cluster.admin.get(`/datasets/${million.id}/data`)).toMatchObject({
         status: 200,

@@ -8,25 +8,24 @@ import { createDatabase } from '../support/postgres.ts';
 import { ADMIN_PASSWORD, at, byToken, logIn, newFolder, startProcess } from '../support/service-process.ts';
 import { eventually } from './fixture.ts';
 
-/** Calls a minute; every test that calls more than a few times has a caller of its own. */
+/** API calls per minute. A test with more than a few calls has a caller of its own. */
 const RATE_LIMIT_API = 300;
 
-/** Two processes that answer and one that works, on one database and one data folder. */
+/** Two web processes and a worker, on one database and one data folder. */
 interface Cluster {
   a: string;
   b: string;
-  /** Superuser, by a token made on A. */
+  /** A superuser, with a token that A issued. */
   admin: Client;
-  /** A new user, by a token made on A. */
-  user(name: string): Promise<Client>;
+  /** Creates a user, with a token that A issued. */
+  createCaller(name: string): Promise<Client>;
 }
 
 const test = base.extend<{ cluster: Cluster }>({
-  // vitest reads a fixture's needs from the pattern.
   cluster: [
     async ({}, use) => {
       const stack = new AsyncDisposableStack();
-      // No `await using`: what checks the rooms cannot read it yet.
+      // No `await using`: tools/rooms.mjs cannot parse it yet.
       try {
         const database = await createDatabase();
         stack.defer(database.drop);
@@ -54,12 +53,12 @@ const test = base.extend<{ cluster: Cluster }>({
           a: a!.url,
           b: b!.url,
           admin,
-          async user(name) {
+          async createCaller(name) {
             await createUser(system, 'default', name, ADMIN_PASSWORD, false);
             return byToken(await logIn(a!.url, name));
           },
         });
-        // Asked to end, each of them ends well.
+        // On SIGTERM each process exits with status 0.
         expect(await Promise.all([a, b, worker].map((one) => one!.end('SIGTERM')))).toEqual([0, 0, 0]);
       } finally {
         await stack.disposeAsync();
@@ -70,7 +69,7 @@ const test = base.extend<{ cluster: Cluster }>({
 });
 
 describe('several processes on one Postgres are one service', () => {
-  test('a session opened on one holds on the other, and ends there with a logout', async ({ cluster }) => {
+  test('a session of one is valid on the other, and a logout ends it there', async ({ cluster }) => {
     const session = await logIn(cluster.a);
     const there = at(cluster.b, session);
     expect(await there.get('/session')).toMatchObject({
@@ -82,8 +81,8 @@ describe('several processes on one Postgres are one service', () => {
     await expect.poll(async () => (await there.get('/session')).status, { timeout: 5000 }).toBe(401);
   });
 
-  test('who is disabled on one is cut off on the other, open sockets included', async ({ cluster }) => {
-    const leaver = await cluster.user('leaver');
+  test('a user disabled on one is disconnected from the other, including open sockets', async ({ cluster }) => {
+    const leaver = await cluster.createCaller('leaver');
     const there = at(cluster.b, leaver);
     const socket = openSocket(there);
     const [hello] = await everything(socket.iterate<{ me: { username: string } }>('{ me { username } }', {}));
@@ -94,20 +93,20 @@ describe('several processes on one Postgres are one service', () => {
   });
 
   test(
-    'a refresh begun on one is followed on the other in two ways at once, row by row to the end',
+    'a refresh started on one can be followed on the other by events and by subscription at once',
     { timeout: 120_000 },
     async ({ cluster }) => {
       const million = await makeMillion(cluster.admin, MILLION);
       const operation = await beginRefresh(cluster.admin, million.id, 'first load');
       const there = at(cluster.b, cluster.admin);
-      for (const told of await Promise.all([
+      for (const states of await Promise.all([
         everything(byEvents(there, operation)),
         everything(bySocket(there, operation)),
       ])) {
-        const rows = told.map(({ current }) => current ?? 0);
+        const rows = states.map(({ current }) => current ?? 0);
         expect(rows).toEqual(rows.toSorted((a, b) => a - b));
         expect(new Set(rows.filter((current) => current > 0)).size).toBeGreaterThan(2);
-        expect(told.at(-1)).toEqual({ status: 'succeeded', current: 1_000_000, percent: 100 });
+        expect(states.at(-1)).toEqual({ status: 'succeeded', current: 1_000_000, percent: 100 });
       }
       expect(await there.get(`/datasets/${million.id}/data?limit=1`)).toMatchObject({
         status: 200,
@@ -117,11 +116,11 @@ describe('several processes on one Postgres are one service', () => {
     },
   );
 
-  test('is cancelled through the other, down to the statement in the source; whoever waited hears of it', async ({
+  test('a refresh of one is cancelled by the other, including its statement; waiting callers get 409', async ({
     cluster,
   }) => {
     const dataset = await makeMillion(cluster.admin, GATED);
-    const open = await dataset.closeGate();
+    const openGate = await dataset.closeGate();
     const waiting = cluster.admin.post(`/datasets/${dataset.id}/_refresh`, { progress: 'to be cancelled' });
     await eventually(async () => (await dataset.running()).length > 0);
     const there = at(cluster.b, cluster.admin);
@@ -129,42 +128,42 @@ describe('several processes on one Postgres are one service', () => {
     expect(await there.delete('/progress/to be cancelled')).toMatchObject({ status: 202 });
     expect(await waiting).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
     expect((await following).at(-1)).toMatchObject({ status: 'cancelled' });
-    // Postgres ends a cancelled statement a moment after it was told to.
+    // Postgres ends a cancelled statement a moment later.
     await eventually(async () => (await dataset.running()).length === 0);
-    await open();
+    await openGate();
     await dataset.drop();
   });
 
-  test('of two refreshes of a dataset, begun on either, one runs at a time', async ({ cluster }) => {
+  test('two refreshes of a dataset, started on both, run one after the other', async ({ cluster }) => {
     const dataset = await makeMillion(cluster.admin, GATED);
     const there = at(cluster.b, cluster.admin);
-    const open = await dataset.closeGate();
-    const former = await beginRefresh(cluster.admin, dataset.id);
+    const openGate = await dataset.closeGate();
+    const firstRefresh = await beginRefresh(cluster.admin, dataset.id);
     await eventually(async () => (await dataset.running()).length > 0);
-    const latter = await beginRefresh(there, dataset.id);
-    expect(await first(byEvents(there, latter), () => true)).toMatchObject({ status: 'queued' });
-    await open();
-    expect((await everything(byEvents(there, former))).at(-1)).toMatchObject({ status: 'succeeded' });
-    expect((await everything(byEvents(cluster.admin, latter))).at(-1)).toMatchObject({ status: 'succeeded' });
-    const { startedAt } = (await there.get(`/progress/${latter}`)).body;
-    expect(startedAt >= (await there.get(`/progress/${former}`)).body.finishedAt).toBe(true);
+    const secondRefresh = await beginRefresh(there, dataset.id);
+    expect(await first(byEvents(there, secondRefresh), () => true)).toMatchObject({ status: 'queued' });
+    await openGate();
+    expect((await everything(byEvents(there, firstRefresh))).at(-1)).toMatchObject({ status: 'succeeded' });
+    expect((await everything(byEvents(cluster.admin, secondRefresh))).at(-1)).toMatchObject({ status: 'succeeded' });
+    const { startedAt } = (await there.get(`/progress/${secondRefresh}`)).body;
+    expect(startedAt >= (await there.get(`/progress/${firstRefresh}`)).body.finishedAt).toBe(true);
     await dataset.drop();
   });
 
-  test('a client that hangs up cancels nothing', async ({ cluster }) => {
+  test('a client that disconnects cancels nothing', async ({ cluster }) => {
     const dataset = await makeMillion(cluster.admin, GATED);
-    const open = await dataset.closeGate();
-    const hangUp = new AbortController();
+    const openGate = await dataset.closeGate();
+    const connection = new AbortController();
     const call = fetch(`${cluster.a}/api/datasets/${dataset.id}/_refresh`, {
       method: 'POST',
       headers: { ...cluster.admin.headers, 'content-type': 'application/json' },
       body: JSON.stringify({ progress: 'unattended' }),
-      signal: hangUp.signal,
+      signal: connection.signal,
     });
     await eventually(async () => (await dataset.running()).length > 0);
-    hangUp.abort();
+    connection.abort();
     await expect(call).rejects.toThrow('aborted');
-    await open();
+    await openGate();
     expect((await everything(byEvents(at(cluster.b, cluster.admin), 'unattended'))).at(-1)).toMatchObject({
       status: 'succeeded',
       current: 4,
@@ -172,7 +171,7 @@ describe('several processes on one Postgres are one service', () => {
     await dataset.drop();
   });
 
-  test('logins are counted together', async ({ cluster }) => {
+  test('logins on both count towards one limit', async ({ cluster }) => {
     const attempts = [cluster.a, cluster.b].map(
       (url) => () => new Client(url).post('/login', { username: 'nobody', password: 'not a password at all' }),
     );
@@ -185,26 +184,22 @@ describe('several processes on one Postgres are one service', () => {
       });
   });
 
-  test(
-    'calls are counted together: who used up the limit on one is refused on the other',
-    { timeout: 120_000 },
-    async ({ cluster }) => {
-      const greedy = await cluster.user('greedy');
-      const there = at(cluster.b, greedy);
-      const minute = () => Math.floor(Date.now() / 60_000);
-      const callAll = (count: number) =>
-        Promise.all(Array.from({ length: count }, async () => (await greedy.get('/session')).status));
-      // The count begins anew with every minute of the clock; what a minute's end cut in two is done again.
-      for (let began = -1; began !== minute();) {
-        began = minute();
-        await callAll(RATE_LIMIT_API);
-        while (began === minute() && (await there.get('/session')).status !== 429)
-          await new Promise((wake) => {
-            setTimeout(wake, 200);
-          });
-      }
-      expect(await greedy.get('/session')).toMatchObject({ status: 429 });
-      expect(await cluster.admin.get('/session')).toMatchObject({ status: 200 });
-    },
-  );
+  test('calls on both count towards one limit', { timeout: 120_000 }, async ({ cluster }) => {
+    const greedy = await cluster.createCaller('greedy');
+    const there = at(cluster.b, greedy);
+    const minute = () => Math.floor(Date.now() / 60_000);
+    const callAll = (count: number) =>
+      Promise.all(Array.from({ length: count }, async () => (await greedy.get('/session')).status));
+    // The count restarts with every minute of the clock, so calls in two minutes are repeated.
+    for (let startMinute = -1; startMinute !== minute();) {
+      startMinute = minute();
+      await callAll(RATE_LIMIT_API);
+      while (startMinute === minute() && (await there.get('/session')).status !== 429)
+        await new Promise((wake) => {
+          setTimeout(wake, 200);
+        });
+    }
+    expect(await greedy.get('/session')).toMatchObject({ status: 429 });
+    expect(await cluster.admin.get('/session')).toMatchObject({ status: 200 });
+  });
 });

@@ -29,50 +29,52 @@ import {
 import { eventually } from './fixture.ts';
 import { loaderOf } from './refreshable.ts';
 
-/** A takeover waits up to 30 seconds for signs of life; the contract allows 60, and these machines are slow. */
+/** A takeover starts after up to 30 seconds without a heartbeat; docs/contract.md#takeover allows 60. */
 const TAKEOVER = { timeout: 150_000 };
 
 const OLD = millionOf((region) => region);
 const NEW = millionOf((region) => region.toUpperCase());
 
-/** What a test starts and makes; all of it ends with the test, the latest first. */
-interface World {
-  /** An empty data folder. */
-  folder(): string;
-  start(variables: Record<string, string>): Promise<ServiceProcess>;
-  ends(end: () => unknown): void;
+/** Starts and creates what a test uses. All of it is closed after the test, the latest first. */
+interface Resources {
+  /** Creates an empty data folder. */
+  createFolder(): string;
+  startService(variables: Record<string, string>): Promise<ServiceProcess>;
+  onEnd(close: () => unknown): void;
 }
 
-const test = base.extend<{ world: World }>({
-  // vitest reads a fixture's needs from the pattern.
-  world: async ({}, use) => {
+const test = base.extend<{ resources: Resources }>({
+  resources: async ({}, use) => {
     const stack = new AsyncDisposableStack();
     await use({
-      folder() {
+      createFolder() {
         const { path, remove } = newFolder();
         stack.defer(remove);
         return path;
       },
-      async start(variables) {
-        const started = await startProcess(variables);
+      async startService(variables) {
+        const service = await startProcess(variables);
         stack.defer(async () => {
-          await started.end('SIGKILL');
+          await service.end('SIGKILL');
         });
-        return started;
+        return service;
       },
-      ends: (end) =>
+      onEnd: (close) =>
         stack.defer(async () => {
-          await end();
+          await close();
         }),
     });
     await stack.disposeAsync();
   },
 });
 
-/** A dataset of a million old rows that is about to be refreshed with new ones; killed in the middle by `kill`. Answers the refresh's id. */
-async function interruptRefresh(world: World, caller: Client, kill: () => Promise<void>) {
+/**
+ * Loads a dataset of a million old rows, starts a refresh with new rows, and calls `kill` in the middle. Returns the
+ * ids of the dataset and of the refresh.
+ */
+async function interruptRefresh(resources: Resources, caller: Client, kill: () => Promise<void>) {
   const million = await makeMillion(caller);
-  world.ends(million.drop);
+  resources.onEnd(million.drop);
   await caller.creates(`/datasets/${million.id}/_refresh`, {});
   expect(await shown(caller, million.id)).toEqual(OLD);
   await million.sql('update region set name = upper(name)');
@@ -82,26 +84,23 @@ async function interruptRefresh(world: World, caller: Client, kill: () => Promis
   return { dataset: million.id, operation };
 }
 
-/** What readers see of a dataset until its refresh succeeded, in the order of its first sight. */
-async function sights(caller: Client, { dataset, operation }: { dataset: string; operation: string }) {
+/** Returns the different states of a dataset that readers see until its refresh has succeeded, in order. */
+async function visibleStates(caller: Client, { dataset, operation }: { dataset: string; operation: string }) {
   const seen = new Set<string>();
-  for (let ended = false; !ended;) {
+  for (let isFinished = false; !isFinished;) {
     const { status } = (await caller.get(`/progress/${operation}`)).body;
-    ended = status !== 'running' && status !== 'queued';
-    if (ended) expect(status).toBe('succeeded');
+    isFinished = status !== 'running' && status !== 'queued';
+    if (isFinished) expect(status).toBe('succeeded');
     seen.add(JSON.stringify(await shown(caller, dataset)));
     await new Promise((wake) => {
       setTimeout(wake, 200);
     });
   }
-  return [...seen].map((sight) => JSON.parse(sight) as unknown);
+  return [...seen].map((state) => JSON.parse(state) as unknown);
 }
 
-/** What the janitor leaves in a data folder when it is as strict as it may be, and how often the latest operation was begun. */
-async function afterJanitor(
-  url: string,
-  dataDir: string,
-): Promise<{ files: string[]; named: string[]; attempts: number }> {
+/** Runs the janitor without minimum ages. Returns what is left, and the number of attempts of the latest operation. */
+async function sweepAll(url: string, dataDir: string): Promise<{ files: string[]; named: string[]; attempts: number }> {
   const system = new SystemPool(url);
   const index = openDuckdbIndex({ dir: join(dataDir, 'datasets') });
   try {
@@ -120,19 +119,19 @@ async function afterJanitor(
   }
 }
 
-/** One dataset's rows, of the second attempt at its second refresh, and nothing else. */
-function expectNothingLeft({ files, named, attempts }: Awaited<ReturnType<typeof afterJanitor>>): void {
+/** Expects the rows of one dataset, from the second attempt of its second refresh, and nothing else. */
+function expectOneGeneration({ files, named, attempts }: Awaited<ReturnType<typeof sweepAll>>): void {
   expect({ attempts, named: named.length }).toEqual({ attempts: 2, named: 1 });
   expect(files.filter((file) => !file.startsWith(named[0]!) || file.endsWith('.loading'))).toEqual([]);
 }
 
 describe.concurrent('the built service', () => {
   test(
-    'starts in an empty folder, says once where it is and how to log in, keeps others out, and leaves nothing running',
+    'starts in an empty folder, prints its URL and login once, locks the folder, and leaves no process behind',
     { timeout: 120_000 },
-    async ({ world }) => {
-      const DATA_DIR = world.folder();
-      const service = await world.start({ DATA_DIR });
+    async ({ resources }) => {
+      const DATA_DIR = resources.createFolder();
+      const service = await resources.startService({ DATA_DIR });
       const password = /Username admin {3}Password (\S+) /.exec(service.printed())![1]!;
       expect(service.printed().match(/Data Workspace Service at/g)).toHaveLength(1);
       expect(await logIn(service.url, 'admin', password)).toMatchObject({ username: 'admin' });
@@ -147,107 +146,111 @@ describe.concurrent('the built service', () => {
       expect(await service.end('SIGTERM')).toBe(0);
       await allGone(tree);
 
-      const again = await world.start({ DATA_DIR });
-      expect(again.printed()).not.toContain('Password');
-      expect(await logIn(again.url, 'admin', password)).toMatchObject({ username: 'admin' });
+      const restarted = await resources.startService({ DATA_DIR });
+      expect(restarted.printed()).not.toContain('Password');
+      expect(await logIn(restarted.url, 'admin', password)).toMatchObject({ username: 'admin' });
 
-      // A killed npm takes the service along.
-      const orphans = await treeOf(again.pid);
-      expect(await again.abandon()).toBe(1);
+      // The service ends with its parent, npm.
+      const orphans = await treeOf(restarted.pid);
+      expect(await restarted.abandon()).toBe(1);
       await allGone(orphans);
     },
   );
 
   test(
-    'killed with all it has in the middle of a refresh, serves the old rows again and brings the new ones',
+    'that is killed with all its processes during a refresh serves the old rows after a restart, then the new ones',
     TAKEOVER,
-    async ({ world }) => {
-      const DATA_DIR = world.folder();
-      const doomed = await world.start({ DATA_DIR, ADMIN_PASSWORD });
-      const person = await byToken(await logIn(doomed.url));
-      const interrupted = await interruptRefresh(world, person, async () => {
-        expect(await loaderOf(doomed.pid)).toBeDefined();
-        const tree = await treeOf(doomed.pid);
-        expect(await doomed.end('SIGKILL')).toBe('SIGKILL');
+    async ({ resources }) => {
+      const DATA_DIR = resources.createFolder();
+      const killed = await resources.startService({ DATA_DIR, ADMIN_PASSWORD });
+      const admin = await byToken(await logIn(killed.url));
+      const interrupted = await interruptRefresh(resources, admin, async () => {
+        expect(await loaderOf(killed.pid)).toBeDefined();
+        const tree = await treeOf(killed.pid);
+        expect(await killed.end('SIGKILL')).toBe('SIGKILL');
         await allGone(tree);
       });
 
-      const heir = await world.start({ DATA_DIR, ADMIN_PASSWORD });
-      const caller = at(heir.url, person);
-      expect(await sights(caller, interrupted)).toEqual([OLD, NEW]);
+      const restarted = await resources.startService({ DATA_DIR, ADMIN_PASSWORD });
+      const caller = at(restarted.url, admin);
+      expect(await visibleStates(caller, interrupted)).toEqual([OLD, NEW]);
       const { port, password, cluster } = readRecord(DATA_DIR)!;
-      expectNothingLeft(await afterJanitor(`postgres://postgres:${password}@127.0.0.1:${port}/dws`, DATA_DIR));
+      expectOneGeneration(await sweepAll(`postgres://postgres:${password}@127.0.0.1:${port}/dws`, DATA_DIR));
 
-      // Our own Postgres comes back by itself when it dies.
+      // The embedded Postgres restarts when it dies.
       process.kill(postmasterOf(cluster)!.pid, 'SIGKILL');
       expect(await eventually(() => shown(caller, interrupted.dataset).catch(() => null))).toEqual(NEW);
-      expect(await heir.end('SIGTERM')).toBe(0);
+      expect(await restarted.end('SIGTERM')).toBe(0);
     },
   );
 
   test(
-    'loses a worker in the middle of a refresh: readers see the old rows until another one brought the new',
+    'that loses a worker during a refresh serves the old rows until another worker has loaded the new ones',
     TAKEOVER,
-    async ({ world }) => {
-      const DATA_DIR = world.folder();
+    async ({ resources }) => {
+      const DATA_DIR = resources.createFolder();
       const database = await createDatabase();
-      world.ends(database.drop);
+      resources.onEnd(database.drop);
       const shared = {
         DATABASE_URL: database.url,
         DATA_DIR,
         APP_SECRET: 'a secret of several processes',
         ADMIN_PASSWORD,
       };
-      const [web, doomed] = await Promise.all([
-        world.start({ ...shared, ROLE: 'web' }),
-        world.start({ ...shared, ROLE: 'worker' }),
+      const [web, worker] = await Promise.all([
+        resources.startService({ ...shared, ROLE: 'web' }),
+        resources.startService({ ...shared, ROLE: 'worker' }),
       ]);
       const caller = await byToken(await logIn(web.url));
-      const interrupted = await interruptRefresh(world, caller, async () => {
-        const tree = await treeOf(doomed.pid);
-        await doomed.end('SIGKILL');
+      const interrupted = await interruptRefresh(resources, caller, async () => {
+        const tree = await treeOf(worker.pid);
+        await worker.end('SIGKILL');
         await allGone(tree);
       });
-      const told = everything(bySocket(caller, interrupted.operation));
-      await world.start({ ...shared, ROLE: 'worker' });
+      const following = everything(bySocket(caller, interrupted.operation));
+      await resources.startService({ ...shared, ROLE: 'worker' });
 
-      expect(await sights(caller, interrupted)).toEqual([OLD, NEW]);
-      expect((await told).at(-1)).toEqual({ status: 'succeeded', current: 1_000_000, percent: 100 });
-      expectNothingLeft(await afterJanitor(database.url, DATA_DIR));
+      expect(await visibleStates(caller, interrupted)).toEqual([OLD, NEW]);
+      expect((await following).at(-1)).toEqual({ status: 'succeeded', current: 1_000_000, percent: 100 });
+      expectOneGeneration(await sweepAll(database.url, DATA_DIR));
     },
   );
 
   test(
-    'answers 503 while Postgres restarts, and goes on with all that was open when it is back',
+    'returns 503 while Postgres restarts; sessions, streams and running operations continue afterwards',
     TAKEOVER,
-    async ({ world }) => {
-      const cluster = world.folder();
+    async ({ resources }) => {
+      const cluster = resources.createFolder();
       const before = await startEmbeddedPostgres({ dataDir: cluster, durable: false });
-      world.ends(() => before.close());
-      const service = await world.start({ DATABASE_URL: before.url, DATA_DIR: world.folder(), ADMIN_PASSWORD });
+      resources.onEnd(() => before.close());
+      const service = await resources.startService({
+        DATABASE_URL: before.url,
+        DATA_DIR: resources.createFolder(),
+        ADMIN_PASSWORD,
+      });
       const session = await logIn(service.url);
       const caller = await byToken(session);
       const dataset = await makeMillion(caller, GATED);
-      world.ends(dataset.drop);
-      const open = await dataset.closeGate();
+      resources.onEnd(dataset.drop);
+      const openGate = await dataset.closeGate();
       const operation = await beginRefresh(caller, dataset.id);
       const following = Promise.all([everything(byEvents(caller, operation)), everything(bySocket(caller, operation))]);
       await eventually(async () => (await dataset.running()).length > 0);
 
       await before.close();
-      const away = {
+      const unavailable = {
         status: 503,
         headers: expect.toSatisfy((headers: Headers) => Number(headers.get('retry-after')) > 0),
       };
-      const unavailable = { statusCode: 503, code: 'UNAVAILABLE' };
-      expect(await caller.get('/datasets')).toMatchObject({ ...away, body: unavailable });
-      expect(await caller.get(`/progress/${operation}`)).toMatchObject({ ...away, body: unavailable });
-      expect(await session.get('/session')).toMatchObject({ ...away, body: unavailable });
+      const unavailableBody = { statusCode: 503, code: 'UNAVAILABLE' };
+      expect(await caller.get('/datasets')).toMatchObject({ ...unavailable, body: unavailableBody });
+      expect(await caller.get(`/progress/${operation}`)).toMatchObject({ ...unavailable, body: unavailableBody });
+      expect(await session.get('/session')).toMatchObject({ ...unavailable, body: unavailableBody });
       expect(
         await new Client(service.url).post('/login', { username: 'admin', password: ADMIN_PASSWORD }),
-      ).toMatchObject({ ...away, body: unavailable });
+      ).toMatchObject({ ...unavailable, body: unavailableBody });
       expect(await caller.gql('{ datasets { total } }')).toMatchObject({
-        ...away,
+        ...unavailable,
         errors: [{ extensions: { code: 'UNAVAILABLE' } }],
       });
       expect(await caller.request('GET', '/readyz')).toMatchObject({
@@ -257,49 +260,49 @@ describe.concurrent('the built service', () => {
       expect(await caller.request('GET', '/healthz')).toMatchObject({ status: 200 });
 
       const after = await startEmbeddedPostgres({ dataDir: cluster, durable: false });
-      world.ends(() => after.close());
+      resources.onEnd(() => after.close());
       await eventually(async () => (await caller.request('GET', '/readyz')).status === 200);
       expect(await session.get('/session')).toMatchObject({ status: 200 });
       await logIn(service.url);
-      await open();
-      for (const told of await following)
-        expect(told.at(-1)).toEqual({ status: 'succeeded', current: 4, percent: 100 });
+      await openGate();
+      for (const states of await following)
+        expect(states.at(-1)).toEqual({ status: 'succeeded', current: 4, percent: 100 });
       expect(await caller.get(`/datasets/${dataset.id}/data`)).toMatchObject({ status: 200, body: { total: 4 } });
       expect(await service.end('SIGTERM')).toBe(0);
     },
   );
 
   test(
-    'told to end, hands back what it cannot finish, closes what is open, and ends well',
+    'on SIGTERM requeues what it cannot finish, closes all connections, and exits with status 0',
     { timeout: 120_000 },
-    async ({ world }) => {
+    async ({ resources }) => {
       const database = await createDatabase();
-      world.ends(database.drop);
+      resources.onEnd(database.drop);
       const shared = {
         DATABASE_URL: database.url,
-        DATA_DIR: world.folder(),
+        DATA_DIR: resources.createFolder(),
         APP_SECRET: 'a secret of several processes',
         ADMIN_PASSWORD,
       };
-      const leaving = await world.start(shared);
+      const leaving = await resources.startService(shared);
       const caller = await byToken(await logIn(leaving.url));
       const dataset = await makeMillion(caller, GATED);
-      world.ends(dataset.drop);
-      const open = await dataset.closeGate();
-      world.ends(open);
-      const waiting = caller.post(`/datasets/${dataset.id}/_refresh`, { progress: 'handed back' });
+      resources.onEnd(dataset.drop);
+      const openGate = await dataset.closeGate();
+      resources.onEnd(openGate);
+      const waiting = caller.post(`/datasets/${dataset.id}/_refresh`, { progress: 'requeued' });
       await eventually(async () => (await dataset.running()).length > 0);
-      const streamed = everything(byEvents(caller, 'handed back'));
+      const streamed = everything(byEvents(caller, 'requeued'));
       const socket = openSocket(caller);
       await everything(socket.iterate('{ me { username } }', {}));
       const tree = await treeOf(leaving.pid);
 
-      // Past 30 seconds it would end with 1.
+      // A shutdown of more than 30 seconds ends with status 1.
       expect(await leaving.end('SIGTERM')).toBe(0);
       await allGone(tree);
       expect(await waiting).toMatchObject({ status: 503 });
       expect((await streamed).at(-1)).toMatchObject({ status: expect.stringMatching(/^(running|queued)$/) as unknown });
-      // 1006 would be a connection that was cut off; what is closed in order, clients open again elsewhere.
+      // 1006 is an aborted connection. After any other code, clients reconnect to another process.
       expect(await socket.closed).not.toBe(1006);
       await eventually(async () => (await dataset.running()).length === 0);
       expect(await runSql(database.url, 'select status from dws.operation')).toEqual([{ status: 'queued' }]);

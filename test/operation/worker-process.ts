@@ -1,27 +1,29 @@
-/** A worker in a process of its own. Its orders come over the channel; it ends with it. */
+/** A worker in a process of its own. It gets its orders over the IPC channel and exits when that closes. */
 import { handlers } from '../../src/operations/handlers.ts';
-import { counting } from './counting.ts';
+import { countingHandlers } from './counting.ts';
 import { openTestPlatform, startQuickWorker } from './platform.ts';
 
-/** `what` it does: the real operations, or counting that is taken over or not. */
 export interface WorkerOrders {
   url: string;
   dataDir: string;
-  what: 'real' | 'counting' | 'mortal counting';
+  /** Which handlers the worker has. */
+  handlers: 'real' | 'counting' | 'counting without takeover';
 }
 
 process.on('disconnect', () => process.exit());
-process.once('message', (orders: WorkerOrders) => void work(orders));
+process.once('message', (orders: WorkerOrders) => void startWorker(orders));
 
-async function work({ url, dataDir, what }: WorkerOrders): Promise<void> {
-  const opened = await openTestPlatform(url, dataDir);
+async function startWorker({ url, dataDir, handlers: handlersName }: WorkerOrders): Promise<void> {
+  const testPlatform = await openTestPlatform(url, dataDir);
   const worker = await startQuickWorker(
-    opened,
-    what === 'real' ? handlers(opened.loaders) : { 'dataset.refresh': counting(what === 'counting') },
+    testPlatform,
+    handlersName === 'real'
+      ? handlers(testPlatform.loaders)
+      : countingHandlers({ takeover: handlersName === 'counting' }),
   );
   const stop = async () => {
     await worker.stop();
-    await opened.close();
+    await testPlatform.close();
     process.exit(0);
   };
   process.once('SIGTERM', () => void stop());

@@ -64,7 +64,7 @@ export class Listener {
   }
 
   /** Lets this process hear at once what Postgres tells every process a moment later. */
-  tell(channel: string, payload: string): void {
+  notifyLocally(channel: string, payload: string): void {
     this.#events.emit(channel, payload);
   }
 

@@ -1,27 +1,27 @@
 import { createTransport } from 'nodemailer';
 import { MailRefused, type Mailer } from '../../core/mailer.ts';
 
-export interface SmtpOptions {
-  /** `smtp://` or `smtps://`, with user and password where the server wants them. STARTTLS is used where it is offered. */
+interface SmtpOptions {
+  /** `smtp://` or `smtps://`, with user and password where the server requires them. Uses STARTTLS where offered. */
   url: string;
-  /** The sender, e.g. `Data Workspace <workspace@example.com>`. */
+  /** Sender, e.g. `Data Workspace <workspace@example.com>`. */
   from: string;
-  /** What stands behind the @ of Message-IDs. */
+  /** Domain of Message-IDs. */
   host: string;
 }
 
-/** Milliseconds of silence after which the server counts as away. */
-const CONNECTING = 10_000;
-const ANSWERING = 20_000;
+/** Time without a response after which a server counts as unavailable. */
+const CONNECT_TIMEOUT_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 20_000;
 
-/** Sends by SMTP, one connection a mail. Nothing of a mail makes it read files or fetch addresses. */
-export function smtpMailer({ url, from, host }: SmtpOptions): Mailer {
+/** Returns a mailer that sends by SMTP, one connection per mail. The content of a mail never reads files or URLs. */
+export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
   const transport = createTransport({
     url,
-    connectionTimeout: CONNECTING,
-    greetingTimeout: CONNECTING,
-    dnsTimeout: CONNECTING,
-    socketTimeout: ANSWERING,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: RESPONSE_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -29,10 +29,10 @@ export function smtpMailer({ url, from, host }: SmtpOptions): Mailer {
     async send({ id, to, subject, text, html }, signal) {
       const headers = { 'Auto-Submitted': 'auto-generated' };
       try {
-        // As an object the address is taken as it is; as a text it might be read as several.
         await transport.sendMail({
           messageId: `<${id}@${host}>`,
           from,
+          // An object is one address; a text could be parsed as several.
           to: { name: '', address: to },
           subject,
           text,
@@ -52,6 +52,9 @@ interface SmtpError extends Error {
   responseCode?: number;
 }
 
-/** 5yz refuses the mail for good (RFC 5321, 4.2.1); 503 and refused logins are about the connection and our settings, which may be better next time. */
+/**
+ * Returns whether the server refuses the mail permanently: 5yz (RFC 5321, 4.2.1), except 503 and refused logins, which
+ * concern the connection and our settings.
+ */
 const isRefusal = ({ code, responseCode = 0 }: SmtpError): boolean =>
   code !== 'EAUTH' && responseCode >= 500 && responseCode !== 503;

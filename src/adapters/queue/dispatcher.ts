@@ -1,92 +1,93 @@
 import type { QueuedWork } from '../../core/operations.ts';
 
-/** Milliseconds after which the queue is looked at although nobody told: for notifications that were lost. */
-const MAX_QUIET_MS = 2_000;
+/** Pause after which the queue is read without a notification, as notifications may be lost. */
+const MAX_PAUSE_MS = 2_000;
 
-export interface WorkerOptions {
-  /** Pieces of work at once. */
+/** Limits of the work items that run at once. */
+export interface ConcurrencyLimits {
   concurrency: number;
-  /** Pieces of work at once for one tenant. */
+  /** Limit for one tenant. */
   perTenant: number;
 }
 
-export interface DispatcherOptions<W extends QueuedWork> extends WorkerOptions {
-  /** Takes one waiting piece of work from the queue, of none of these tenants. */
-  fetch(without: string[]): Promise<W | null>;
-  /** Does it. Never throws. */
+interface DispatcherOptions<W extends QueuedWork> extends ConcurrencyLimits {
+  /** Takes a work item from the queue, of a tenant that is not among `excludedTenants`. Null when there is none. */
+  fetch(excludedTenants: string[]): Promise<W | null>;
+  /** Runs a work item. Never throws. */
   run(work: W): Promise<void>;
-  /** Hears of a queue that could not be looked at. */
+  /** Receives the errors of `fetch`. */
   onError(error: unknown): void;
 }
 
-/** Takes work from the queue, one piece after the other, and does several side by side. Whatever ends makes room for the next at once. */
+/** Takes work items from the queue and runs several at once. When one ends, the next starts at once. */
 export class Dispatcher<W extends QueuedWork> {
   readonly #options: DispatcherOptions<W>;
-  readonly #busy = new Map<string, number>();
+  readonly #runningByTenant = new Map<string, number>();
   #running = 0;
-  #stopped = false;
-  #told = false;
-  #wake: (() => void) | null = null;
+  #isStopped = false;
+  #isWoken = false;
+  #resume: (() => void) | null = null;
 
   constructor(options: DispatcherOptions<W>) {
     this.#options = options;
     void this.#loop();
   }
 
-  /** Says that there may be work. */
-  tell(): void {
-    this.#told = true;
-    this.#wake?.();
+  /** Reads the queue again, at once. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#resume?.();
   }
 
-  /** Takes no more work; what runs goes on. */
+  /** Takes no more work items. Running ones continue. */
   stop(): void {
-    this.#stopped = true;
-    this.tell();
+    this.#isStopped = true;
+    this.wake();
   }
 
   async #loop(): Promise<void> {
-    while (!this.#stopped) {
-      this.#told = false;
+    while (!this.#isStopped) {
+      this.#isWoken = false;
       const work = this.#running < this.#options.concurrency ? await this.#fetch() : null;
-      if (work) this.#begin(work);
-      else await this.#quiet();
+      if (work) this.#run(work);
+      else await this.#pause();
     }
   }
 
   async #fetch(): Promise<W | null> {
-    const full = [...this.#busy].filter(([, count]) => count >= this.#options.perTenant).map(([tenantId]) => tenantId);
-    return this.#options.fetch(full).catch((error: unknown) => {
-      this.#options.onError(error);
+    const { perTenant, fetch, onError } = this.#options;
+    const atLimit = [...this.#runningByTenant].filter(([, count]) => count >= perTenant).map(([tenantId]) => tenantId);
+    return fetch(atLimit).catch((error: unknown) => {
+      onError(error);
       return null;
     });
   }
 
-  #begin(work: W): void {
+  #run(work: W): void {
     this.#count(work.tenantId, 1);
     void this.#options.run(work).finally(() => {
       this.#count(work.tenantId, -1);
-      this.tell();
+      this.wake();
     });
   }
 
   #count(tenantId: string, change: 1 | -1): void {
     this.#running += change;
-    const count = (this.#busy.get(tenantId) ?? 0) + change;
-    if (count > 0) this.#busy.set(tenantId, count);
-    else this.#busy.delete(tenantId);
+    const count = (this.#runningByTenant.get(tenantId) ?? 0) + change;
+    if (count > 0) this.#runningByTenant.set(tenantId, count);
+    else this.#runningByTenant.delete(tenantId);
   }
 
-  /** Waits until somebody tells, but not too long. What was told while the queue was being looked at counts. */
-  async #quiet(): Promise<void> {
-    if (this.#told) return;
+  /** Waits for `wake`, at most `MAX_PAUSE_MS`. Returns at once if it was called while the queue was read. */
+  async #pause(): Promise<void> {
+    if (this.#isWoken) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, MAX_QUIET_MS);
-      this.#wake = () => {
+      const timer = setTimeout(resolve, MAX_PAUSE_MS);
+      this.#resume = () => {
         clearTimeout(timer);
         resolve();
       };
     });
-    this.#wake = null;
+    this.#resume = null;
   }
 }

@@ -1,126 +1,164 @@
+import { LRUCache } from 'lru-cache';
 import { badInput, type ApiError } from '../errors.ts';
 import { isUuid } from '../id.ts';
 import type { Viewer } from '../viewer.ts';
-import { nothing, type Condition } from './condition.ts';
-import { quoted, type Model } from './model.ts';
+import { NO_ROWS, type Condition } from './condition.ts';
+import { quoteIdentifier, type Model } from './model.ts';
 
-/** What a client may say of a list (contract 4); the model's filters are read from the same object. */
+/** The arguments of a list (docs/contract.md#lists). The model's filters are read from the same object. */
 export interface ListArguments {
   /** 1 to 1000. */
   limit?: number | null;
-  /** From 0. */
+  /** Number of rows to skip. */
   start?: number | null;
-  /** Fields, separated by commas; `-` before one descends. */
+  /** Fields, separated by commas; `-` before a field sorts it in descending order. */
   sort?: string | null;
-  /** Text that must occur in one of the model's text fields, ignoring case. */
+  /** Text that one of the model's searched fields must contain, ignoring case. */
   q?: string | null;
 }
 
-/** Values that fields must have; a list means any of them, null a missing value. */
+/** Required values of fields. A list means any of its values, null a missing value. */
 export type FieldValues = Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>;
 
 export const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 1000;
-/** Postgres counts rows in 64 bits, clients in 31. */
-const LAST_START = 2 ** 31 - 1;
-
+/** GraphQL's integers have 32 bits. */
+const MAX_START = 2 ** 31 - 1;
 const MAX_SORT_CHARACTERS = 500;
 
-const wrong = (argument: string, message: string): ApiError =>
+const invalidArgument = (argument: string, message: string): ApiError =>
   badInput(message, { validation: [{ path: [argument], message, code: 'invalid' }] });
 
-export function limitOf(limit: number | null | undefined, otherwise: number, most = MAX_LIMIT): number {
-  if (limit == null) return otherwise;
-  if (!Number.isInteger(limit) || limit < 1 || limit > most)
-    throw wrong('limit', `limit must be a whole number from 1 to ${most}`);
+/** Returns the limit, or the default without one. Throws BAD_USER_INPUT if it is out of bounds. */
+export function checkLimit(limit: number | null | undefined, defaultLimit: number, max = MAX_LIMIT): number {
+  if (limit == null) return defaultLimit;
+  if (!Number.isInteger(limit) || limit < 1 || limit > max)
+    throw invalidArgument('limit', `limit must be a whole number from 1 to ${max}`);
   return limit;
 }
 
-export function startOf(start: number | null | undefined): number {
+/** Returns the number of rows to skip, 0 by default. Throws BAD_USER_INPUT if it is out of bounds. */
+export function checkStart(start: number | null | undefined): number {
   if (start == null) return 0;
-  if (!Number.isInteger(start) || start < 0 || start > LAST_START)
-    throw wrong('start', 'start must be a whole number from 0');
+  if (!Number.isInteger(start) || start < 0 || start > MAX_START)
+    throw invalidArgument('start', 'start must be a whole number from 0');
   return start;
 }
 
 /**
- * The order of a sort like `name,-createdAt`, as SQL over `r` with a `?` for each value. It is total: ties are broken by id, in the last field's direction, so
- * that an index on the sorted columns and the id serves both directions. Without a viewer it is a sort of the service's own, which may name any column.
+ * Returns the `order by` list of a client's sort like `name,-createdAt`, over `r` and with a `?` for each value. The order is total: ties are broken
+ * by id in the direction of the last field, so that an index on the sorted columns and the id serves both directions. A field with a `sortAccess`
+ * orders only the rows that it allows. Throws BAD_USER_INPUT for a field that is not sortable.
  */
-export function orderOf(model: Model, sort: string, viewer: Viewer | null): Condition {
+export function sortCondition(model: Model, sort: string, viewer: Viewer): Condition {
   if (sort.length > MAX_SORT_CHARACTERS)
-    throw wrong('sort', `sort must have at most ${MAX_SORT_CHARACTERS} characters`);
-  const seen = new Set<string>();
+    throw invalidArgument('sort', `sort must have at most ${MAX_SORT_CHARACTERS} characters`);
+  // The rows that a `sortAccess` allows depend on the viewer.
+  return model.sortAccess ? orderCondition(model, sort, viewer) : cachedOrder(clientOrders, model, sort, viewer);
+}
+
+/** Returns the `order by` list of a sort that a model declares. It may name any column. */
+export const modelOrder = (model: Model, sort: string): Condition => cachedOrder(modelOrders, model, sort, null);
+
+type OrderCache = WeakMap<Model, LRUCache<string, Condition>>;
+
+/** Clients may sort by sortable fields only, so an order for a model's own sort must not be found for a client's. */
+const [clientOrders, modelOrders]: [OrderCache, OrderCache] = [new WeakMap(), new WeakMap()];
+const MAX_ORDERS_PER_MODEL = 100;
+
+function cachedOrder(cache: OrderCache, model: Model, sort: string, viewer: Viewer | null): Condition {
+  let orders = cache.get(model);
+  if (!orders) cache.set(model, (orders = new LRUCache({ max: MAX_ORDERS_PER_MODEL })));
+  let order = orders.get(sort);
+  if (!order) orders.set(sort, (order = orderCondition(model, sort, viewer)));
+  return order;
+}
+
+function orderCondition(model: Model, sort: string, viewer: Viewer | null): Condition {
+  const sorted = new Set<string>();
   const parts: string[] = [];
   const params: unknown[] = [];
   let direction = '';
-  for (const word of sort.split(',').map((part) => part.trim())) {
-    const field = word.replace(/^-/, '');
-    const column = viewer ? undefined : model.columns[field]?.column;
-    const sql = Object.hasOwn(model.sortable, field) ? model.sortable[field] : column && `r.${quoted(column)}`;
-    if (!sql) throw wrong('sort', `Cannot sort by "${field}"; known are ${Object.keys(model.sortable).join(', ')}`);
-    if (seen.has(field)) continue;
-    seen.add(field);
-    direction = word.startsWith('-') ? ' desc' : '';
-    const rule = viewer && model.orders?.[field]?.(viewer);
-    params.push(...(rule?.params ?? []));
-    parts.push(rule ? `case when ${rule.sql} then ${sql} end${direction} nulls last` : `${sql}${direction}`);
+  for (const part of sort.split(',')) {
+    const term = part.trim();
+    const isDescending = term.startsWith('-');
+    const field = isDescending ? term.slice(1) : term;
+    const sql = sortExpression(model, field, viewer);
+    if (sorted.has(field)) continue;
+    sorted.add(field);
+    direction = isDescending ? ' desc' : '';
+    const access = viewer && model.sortAccess?.[field]?.(viewer);
+    if (access) params.push(...access.params);
+    parts.push(access ? `case when ${access.sql} then ${sql} end${direction} nulls last` : `${sql}${direction}`);
   }
-  if (!seen.has('id')) parts.push(`r.id${direction}`);
+  if (!sorted.has('id')) parts.push(`r.id${direction}`);
   return { sql: parts.join(', '), params };
 }
 
-/** The conditions of `q` and of the model's filters. */
-export function filtersOf(model: Model, args: ListArguments, viewer: Viewer): Condition[] {
+function sortExpression(model: Model, field: string, viewer: Viewer | null): string {
+  if (Object.hasOwn(model.sortable, field)) return model.sortable[field]!;
+  const column = viewer ? undefined : model.columns[field]?.column;
+  if (column) return `r.${quoteIdentifier(column)}`;
+  throw invalidArgument('sort', `Cannot sort by "${field}"; known are ${Object.keys(model.sortable).join(', ')}`);
+}
+
+/** Returns the conditions of `q` and of the model's filters. */
+export function filterConditions(model: Model, args: ListArguments, viewer: Viewer): Condition[] {
   const conditions: Condition[] = [];
-  const given = args as Readonly<Record<string, unknown>>;
+  const values = args as Readonly<Record<string, unknown>>;
   for (const name in model.filters) {
-    const value = given[name];
+    const value = values[name];
     const condition = value == null ? null : model.filters[name]!(value, viewer);
     if (condition) conditions.push(condition);
   }
-  if (args.q) conditions.push(searchOf(model, args.q));
+  if (args.q) conditions.push(searchCondition(model, args.q));
   return conditions;
 }
 
-const searches = new WeakMap<Model, string>();
+const searchSqlOf = new WeakMap<Model, string>();
 
-function searchOf(model: Model, q: string): Condition {
-  if (q.includes('\0') || model.text.length === 0) return nothing();
-  let sql = searches.get(model);
+function searchCondition(model: Model, q: string): Condition {
+  if (q.includes('\0') || model.searchedFields.length === 0) return NO_ROWS;
+  let sql = searchSqlOf.get(model);
   if (!sql) {
-    sql = model.text.map((field) => `r.${quoted(model.columns[field]!.column)} ilike ?`).join(' or ');
-    searches.set(model, sql);
+    const columns = model.searchedFields.map((field) => quoteIdentifier(model.columns[field]!.column));
+    sql = columns.map((column) => `r.${column} ilike ?`).join(' or ');
+    searchSqlOf.set(model, sql);
   }
-  const pattern = patternOf(q);
-  return { sql, params: model.text.map(() => pattern) };
+  const pattern = containsPattern(q);
+  return { sql, params: model.searchedFields.map(() => pattern) };
 }
 
-/** The pattern of `ilike` for texts that hold these characters. */
-export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+/** Returns the pattern of `like` and `ilike` for texts that contain the given text literally. */
+export const containsPattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** The condition that a field has a value. Values that its column cannot hold match nothing. */
-export function equals(model: Model, field: string, value: FieldValues[string]): Condition {
+/** Returns the condition that a field has a value. A value that the column's type cannot represent matches no row. */
+export function equalsCondition(
+  model: Pick<Model, 'name' | 'columns'>,
+  field: string,
+  value: FieldValues[string],
+): Condition {
   const column = model.columns[field];
   if (!column || column.sql) throw new Error(`${model.name} has no column "${field}"`);
-  const name = `r.${quoted(column.column)}`;
+  const name = `r.${quoteIdentifier(column.column)}`;
   if (value === null) return { sql: `${name} is null`, params: [] };
   if (Array.isArray(value))
-    return { sql: `${name} = any(?)`, params: [value.filter((one) => canHold(column.type, one))] };
-  return canHold(column.type, value) ? { sql: `${name} = ?`, params: [value] } : nothing();
+    return { sql: `${name} = any(?)`, params: [value.filter((one) => isRepresentable(column.type, one))] };
+  return isRepresentable(column.type, value) ? { sql: `${name} = ?`, params: [value] } : NO_ROWS;
 }
 
-function canHold(type: string, value: unknown): boolean {
+function isRepresentable(type: string, value: unknown): boolean {
   if (typeof value === 'string' && value.includes('\0')) return false;
   return type !== 'uuid' || (typeof value === 'string' && isUuid(value));
 }
 
-/** The condition that finds a row by its id, key (slug, username) or natural id `{tenant}:{key}` (contract 4). */
-export function keyed(model: Model, id: string, viewer: Viewer): Condition {
+/** Returns the condition that finds a row by its id, key (slug or username) or natural id `{tenant}:{key}` (docs/contract.md#identifiers). */
+export function keyCondition(model: Model, id: string, viewer: Viewer): Condition {
   if (isUuid(id)) return { sql: 'r.id = ?', params: [id] };
-  if (!model.key) return nothing();
-  const word = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
-  if (isUuid(word) || word.includes('\0')) return nothing();
-  if (!model.key.foldCase) return equals(model, model.key.field, word);
-  return { sql: `lower(r.${quoted(model.columns[model.key.field]!.column)}) = lower(?)`, params: [word] };
+  if (!model.key) return NO_ROWS;
+  const key = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
+  if (isUuid(key) || key.includes('\0')) return NO_ROWS;
+  if (!model.key.ignoreCase) return equalsCondition(model, model.key.field, key);
+  const column = quoteIdentifier(model.columns[model.key.field]!.column);
+  return { sql: `lower(r.${column}) = lower(?)`, params: [key] };
 }

@@ -12,88 +12,91 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Model, Relation } from './model.ts';
-import { rootWish, selectionOf, want, wantRelation, type Selection, type Wish } from './selection.ts';
+import { SelectionBuilder, type Selection } from './selection.ts';
 
 /** The part of a resolver's `info` that look-ahead reads. */
-export type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'returnType'>;
+export type SelectionInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'returnType'>;
 
-/** What a field's selection asks of a kind. */
-export interface Picked {
+/** The selection of a GraphQL field. */
+export interface FieldSelection {
   selection: Selection;
-  /** Fields selected around the rows, of a page for instance `items` and `total`. */
-  around: ReadonlySet<string>;
+  /** Fields that are selected beside the rows: of a page for instance `items` and `total`. */
+  pageFields: ReadonlySet<string>;
 }
 
-interface Entry {
+interface CachedSelection {
   model: Model;
   path: string;
-  picked: Picked;
+  selected: FieldSelection;
 }
 
-/** By AST node: a document that is kept parsed is looked at once. */
-const cache = new WeakMap<FieldNode, Entry[]>();
+/** By AST node, so that a cached document is visited once. */
+const cache = new WeakMap<FieldNode, CachedSelection[]>();
 
 /**
- * Reads the selection below a field. `path` leads from the field's type to the rows, e.g. `items` for a page; empty when the field answers rows itself.
- * Fragments and repeated fields merge; `@include` and `@skip` are not looked at, so that the answer does not depend on variables.
+ * Returns the selection below a field. `path` leads from the field's type to the rows, e.g. `items` for a page; it is empty if the field returns
+ * the rows themselves. Merges fragments and repeated fields. Ignores `@include` and `@skip`, so that the result does not depend on variables.
  */
-export function lookAhead(info: Info, model: Model, path = ''): Picked {
+export function lookAhead(info: SelectionInfo, model: Model, path = ''): FieldSelection {
   const [node] = info.fieldNodes;
-  // Only a single node stands for all that is selected; the same node always has the same fragments.
-  if (!node || info.fieldNodes.length > 1) return pick(info, model, path);
+  // A single node is the whole selection, and always has the same fragments. Of several nodes each is only a part.
+  if (!node || info.fieldNodes.length > 1) return collectField(info, model, path);
   const entries = cache.get(node) ?? [];
   let entry = entries.find((one) => one.model === model && one.path === path);
   if (!entry) {
-    entry = { model, path, picked: pick(info, model, path) };
+    entry = { model, path, selected: collectField(info, model, path) };
     entries.push(entry);
     cache.set(node, entries);
   }
-  return entry.picked;
+  return entry.selected;
 }
 
-function pick(info: Info, model: Model, path: string): Picked {
-  let sets = setsOf(info.fieldNodes);
-  let around: ReadonlySet<string> = new Set();
+function collectField(info: SelectionInfo, model: Model, path: string): FieldSelection {
+  let sets = selectionSetsOf(info.fieldNodes);
+  let pageFields: ReadonlySet<string> = new Set();
   if (path) {
     const type = getNamedType(info.returnType);
     if (!isObjectType(type)) throw new Error(`${type.name} is no object type, it cannot have the field "${path}"`);
-    const fields = collect(info, type, sets);
-    around = new Set(fields.keys());
-    sets = setsOf(fields.get(path) ?? []);
+    const fields = collectFields(info, type, sets);
+    pageFields = new Set(fields.keys());
+    sets = selectionSetsOf(fields.get(path) ?? []);
   }
-  const wish = rootWish(model);
-  look(info, wish, sets);
-  return { selection: selectionOf(wish), around };
+  const builder = SelectionBuilder.forRoot(model);
+  collect(info, builder, sets);
+  return { selection: builder.build(), pageFields };
 }
 
-const setsOf = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
+const selectionSetsOf = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 
-/** Adds to the wish what selection sets on the model's type need. */
-function look(info: Info, wish: Wish, sets: readonly SelectionSetNode[]): void {
-  const { model } = wish;
+/** Adds the columns and relations that selection sets on the model's type require. */
+function collect(info: SelectionInfo, builder: SelectionBuilder, sets: readonly SelectionSetNode[]): void {
+  const { model } = builder;
   const type = info.schema.getType(model.name);
   if (!isObjectType(type)) throw new Error(`The schema has no object type "${model.name}"`);
   const definitions = type.getFields();
-  const fields = [...collect(info, type, sets)].filter(([name]) => name in definitions);
+  const fields = [...collectFields(info, type, sets)].filter(([name]) => name in definitions);
   for (const [name] of fields) {
-    for (const path of needsOf(model, definitions[name]!)) want(wish, path);
-    if (name in model.columns) wish.columns.add(name);
+    for (const path of requiredPaths(model, definitions[name]!)) builder.select(path);
+    if (name in model.columns) builder.select(name);
   }
   for (const [name, nodes] of fields) {
     const relation = model.relations[name];
-    // What a computed field needs of a relation comes in any case; then it has all that is selected of it, so that whoever finds it can use it.
-    if (relation && (wish.relations.has(name) || isForeseeable(relation, definitions[name]!, nodes)))
-      look(info, wantRelation(wish, name), setsOf(nodes));
+    // A relation that a computed field requires is read anyway. It then gets all its selected fields, so that every resolver can use it.
+    if (relation && (builder.hasRelation(name) || isJoinable(relation, definitions[name]!, nodes)))
+      collect(info, builder.selectRelation(name), selectionSetsOf(nodes));
   }
 }
 
-function needsOf(model: Model, { name, extensions }: GraphQLField<unknown, unknown>): readonly string[] {
+function requiredPaths(model: Model, { name, extensions }: GraphQLField<unknown, unknown>): readonly string[] {
   return model.required[name] ?? (extensions.requires as string[] | undefined) ?? [];
 }
 
-/** Whether the rows of a relation can be read with their parent: one key of the row must serve every alias, so arguments rule it out, as do pages. */
-function isForeseeable(
+/**
+ * Whether the rows of a relation can be read with their parent. Pages cannot, and neither can fields with arguments: all aliases of a field share
+ * one key of the row.
+ */
+function isJoinable(
   relation: Relation,
   { type, args }: GraphQLField<unknown, unknown>,
   nodes: readonly FieldNode[],
@@ -106,10 +109,14 @@ function isForeseeable(
   );
 }
 
-/** The fields that selection sets ask of a type, by name; aliases of a field are together. */
-function collect(info: Info, type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Map<string, FieldNode[]> {
+/** Returns the fields that selection sets select on a type, by name; aliases of a field are together. */
+function collectFields(
+  info: SelectionInfo,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+): Map<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
-  const spread = new Set<string>();
+  const visitedFragments = new Set<string>();
   const visit = (set: SelectionSetNode): void => {
     for (const node of set.selections) {
       if (node.kind === Kind.FIELD) {
@@ -118,13 +125,11 @@ function collect(info: Info, type: GraphQLObjectType, sets: readonly SelectionSe
         else fields.set(node.name.value, [node]);
         continue;
       }
-      const fragment =
-        node.kind === Kind.INLINE_FRAGMENT
-          ? node
-          : spread.has(node.name.value)
-            ? undefined
-            : info.fragments[node.name.value];
-      if (node.kind === Kind.FRAGMENT_SPREAD) spread.add(node.name.value);
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        if (visitedFragments.has(node.name.value)) continue;
+        visitedFragments.add(node.name.value);
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
       if (fragment && applies(info, fragment.typeCondition?.name.value, type)) visit(fragment.selectionSet);
     }
   };
@@ -132,7 +137,8 @@ function collect(info: Info, type: GraphQLObjectType, sets: readonly SelectionSe
   return fields;
 }
 
-function applies({ schema }: Info, condition: string | undefined, type: GraphQLObjectType): boolean {
+/** Whether a fragment on a type condition applies to an object type. */
+function applies({ schema }: SelectionInfo, condition: string | undefined, type: GraphQLObjectType): boolean {
   if (condition === undefined || condition === type.name) return true;
   const abstract = schema.getType(condition);
   return isAbstractType(abstract) && schema.isSubType(abstract, type);

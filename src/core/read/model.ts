@@ -2,82 +2,85 @@ import { Extensions } from 'type-graphql';
 import type { Viewer } from '../viewer.ts';
 import type { Condition, AccessFilter } from './condition.ts';
 
-/** How a column travels: timestamps as ISO 8601 text in UTC with milliseconds, bigints as numbers, everything else as Postgres' driver gives it. */
+/**
+ * The type of a column in results: timestamps are ISO 8601 text in UTC with milliseconds, bigints and numbers are JavaScript numbers, other types
+ * are as the driver of Postgres returns them.
+ */
 export type ColumnType = 'uuid' | 'text' | 'json' | 'timestamp' | 'integer' | 'bigint' | 'boolean' | 'number';
 
-export interface Column {
+export interface ModelColumn {
   column: string;
   type: ColumnType;
   nullable: boolean;
-  /** What computes it, over the row `p`; there is no such column in the table then, and it is only read. */
+  /** The expression of a computed column, over the row `p`. A computed column can only be selected. */
   sql?: string;
 }
 
 /**
- * Rows that belong to a row: one or none (`one`), or a list (`many`). `join` is a condition between `r`, the related row, and `p`, the row that has
- * the relation; a `one` must match at most one row. `order` is a sort like `position,-createdAt`; a list ends after `limit` rows.
+ * Related rows of a row: at most one (`one`), or a list (`many`). `join` is a condition between the related row `r` and the row `p` that has the
+ * relation; that of a `one` must match at most one row. `sort` is a sort like `position,-createdAt`; the list ends after `limit` rows.
  */
 export type Relation =
   | { kind: 'one'; model: () => Model; join: string }
-  | { kind: 'many'; model: () => Model; join: string; order: string; limit: number };
+  | { kind: 'many'; model: () => Model; join: string; sort: string; limit: number };
 
-/** Makes the condition of a filter argument from its value; null when the value does not restrict. */
-export type Filter = (value: unknown, viewer: Viewer) => Condition | null;
+/** Returns the condition of a filter argument's value, or null if the value does not restrict the rows. */
+export type ListFilter = (value: unknown, viewer: Viewer) => Condition | null;
 
-/** What the read path knows of a kind: its table, what of it GraphQL calls how, and who may read which rows. */
+/** How the read path reads an entity: its table, the names of its columns and relations in GraphQL, and who may read which rows. */
 export interface Model {
   /** The GraphQL object type. */
   name: string;
-  /** What errors call it, e.g. `saved filter`. */
-  what: string;
-  /** Quoted, with its schema. */
+  /** The name in error messages, e.g. `saved filter`. */
+  label: string;
+  /** Quoted, with its schema, or a subselect in brackets. */
   table: string;
-  /** The column every statement compares with the viewer's tenant. */
-  tenant: string;
-  /** By GraphQL field. Secrets are not among them, so no selection can reach them. */
-  columns: Readonly<Record<string, Column>>;
+  /** The column that every statement compares with the viewer's tenant. */
+  tenantColumn: string;
+  /** By GraphQL field. Secrets are left out, so no selection can contain them. */
+  columns: Readonly<Record<string, ModelColumn>>;
+  /** By GraphQL field. */
   relations: Readonly<Record<string, Relation>>;
-  /** What computed fields need, beside what `@Needs` says: GraphQL field to columns and relations. */
+  /** The columns and relations that computed fields require, by GraphQL field, beside those of `@Requires`. */
   required: Readonly<Record<string, readonly string[]>>;
+  /** Without one the viewer may read all rows of the tenant. */
   accessFilter?: AccessFilter;
   /** Fields that `q` searches. */
-  text: readonly string[];
-  /** What a list may be sorted by: the word of the client to SQL over `r`, e.g. `r."name"`. */
+  searchedFields: readonly string[];
+  /** The SQL over `r` of each field that a list may be sorted by, e.g. `{ name: 'r."name"' }`. */
   sortable: Readonly<Record<string, string>>;
-  /** Of a field that tells what not every reader may know: the rows that it orders. The others come last. */
-  orders?: Readonly<Record<string, AccessFilter>>;
-  /** The sort of a list when none is asked for. */
-  order: string;
-  /** By name of the argument. */
-  filters: Readonly<Record<string, Filter>>;
-  /** The field that names a row within its tenant: a slug or username. */
-  key?: { field: string; foldCase: boolean };
+  /** For fields that not every reader may see: the rows that such a field orders. The other rows come last. */
+  sortAccess?: Readonly<Record<string, AccessFilter>>;
+  defaultSort: string;
+  /** By argument name. */
+  filters: Readonly<Record<string, ListFilter>>;
+  /** The field that identifies a row within its tenant beside its id: a slug or a username. */
+  key?: { field: string; ignoreCase: boolean };
 }
 
-/** How many rows a collection below a resource shows unless its `limit` says otherwise (contract 4). */
+/** Maximum and default number of rows of a collection below a resource (docs/contract.md#lists). */
 export const MAX_CHILDREN = 1000;
 
-/** The row whose id a column of this row holds. */
+/** Returns the relation to the row whose id is in a column of this row. */
 export const toOne = (model: () => Model, column: string): Relation => ({
   kind: 'one',
   model,
-  join: `r.id = p.${quoted(column)}`,
+  join: `r.id = p.${quoteIdentifier(column)}`,
 });
 
-/** The rows whose column `foreign` holds this row's id. */
-export const toMany = (model: () => Model, foreign: string, order: string, limit = MAX_CHILDREN): Relation => ({
+/** Returns the relation to the rows whose column `foreign` contains the id of this row. */
+export const toMany = (model: () => Model, foreign: string, sort: string, limit = MAX_CHILDREN): Relation => ({
   kind: 'many',
   model,
-  join: `r.${quoted(foreign)} = p.id`,
-  order,
+  join: `r.${quoteIdentifier(foreign)} = p.id`,
+  sort,
   limit,
 });
 
-/** A quoted identifier. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Says which columns and relations a computed field reads from its row, so that they are selected with it: `@Needs('ownerId', 'owner.name')`
- * above a `@FieldResolver`. They are names of the model, dotted through relations.
+ * Declares the columns and relations that a computed field reads from its row, so that they are selected with it: `@Requires('ownerId', 'owner.name')`
+ * above a `@FieldResolver`. The names are those of the model, dotted through relations.
  */
 export const Requires = (...fields: string[]) => Extensions({ requires: fields });

@@ -1,69 +1,89 @@
 import type { Condition } from './condition.ts';
 import type { FieldValues, ListArguments } from './list-arguments.ts';
-import type { Info } from './look-ahead.ts';
+import type { SelectionInfo } from './look-ahead.ts';
 
-/** A stored type. */
+/** The class of an entity. */
 export type EntityType<T extends object = object> = abstract new (...args: never[]) => T;
 
 /**
- * What a read answers for a stored type: a plain object by GraphQL field names, holding what was selected, `id` always, and `version` where it was asked
- * for by itself. Timestamps are ISO 8601 text. To-one relations are objects or null, to-many relations arrays.
+ * A row as the read path returns it: a plain object by GraphQL field names with the selected fields, always the `id`, and the `version` of rows
+ * that are not read as a relation. Timestamps are ISO 8601 text. To-one relations are objects or null, to-many relations arrays.
  */
-export type Row<T> = { [K in keyof T]: Date extends T[K] ? Exclude<T[K], Date> | string : T[K] };
+export type ReadRow<T> = { [K in keyof T]: Date extends T[K] ? Exclude<T[K], Date> | string : T[K] };
 
-/** A part of a list. `total` is there when it was selected. */
-export interface Page<T> {
-  items: Row<T>[];
+/** A part of a list. */
+export interface ReadPage<T> {
+  items: ReadRow<T>[];
   start: number;
   count: number;
+  /** Present if it was selected. */
   total?: number;
 }
 
-/** A selection: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */
-export type Wanted = Info | readonly string[];
+/** What to select: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */
+export type SelectionSource = SelectionInfo | readonly string[];
 
-/** What rows must have beside what the client asks for: values of fields, or a condition. */
-export type Where = FieldValues | Condition;
+/** A condition of the service, beside the client's filters: values of fields, or SQL. */
+export type RowCondition = FieldValues | Condition;
 
-/** Which row: its id, key or natural id, or values that only it has, e.g. `{ teamId, userId }`. */
-export type Key = string | FieldValues;
+/** Identifies a row: its id, key or natural id, or values that only it has, e.g. `{ teamId, userId }`. */
+export type RowKey = string | FieldValues;
 
-/** Reads rows under the viewer's rights in the viewer's tenant, with at most one statement a call (architecture, "Read path"). */
+/** Reads rows of the viewer's tenant that the viewer may read, with at most one statement a call (docs/read-path.md). */
 export interface Reader {
-  /** A part of a list; `info`'s type has `items`. 400 for arguments out of bounds. */
-  page<T extends object>(kind: EntityType<T>, args: ListArguments, wanted: Wanted, where?: Where): Promise<Page<T>>;
-  /** A whole list, for fields that answer an array: `most` rows, 1000 by default, unless `limit` asks for fewer. */
+  /** Returns a part of a list. The type of `info` has `items`. Throws BAD_USER_INPUT for arguments out of bounds. */
+  page<T extends object>(
+    type: EntityType<T>,
+    args: ListArguments,
+    source: SelectionSource,
+    where?: RowCondition,
+  ): Promise<ReadPage<T>>;
+  /** Returns a list for a field that returns an array: up to `max` rows, 1000 by default, or fewer with `limit`. */
   list<T extends object>(
-    kind: EntityType<T>,
-    wanted: Wanted,
-    where?: Where,
+    type: EntityType<T>,
+    source: SelectionSource,
+    where?: RowCondition,
     args?: ListArguments,
-    most?: number,
-  ): Promise<Row<T>[]>;
-  /** One row. 404 naming the kind when there is none that the viewer may read. */
-  one<T extends object>(kind: EntityType<T>, key: Key, wanted: Wanted, where?: Where): Promise<Row<T>>;
-  /** The same, null when there is none. */
-  find<T extends object>(kind: EntityType<T>, key: Key, wanted: Wanted, where?: Where): Promise<Row<T> | null>;
-  /** The row that a mutation of the viewer has just written, by its id: who gave something away is still told what became of it. */
-  readAfterWrite<T extends object>(kind: EntityType<T>, id: string, wanted: Wanted): Promise<Row<T>>;
-  /** The rows of ids, in their order, null where there is none. Calls of one tick with the same selection share a statement. */
-  many<T extends object>(kind: EntityType<T>, ids: readonly string[], wanted: Wanted): Promise<(Row<T> | null)[]>;
-  /** A to-many relation of a row that was read: what look-ahead brought along, otherwise one statement for all parents of the tick. */
+    max?: number,
+  ): Promise<ReadRow<T>[]>;
+  /** Returns one row. Throws NOT_FOUND, naming the entity, if there is none that the viewer may read. */
+  one<T extends object>(
+    type: EntityType<T>,
+    key: RowKey,
+    source: SelectionSource,
+    where?: RowCondition,
+  ): Promise<ReadRow<T>>;
+  /** Returns one row, or null if there is none that the viewer may read. */
+  find<T extends object>(
+    type: EntityType<T>,
+    key: RowKey,
+    source: SelectionSource,
+    where?: RowCondition,
+  ): Promise<ReadRow<T> | null>;
+  /** Returns the row that a mutation of the viewer has just written, even if the viewer may not read it any more. */
+  readAfterWrite<T extends object>(type: EntityType<T>, id: string, source: SelectionSource): Promise<ReadRow<T>>;
+  /** Returns the rows of ids, in their order, with null for a missing row. Calls of one tick with equal selections share a statement. */
+  many<T extends object>(
+    type: EntityType<T>,
+    ids: readonly string[],
+    source: SelectionSource,
+  ): Promise<(ReadRow<T> | null)[]>;
+  /** Returns a to-many relation of a row: its joined rows if look-ahead selected them, else by one statement for all parents of the tick. */
   children<T extends object>(
     parent: EntityType,
     relation: string,
     row: { id: string },
-    wanted: Wanted,
+    source: SelectionSource,
     args?: ListArguments,
-    where?: Where,
-  ): Promise<Row<T>[]>;
-  /** The same as a page. */
+    where?: RowCondition,
+  ): Promise<ReadRow<T>[]>;
+  /** Returns a page of a to-many relation of a row, by one statement for all parents of the tick. */
   childPage<T extends object>(
     parent: EntityType,
     relation: string,
     row: { id: string },
-    wanted: Wanted,
+    source: SelectionSource,
     args?: ListArguments,
-    where?: Where,
-  ): Promise<Page<T>>;
+    where?: RowCondition,
+  ): Promise<ReadPage<T>>;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Model } from './model.ts';
 
-/** What is wanted of a kind, in canonical order; equal wishes are the same object. */
+/** The columns and relations to read, in canonical order. Equal selections of a model are the same object. */
 export interface Selection {
   readonly id: number;
   readonly model: Model;
@@ -9,68 +9,85 @@ export interface Selection {
   readonly columns: readonly string[];
   /** Relations by name, sorted. */
   readonly relations: readonly (readonly [string, Selection])[];
-  /** The models below this one that have rights of their own, each once. */
-  readonly ruled: readonly Model[];
+  /** The models of all relations below that have an access filter, each once. */
+  readonly guardedModels: readonly Model[];
 }
 
-/** A selection that is being put together. */
-export interface Wish {
-  model: Model;
-  columns: Set<string>;
-  relations: Map<string, Wish>;
+/** Collects the columns and relations of a selection. */
+export class SelectionBuilder {
+  readonly model: Model;
+  readonly #columns = new Set(['id']);
+  readonly #relations = new Map<string, SelectionBuilder>();
+
+  /** Starts with the id. */
+  constructor(model: Model) {
+    this.model = model;
+  }
+
+  /** Creates the builder of rows that are read by themselves. They include their version, for the entity tag. */
+  static forRoot(model: Model): SelectionBuilder {
+    const builder = new SelectionBuilder(model);
+    if ('version' in model.columns) builder.#columns.add('version');
+    return builder;
+  }
+
+  /** Selects a column, or a relation and what the path names below it, e.g. `owner.name`. Throws for a name that the model does not have. */
+  select(path: string): void {
+    const [first = '', ...rest] = path.split('.');
+    if (rest.length === 0 && first in this.model.columns) this.#columns.add(first);
+    else if (first in this.model.relations) {
+      const related = this.selectRelation(first);
+      if (rest.length > 0) related.select(rest.join('.'));
+    } else throw new Error(`${this.model.name} has neither a column nor a relation "${first}"`);
+  }
+
+  /** Selects a relation. Returns the builder of its rows. */
+  selectRelation(name: string): SelectionBuilder {
+    let related = this.#relations.get(name);
+    if (!related) {
+      related = new SelectionBuilder(this.model.relations[name]!.model());
+      this.#relations.set(name, related);
+    }
+    return related;
+  }
+
+  hasRelation(name: string): boolean {
+    return this.#relations.has(name);
+  }
+
+  /** Returns the canonical selection. */
+  build(): Selection {
+    const columns = [...this.#columns].toSorted();
+    const relations = [...this.#relations]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, related]) => [name, related.build()] as const);
+    return canonicalSelection(this.model, columns, relations);
+  }
 }
 
-export const wishFor = (model: Model): Wish => ({ model, columns: new Set(['id']), relations: new Map() });
-
-/** Adds a column, or a relation with what is wanted of it, by a dotted path of the model's names. */
-export function want(wish: Wish, path: string): void {
-  const [first = '', ...rest] = path.split('.');
-  if (rest.length === 0 && first in wish.model.columns) wish.columns.add(first);
-  else if (first in wish.model.relations) {
-    const below = wantRelation(wish, first);
-    if (rest.length > 0) want(below, rest.join('.'));
-  } else throw new Error(`${wish.model.name} has neither a column nor a relation "${first}"`);
+/** Returns the selection of columns and relations by their paths, with id and version. */
+export function selectPaths(model: Model, paths: readonly string[]): Selection {
+  const builder = SelectionBuilder.forRoot(model);
+  for (const path of paths) builder.select(path);
+  return builder.build();
 }
 
-/** The wish for a relation, made when it is not there yet. */
-export function wantRelation(wish: Wish, name: string): Wish {
-  const below = wish.relations.get(name) ?? wishFor(wish.model.relations[name]!.model());
-  wish.relations.set(name, below);
-  return below;
-}
+/** Limits the memory that clients can occupy with variations of their selections. */
+const MAX_SELECTIONS_PER_MODEL = 1000;
+const selectionsOf = new WeakMap<Model, LRUCache<string, Selection>>();
+let lastId = 0;
 
-const known = new WeakMap<Model, LRUCache<string, Selection>>();
-let latest = 0;
+function canonicalSelection(model: Model, columns: readonly string[], relations: Selection['relations']): Selection {
+  const signature = `${columns.join()}|${relations.map(([name, { id }]) => `${name}:${id}`).join()}`;
+  const selections = selectionsOf.get(model) ?? new LRUCache<string, Selection>({ max: MAX_SELECTIONS_PER_MODEL });
+  selectionsOf.set(model, selections);
+  const known = selections.get(signature);
+  if (known) return known;
 
-/** The canonical selection of a wish: bounded per kind, so that clients cannot fill the memory with variations. */
-export function selectionOf(wish: Wish): Selection {
-  const columns = [...wish.columns].toSorted();
-  const relations = [...wish.relations]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, below]) => [name, selectionOf(below)] as const);
-  const signature = `${columns.join()}|${relations.map(([name, below]) => `${name}:${below.id}`).join()}`;
-
-  const ofModel = known.get(wish.model) ?? new LRUCache<string, Selection>({ max: 1000 });
-  known.set(wish.model, ofModel);
-  const same = ofModel.get(signature);
-  if (same) return same;
-
-  const ruled = new Set(relations.flatMap(([, { model, ruled }]) => (model.accessFilter ? [model, ...ruled] : ruled)));
-  const selection = { id: ++latest, model: wish.model, columns, relations, ruled: [...ruled] };
-  ofModel.set(signature, selection);
+  const guarded = relations.flatMap(([, related]) =>
+    related.model.accessFilter ? [related.model, ...related.guardedModels] : related.guardedModels,
+  );
+  const selection = { id: ++lastId, model, columns, relations, guardedModels: [...new Set(guarded)] };
+  selections.set(signature, selection);
   return selection;
-}
-
-/** The selection of columns and relations that are named by their paths, with id and version. */
-export function selectionOfPaths(model: Model, paths: readonly string[]): Selection {
-  const wish = rootWish(model);
-  for (const path of paths) want(wish, path);
-  return selectionOf(wish);
-}
-
-/** A row that is asked for by itself always says its version: the entity tag speaks of it. */
-export function rootWish(model: Model): Wish {
-  const wish = wishFor(model);
-  if ('version' in model.columns) wish.columns.add('version');
-  return wish;
 }

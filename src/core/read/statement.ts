@@ -1,137 +1,60 @@
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Statement } from '../database.ts';
 import type { Viewer } from '../viewer.ts';
-import { numberOf, placed, type Condition } from './condition.ts';
-import { equals, filtersOf, keyed, orderOf, type FieldValues, type ListArguments } from './list-arguments.ts';
+import type { Condition } from './condition.ts';
+import {
+  equalsCondition,
+  filterConditions,
+  keyCondition,
+  modelOrder,
+  sortCondition,
+  type FieldValues,
+  type ListArguments,
+} from './list-arguments.ts';
 import type { Model } from './model.ts';
+import { countSql, jsonArray, selectSql, type RowSource } from './select-sql.ts';
 import type { Selection } from './selection.ts';
-import { arrayOf, countText, placesOf, selectText, type Places } from './sql.ts';
+import type { BoundCondition } from './sql-parameters.ts';
+import { StatementBuilder } from './statement-builder.ts';
 
-/** The text of a statement, kept by what it depends on. It gets a name, and so is prepared, from its second use on. */
-interface Shape {
-  text: string;
-  name?: string;
-  isUsed: boolean;
-}
-
-const shapes = new LRUCache<string, Shape>({ max: 2000 });
-
-/** Every connection keeps what was prepared on it for ever, so the names of a process's life are bounded; the rest runs unprepared. */
-const MAX_NAMES = 1000;
-const names = new Set<string>();
-
-type Build = (places: Places & { next: number }) => string;
-
-/** Binds the values and finds or builds the text. `subject` and the conditions' texts must say all that `build` looks at; `ruled` are the models below. */
-function statement(
-  subject: string,
-  ruled: readonly Model[],
-  conditions: readonly Condition[],
-  viewer: Viewer,
-  extra: readonly unknown[],
-  build: Build,
-): Statement {
-  let key = subject;
-  const values: unknown[] = [viewer.tenantId];
-  for (const { sql, params } of conditions) {
-    key += ` ${numberOf(sql)}`;
-    values.push(...params);
-  }
-  const rules = ruled.map(({ accessFilter: rights }) => rights!(viewer));
-  for (const rule of rules) {
-    key += rule ? ` r${numberOf(rule.sql)}` : ' r';
-    if (rule) values.push(...rule.params);
-  }
-  values.push(...extra);
-
-  let shape = shapes.get(key);
-  if (!shape) shapes.set(key, (shape = { text: build(placesOf(conditions, ruled, rules)), isUsed: false }));
-  else if (!shape.isUsed) takeName(shape);
-  return { name: shape.name, text: shape.text, values };
-}
-
-function takeName(shape: Shape): void {
-  shape.isUsed = true;
-  const name = `r${createHash('sha256').update(shape.text).digest('hex').slice(0, 24)}`;
-  if (!names.has(name) && names.size >= MAX_NAMES) return;
-  names.add(name);
-  shape.name = name;
-}
-
-/** The viewer's rights on the rows themselves, and what else must hold. */
-function conditionsOf(model: Model, viewer: Viewer, where?: FieldValues | Condition): Condition[] {
-  const rule = model.accessFilter?.(viewer);
-  const conditions = rule ? [rule] : [];
-  if (where) conditions.push(...(isCondition(where) ? [where] : valuesOf(model, where)));
-  return conditions;
-}
-
-const valuesOf = (model: Model, values: FieldValues): Condition[] =>
-  Object.keys(values).map((field) => equals(model, field, values[field]!));
-
-const isCondition = (where: FieldValues | Condition): where is Condition =>
-  typeof where.sql === 'string' && Array.isArray(where.params);
-
-/** The column of a page's first row that holds the total: `@` keeps it apart from GraphQL's names. */
+/** The column of a page's rows that contains the total. No GraphQL field can have this name. */
 export const TOTAL = '@total';
 
-/** Which part of which list. */
-export interface List {
+/** A part of a list. */
+export interface ListPart {
   args: ListArguments;
-  /** Already checked. */
+  /** Number of rows, validated. */
   limit: number;
+  /** Number of rows to skip, validated. */
   start: number;
-  /** What every row must have, beside the client's filters. */
+  /** A condition on all rows, beside the client's filters. */
   where?: FieldValues | Condition;
 }
 
-const partKey = (limit: number, start: number, total: boolean, order: Condition): string =>
-  `${limit} ${start > 0} ${total} ${numberOf(order.sql)}`;
-
 /**
- * A part of a list in a total order. The total is a subselect of the same statement, computed once for all its rows: cheaper than a second statement,
- * and of the same moment.
+ * Returns the statement of a part of a list in a total order. With `total` each row has the number of all rows in `TOTAL`: one subselect of the
+ * same statement, which is cheaper than a second statement and sees the same snapshot.
  */
-export function pageStatement(
-  selection: Selection,
-  viewer: Viewer,
-  { args, limit, start, where }: List,
-  total: boolean,
-): Statement {
+export function pageStatement(selection: Selection, viewer: Viewer, part: ListPart, total: boolean): Statement {
   const { model } = selection;
-  const conditions = [...conditionsOf(model, viewer, where), ...filtersOf(model, args, viewer)];
-  const sorted = args.sort ? orderOf(model, args.sort, viewer) : orderOf(model, model.order, null);
-  // A limit that is not a literal makes Postgres plan for a tenth of the table.
-  return statement(
-    `page ${selection.id} ${partKey(limit, start, total, sorted)}`,
-    selection.ruled,
-    conditions,
-    viewer,
-    [...(start > 0 ? [start] : []), ...sorted.params],
-    (places) => {
-      const part = `limit ${limit}${start > 0 ? ` offset $${places.next}` : ''}`;
-      const order = placed(sorted, places.next + (start > 0 ? 1 : 0));
-      const more = total ? [`${countText(model, places.conditions)} as "${TOTAL}"`] : [];
-      return selectText(selection, { conditions: places.conditions, order, part }, places.rights, more);
-    },
-  );
+  const builder = new StatementBuilder(`page ${selection.id} ${partKey(part, total)}`, viewer);
+  const conditions = bindAll(builder, listConditions(model, viewer, part));
+  builder.bindAccess(selection.guardedModels);
+  const rows = bindPart(builder, part, orderOfPart(model, model.defaultSort, part, viewer));
+  return builder.build((scope) => {
+    const texts = printAll(conditions);
+    const extra = total ? [`${countSql(model, texts, scope)} as "${TOTAL}"`] : [];
+    return selectSql(selection, rows(texts), scope, extra);
+  });
 }
 
-/** How many rows a list has: one row with the column `total`. */
-export function countStatement(model: Model, viewer: Viewer, { args, where }: Pick<List, 'args' | 'where'>): Statement {
-  const conditions = [...conditionsOf(model, viewer, where), ...filtersOf(model, args, viewer)];
-  return statement(
-    `count ${model.table}`,
-    [],
-    conditions,
-    viewer,
-    [],
-    (places) => `select ${countText(model, places.conditions)} as total`,
-  );
+/** Returns the statement of a list's length: one row with the column `total`. */
+export function countStatement(model: Model, viewer: Viewer, part: Pick<ListPart, 'args' | 'where'>): Statement {
+  const builder = new StatementBuilder(`count ${model.table}`, viewer);
+  const conditions = bindAll(builder, listConditions(model, viewer, part));
+  return builder.build((scope) => `select ${countSql(model, printAll(conditions), scope)} as total`);
 }
 
-/** One row by id, key or natural id, or by values that only it has. */
+/** Returns the statement of one row by id, key or natural id, or by values that identify it. */
 export function oneStatement(
   selection: Selection,
   viewer: Viewer,
@@ -139,36 +62,27 @@ export function oneStatement(
   where?: FieldValues | Condition,
 ): Statement {
   const { model } = selection;
-  const own = typeof key === 'string' ? [keyed(model, key, viewer)] : valuesOf(model, key);
-  const conditions = [...own, ...conditionsOf(model, viewer, where)];
-  return statement(`one ${selection.id}`, selection.ruled, conditions, viewer, [], (places) =>
-    selectText(selection, { conditions: places.conditions, part: 'limit 1' }, places.rights),
-  );
-}
-
-/** The row that the viewer has just written, whoever may read it now. What is selected below it obeys the rights as ever. */
-export function writtenStatement(selection: Selection, viewer: Viewer, id: string): Statement {
-  return statement(
-    `written ${selection.id}`,
-    selection.ruled,
-    [{ sql: 'r.id = ?', params: [id] }],
-    viewer,
-    [],
-    (places) => selectText(selection, { conditions: places.conditions, part: 'limit 1' }, places.rights),
-  );
-}
-
-/** The rows of some ids, in no order. */
-export function manyStatement(selection: Selection, viewer: Viewer, ids: readonly string[]): Statement {
-  const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...conditionsOf(selection.model, viewer)];
-  return statement(`many ${selection.id}`, selection.ruled, conditions, viewer, [], (places) =>
-    selectText(selection, { conditions: places.conditions }, places.rights),
-  );
+  const identity = typeof key === 'string' ? [keyCondition(model, key, viewer)] : valueConditions(model, key);
+  const conditions = [...identity, ...ownConditions(model, viewer, where)];
+  return selectStatement(`one ${selection.id}`, selection, viewer, conditions, 1);
 }
 
 /**
- * The rows of a to-many relation for several parents, which the caller has read already: rows `{parent, items, total?}`. `selection` is of the related
- * rows; each parent gets its own part of its list.
+ * Returns the statement of a row that the viewer has just written. The access filter of the row itself does not apply; those of its relations do.
+ */
+export function writtenStatement(selection: Selection, viewer: Viewer, id: string): Statement {
+  return selectStatement(`written ${selection.id}`, selection, viewer, [{ sql: 'r.id = ?', params: [id] }], 1);
+}
+
+/** Returns the statement of the rows with the given ids, in no order. */
+export function manyStatement(selection: Selection, viewer: Viewer, ids: readonly string[]): Statement {
+  const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...ownConditions(selection.model, viewer)];
+  return selectStatement(`many ${selection.id}`, selection, viewer, conditions);
+}
+
+/**
+ * Returns the statement of a to-many relation for several parents: rows `{ parent, items, total? }`. Each parent has its own part of its list.
+ * `selection` is of the related rows. The viewer's access to the parents is not checked: the caller has read them.
  */
 export function childrenStatement(
   parent: Model,
@@ -176,28 +90,82 @@ export function childrenStatement(
   selection: Selection,
   viewer: Viewer,
   ids: readonly string[],
-  { args, limit, start, where }: List,
+  part: ListPart,
   total: boolean,
 ): Statement {
   const { model } = selection;
   const relation = parent.relations[name];
   if (relation?.kind !== 'many') throw new Error(`${parent.name} has no list "${name}"`);
-  const conditions = [...conditionsOf(model, viewer, where), ...filtersOf(model, args, viewer)];
-  const sorted = args.sort ? orderOf(model, args.sort, viewer) : orderOf(model, relation.order, null);
-  const subject = `children ${parent.table} ${name} ${selection.id} ${partKey(limit, start, total, sorted)}`;
-  return statement(
-    subject,
-    selection.ruled,
-    conditions,
-    viewer,
-    [ids, ...(start > 0 ? [start] : []), ...sorted.params],
-    (places) => {
-      const order = placed(sorted, places.next + (start > 0 ? 2 : 1));
-      const own = [`(${relation.join})`, ...places.conditions];
-      const part = `limit ${limit}${start > 0 ? ` offset $${places.next + 1}` : ''}`;
-      const rows = selectText(selection, { conditions: own, order, part }, places.rights);
-      const count = total ? `, ${countText(model, own)} as total` : '';
-      return `select p.id as parent, ${arrayOf(rows)} as items${count} from ${parent.table} p where p."${parent.tenant}" = $1 and p.id = any($${places.next})`;
-    },
-  );
+  const purpose = `children ${parent.table} ${name} ${selection.id} ${partKey(part, total)}`;
+  const builder = new StatementBuilder(purpose, viewer);
+  const conditions = bindAll(builder, listConditions(model, viewer, part));
+  builder.bindAccess(selection.guardedModels);
+  const parents = builder.bind(ids);
+  const rows = bindPart(builder, part, orderOfPart(model, relation.sort, part, viewer));
+  return builder.build((scope) => {
+    const texts = [`(${relation.join})`, ...printAll(conditions)];
+    const items = jsonArray(selectSql(selection, rows(texts), scope));
+    const count = total ? `, ${countSql(model, texts, scope)} as total` : '';
+    const where = `p."${parent.tenantColumn}" = ${scope.tenant} and p.id = any(${parents})`;
+    return `select p.id as parent, ${items} as items${count} from ${parent.table} p where ${where}`;
+  });
 }
+
+function selectStatement(
+  purpose: string,
+  selection: Selection,
+  viewer: Viewer,
+  conditions: readonly Condition[],
+  limit?: number,
+): Statement {
+  const builder = new StatementBuilder(purpose, viewer);
+  const bound = bindAll(builder, conditions);
+  builder.bindAccess(selection.guardedModels);
+  return builder.build((scope) => selectSql(selection, { conditions: printAll(bound), limit }, scope));
+}
+
+/** The parts of the key that depend on the arguments: the limit is a literal, an offset of 0 is left out. */
+const partKey = ({ limit, start }: ListPart, total: boolean): string => `${limit} ${start > 0} ${total}`;
+
+const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Viewer): Condition =>
+  args.sort ? sortCondition(model, args.sort, viewer) : modelOrder(model, sort);
+
+/**
+ * Binds offset and order. Returns a function that prints the row source. The limit is a literal: with a parameter Postgres plans for a tenth of
+ * the table.
+ */
+function bindPart(
+  builder: StatementBuilder,
+  { limit, start }: ListPart,
+  order: Condition,
+): (conditions: readonly string[]) => RowSource {
+  const offset = start > 0 ? builder.bind(start) : undefined;
+  const bound = builder.bindCondition(order);
+  return (conditions) => ({ conditions, order: bound.text, limit, offset });
+}
+
+const bindAll = (builder: StatementBuilder, conditions: readonly Condition[]): BoundCondition[] =>
+  conditions.map((condition) => builder.bindCondition(condition));
+
+const printAll = (conditions: readonly BoundCondition[]): string[] => conditions.map(({ text }) => `(${text})`);
+
+/** The access filter of the rows, a condition of the service, and the client's filters. */
+const listConditions = (
+  model: Model,
+  viewer: Viewer,
+  { args, where }: Pick<ListPart, 'args' | 'where'>,
+): Condition[] => [...ownConditions(model, viewer, where), ...filterConditions(model, args, viewer)];
+
+/** The access filter of the rows and a condition of the service. */
+function ownConditions(model: Model, viewer: Viewer, where?: FieldValues | Condition): Condition[] {
+  const access = model.accessFilter?.(viewer);
+  const conditions = access ? [access] : [];
+  if (where) conditions.push(...(isCondition(where) ? [where] : valueConditions(model, where)));
+  return conditions;
+}
+
+const valueConditions = (model: Model, values: FieldValues): Condition[] =>
+  Object.keys(values).map((field) => equalsCondition(model, field, values[field]!));
+
+const isCondition = (where: FieldValues | Condition): where is Condition =>
+  typeof where.sql === 'string' && Array.isArray(where.params);

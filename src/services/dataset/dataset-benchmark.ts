@@ -2,27 +2,15 @@ import type { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
+import type { BenchmarkConfig, DatasetBenchmarkInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { BoundQuery } from '../../core/row-source.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery } from './dataset-query.ts';
-
-/** What a benchmark measures, and how often. */
-export interface BenchmarkConfig {
-  /** Runs that are measured, 1 to 100. */
-  iterations: number;
-  /** Runs before them, 0 to 20. */
-  warmup: number;
-  /** Whether the rows are read; otherwise the source counts them itself. */
-  includeDataTransfer: boolean;
-  /** Whether the rows are read and loaded into an index of their own. */
-  includeIndexing: boolean;
-}
 
 /** The same as callers say it: what is absent or null takes its default. */
 export type BenchmarkConfigInput = { [Key in keyof BenchmarkConfig]?: BenchmarkConfig[Key] | null };
@@ -32,16 +20,6 @@ export interface BenchmarkOptions {
   /** Overrides of the parameters' defaults. */
   params?: Record<string, unknown> | null;
   config?: BenchmarkConfigInput | null;
-}
-
-/** Input of `dataset.benchmark`: the effective query and config, as they were when it was asked for. */
-export interface DatasetBenchmarkInput {
-  datasetId: string;
-  datasourceId: string;
-  /** Text with `{{name}}` placeholders. */
-  query: string;
-  parameters: BoundQuery['parameters'];
-  config: BenchmarkConfig;
 }
 
 /** Times a dataset's query, on its owner's right to the datasource; stored rows stay. Answers the operation, finished when `wait` says so. */
@@ -93,7 +71,7 @@ async function begin(
   return operations.start(ctx, tx, {
     operation: 'dataset.benchmark',
     resource: { kind: 'dataset', id: dataset.id },
-    input: { ...input },
+    input,
     progress: progress ?? null,
     unit: 'runs',
   });

@@ -1,6 +1,7 @@
 import type { Dataset } from '../../../entities/dataset.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { Share } from '../../../entities/share.ts';
+import type { CopyParts } from '../../core/operations.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access-level.ts';
@@ -46,21 +47,13 @@ async function levelAt(
   return row ? accessLevelInTransaction({ viewer }, tx, row) : LEVEL.none;
 }
 
-/** What of a dataset's filters and shares a copy gets. */
-export interface CopiedAccess {
-  /** The filters that the copier reads, which keep their owners. */
-  filters: boolean;
-  /** The shares, but for one of the copier's own and those whose rows a filter chooses that the copier cannot read: a share never shows more than it did. */
-  sharing: boolean;
-}
-
 /** Gives a copy the filters and shares of the dataset `root`. A filter that a carried share needs comes with it. */
 export async function copyAccess(
   tx: Transaction,
   viewer: Grantee,
   root: { id: string; ownerId: string },
   copyId: string,
-  { filters, sharing }: CopiedAccess,
+  { filters, sharing }: Pick<CopyParts, 'filters' | 'sharing'>,
 ): Promise<void> {
   const shares = await tx.em.find(Share, { resourceId: root.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const used = new Set(shares.map(({ datasetFilterId }) => datasetFilterId));

@@ -3,6 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict, tooLarge } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
+import type { CopyParts, DatasetCopyInput } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
@@ -10,28 +11,6 @@ import * as operations from '../operation/operation.ts';
 import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
-import type { CopiedAccess } from './dataset-copy-access.ts';
-
-/** What the operations on copies have in common in their input. */
-export interface CloneInput {
-  /** What is copied. */
-  datasetId: string;
-  /** The id of what is made. It is chosen when it is asked for, so that every attempt makes the same. */
-  newId: string;
-  name: string;
-  /** Absent keeps the original's. */
-  description?: string | null;
-}
-
-/** What a copy gets beside its definition. */
-export interface CopyParts extends CopiedAccess {
-  /** The rows, and the fields with them. */
-  data: boolean;
-  visuals: boolean;
-}
-
-/** Input of `dataset.copy`. */
-export interface DatasetCopyInput extends CloneInput, CopyParts {}
 
 export interface CopyOptions extends CopyParts {
   /** The caller's own name for it. */
@@ -55,7 +34,7 @@ export async function copy(
     return operations.start(ctx, tx, {
       operation: 'dataset.copy',
       resource: { kind: 'dataset', id: dataset.id },
-      input: { ...input },
+      input,
       progress: progress ?? null,
       unit: 'rows',
     });

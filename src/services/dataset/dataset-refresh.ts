@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
+import type { DatasetRefreshInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -59,7 +60,7 @@ export async function loadForRefresh(
 
 /** Stops the refresh that runs, when its dataset goes. Those that wait find nothing to do. */
 export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> =>
-  operations.stopRunning(tx, tenantId, concurrencyKeyOf(id));
+  operations.cancelRunning(tx, tenantId, concurrencyKeyOf(id));
 
 /**
  * Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. Without `checkOwner` the owner's right to
@@ -92,7 +93,7 @@ export const inputOf = (
   { id }: Pick<Dataset, 'id'>,
   { datasourceId, query, params }: EffectiveQuery,
   options: RefreshOptions,
-) => ({
+): DatasetRefreshInput => ({
   datasetId: id,
   datasourceId,
   query,

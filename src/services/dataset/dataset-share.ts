@@ -9,7 +9,7 @@ import { invalid } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
-import type { Row } from '../../core/read/reader.ts';
+import type { ReadRow } from '../../core/read/reader.ts';
 import { accessLevelInTransaction, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
@@ -87,8 +87,8 @@ export async function isUsed(
 export async function knownShares(
   ctx: Context,
   resource: AccessColumns,
-  read: (own: FieldValues | undefined) => Promise<Row<Share>[]>,
-): Promise<Row<Share>[]> {
+  read: (own: FieldValues | undefined) => Promise<ReadRow<Share>[]>,
+): Promise<ReadRow<Share>[]> {
   const restriction = await restrictionOn(ctx, resource);
   if (!restriction) return read(undefined);
   const found = await read({ principal: ctx.viewer.principals });

@@ -17,6 +17,7 @@ import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
 import { redefine, type Definition } from './dataset.ts';
 import { baseOf } from './draft-base.ts';
 import { applyDraft } from './draft-commit.ts';
+import { insertGeneration } from './generation.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /** What a draft is to have otherwise than its dataset. */
@@ -159,14 +160,7 @@ async function make(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dat
       size: rows?.size ?? 0,
     },
   );
-  if (rows)
-    tx.em.persist(
-      tx.em.create(
-        Generation,
-        { id: rows.id, tenantId, datasetId: draft.id, fields: rows.fields, records: rows.records, size: rows.size },
-        { partial: true },
-      ),
-    );
+  if (rows) await insertGeneration(tx, tenantId, draft.id, rows);
   return draft;
 }
 

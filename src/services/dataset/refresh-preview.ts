@@ -6,6 +6,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { Field, FieldType } from '../../core/fields.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
 import { isUuid } from '../../core/id.ts';
+import type { PromoteRefreshInput, RefreshPreviewInput } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
@@ -30,14 +31,6 @@ export interface RefreshPreviewResult extends FieldDifferences, Impact {
   records: number;
   previousRecordCount: number;
   expiresAt: string;
-}
-
-/** Input of `dataset.preview`: that of a refresh, and the definitions of its parameters. */
-export type RefreshPreviewInput = ReturnType<typeof inputOf> & { definitions: EffectiveQuery['params'] };
-
-/** Input of `dataset.promoteRefresh`. */
-export interface PromoteRefreshInput {
-  previewId: string;
 }
 
 /** What the rows of a preview were loaded beside: the rows that readers see, and a digest of what the dataset is by definition. */

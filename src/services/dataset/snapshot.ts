@@ -3,6 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/id.ts';
 import { checkOptionalText, checkText } from '../../core/input-checks.ts';
+import type { CloneInput, PromotionInput } from '../../core/operations.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
@@ -14,17 +15,11 @@ import { load } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
-import { checkRoom, type CloneInput } from './dataset-copy.ts';
+import { checkRoom } from './dataset-copy.ts';
 
 export interface SnapshotInput {
   name?: string | null;
   description?: string | null;
-}
-
-/** Input of `dataset.promote`: `datasetId` is the snapshot. */
-export interface PromotionInput extends CloneInput {
-  /** The snapshot stays, and another dataset is made of it. */
-  preserveSnapshot: boolean;
 }
 
 type Progress = string | number | null;
@@ -52,7 +47,7 @@ export async function create(
     return operations.start(ctx, tx, {
       operation: 'dataset.snapshot',
       resource: { kind: 'dataset', id: dataset.id },
-      input: { ...input },
+      input,
       progress,
       unit: 'rows',
     });
@@ -114,7 +109,7 @@ export async function promote(
     return operations.start(ctx, tx, {
       operation: 'dataset.promote',
       resource: { kind: 'dataset', id: snapshot.id },
-      input: { ...input },
+      input,
       progress,
       unit: 'rows',
     });

@@ -5,7 +5,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { numbered } from '../../core/read/condition.ts';
+import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { readable, readableThrough } from '../resource/access-filter.ts';
 import { loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
 
@@ -67,10 +67,18 @@ interface Found extends Record<string, unknown> {
 async function datasourcesOf({ viewer }: Context, tx: Transaction, keys: readonly string[]): Promise<string[]> {
   if (keys.length > MAX_MEMBERS) throw invalid('datasourceIds', `must name at most ${MAX_MEMBERS} datasources`);
   const words = keys.map((key) => (key.startsWith(`${viewer.tenant}:`) ? key.slice(viewer.tenant.length + 1) : key));
-  const rights = readable(viewer);
+  const access = readable(viewer);
+  const sql = new SqlParameters();
+  const tenant = sql.bind(viewer.tenantId);
+  const ofKeys = `id = any(${sql.bind(keys.filter(isUuid))}) or slug = any(${sql.bind(words.filter((word) => !isUuid(word)))})`;
+  const readableOnly = access ? `and (${sql.bindCondition(access).text})` : '';
   const found = await tx.query<Found>({
-    text: `select id, slug from dws.datasource r where tenant_id = $1 and (id = any($2) or slug = any($3))${rights ? ` and ${numbered(rights, 4)}` : ''} order by id for key share`,
-    values: [viewer.tenantId, keys.filter(isUuid), words.filter((word) => !isUuid(word)), ...(rights?.params ?? [])],
+    text: `select id, slug
+      from dws.datasource r
+      where tenant_id = ${tenant} and (${ofKeys}) ${readableOnly}
+      order by id
+      for key share`,
+    values: sql.values,
   });
   const ids = new Map(
     found.flatMap(({ id, slug }) => [
@@ -92,15 +100,7 @@ async function datasourcesOf({ viewer }: Context, tx: Transaction, keys: readonl
 async function changeMembers(ctx: Context, tx: Transaction, suite: Suite, keys: readonly string[]): Promise<void> {
   const { viewer } = ctx;
   const wanted = await datasourcesOf(ctx, tx, keys);
-  const seen = MEMBER_ACCESS(viewer);
-  const unseen =
-    seen === null
-      ? []
-      : await tx.query<{ id: string }>({
-          text: `select datasource_id as id from dws.suite_member r where tenant_id = $1 and suite_id = $2 and not ${numbered(seen, 3)} order by position`,
-          values: [viewer.tenantId, suite.id, ...seen.params],
-        });
-  const members = [...wanted, ...unseen.map(({ id }) => id)];
+  const members = [...wanted, ...(await hiddenMembers(ctx, tx, suite.id))];
   if (members.length > MAX_MEMBERS)
     throw invalid('datasourceIds', `must leave at most ${MAX_MEMBERS} datasources in the suite`);
   await tx.query({
@@ -110,6 +110,22 @@ async function changeMembers(ctx: Context, tx: Transaction, suite: Suite, keys: 
   putMembers(ctx, tx, suite.id, members);
   // Its members are a part of it: who reads it again must see another version.
   suite.updatedAt = new Date();
+}
+
+/** Returns the members of a suite that the caller may not read, in their order. */
+async function hiddenMembers({ viewer }: Context, tx: Transaction, suiteId: string): Promise<string[]> {
+  const access = MEMBER_ACCESS(viewer);
+  if (access === null) return [];
+  const sql = new SqlParameters();
+  const ofSuite = `tenant_id = ${sql.bind(viewer.tenantId)} and suite_id = ${sql.bind(suiteId)}`;
+  const members = await tx.query<{ id: string }>({
+    text: `select datasource_id as id
+      from dws.suite_member r
+      where ${ofSuite} and not (${sql.bindCondition(access).text})
+      order by position`,
+    values: sql.values,
+  });
+  return members.map(({ id }) => id);
 }
 
 function putMembers(

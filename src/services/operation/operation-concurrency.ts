@@ -1,7 +1,10 @@
 import type { Query } from '../../core/database.ts';
 import type { OperationQueue } from '../../core/platform.ts';
 
-/** Serialises what decides which operation of a concurrency key runs: starting, claiming and ending one. Taken before any of their rows is locked. */
+/**
+ * Locks a concurrency key until the transaction ends. Starting, claiming and finishing an operation with a key take
+ * this lock before they lock any row of it.
+ */
 export async function lockConcurrencyKey(tx: { query: Query }, concurrencyKey: string): Promise<void> {
   await tx.query({
     text: `select pg_advisory_xact_lock(hashtextextended('dws.concurrency_key:' || $1, 0))`,
@@ -9,15 +12,22 @@ export async function lockConcurrencyKey(tx: { query: Query }, concurrencyKey: s
   });
 }
 
-/** Starts the work that has waited longest for a concurrency key. Call it in the transaction that ends the work before it, under the key's lock. */
-export async function startNext(
+/**
+ * Sends the oldest waiting operation with a concurrency key to the queue. Call it in the transaction that finishes the
+ * operation before it, under the key's lock.
+ */
+export async function sendNext(
   queue: OperationQueue,
   tx: { query: Query },
   tenantId: string,
   concurrencyKey: string,
 ): Promise<void> {
   const [next] = await tx.query<{ workId: string; status: string }>({
-    text: `select work_id as "workId", status from dws.operation where tenant_id = $1 and concurrency_key = $2 and finished_at is null order by work_id limit 1`,
+    text: `select work_id as "workId", status
+      from dws.operation
+      where tenant_id = $1 and concurrency_key = $2 and finished_at is null
+      order by work_id
+      limit 1`,
     values: [tenantId, concurrencyKey],
   });
   if (next?.status === 'queued') await queue.send({ workId: next.workId, tenantId }, tx);

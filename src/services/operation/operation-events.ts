@@ -4,77 +4,79 @@ import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { readRecord, type OperationRecord } from './operation-record.ts';
 
-/** Notifications may get lost on the way; nobody waits longer than this for the next look, in milliseconds. */
-const SAFETY_NET = 15_000;
+/** Time after which the record is read again without a notification, as notifications may be lost. */
+const MAX_SILENCE_MS = 15_000;
+
+type OperationCaller = Pick<Viewer, 'tenantId' | 'userId'>;
 
 /**
- * Follows an operation of the caller: its current state, then every change of its state and percentages as they are written (at most ten a second),
- * the final state last. It does not matter which process does the work: notifications carry the id, the row is read again, also after a reconnect.
- * Ends early, without an error, when `signal` aborts.
+ * Follows an operation of the caller: yields its current state, then every change of state and progress as it is
+ * written (at most ten a second), and the final state last. It works for operations that run in any process, and across
+ * reconnects to Postgres. Ends early, without an error, when `signal` aborts. Throws NOT_FOUND for operations of other
+ * users. See docs/contract.md#progress.
  */
-export function events(
+export function followOperation(
   platform: Platform,
-  viewer: Caller,
+  viewer: OperationCaller,
   idOrAlias: string,
   signal?: AbortSignal,
 ): AsyncGenerator<OperationRecord, void, undefined> {
-  const left = new AbortController();
-  const told = follow(platform, viewer, idOrAlias, signal ? AbortSignal.any([signal, left.signal]) : left.signal);
-  // A generator that waits would only leave after the next change.
-  const leave = told.return.bind(told);
-  told.return = (value) => {
-    left.abort();
-    return leave(value);
+  const ended = new AbortController();
+  const stopSignal = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
+  const records = readChanges(platform, viewer, idOrAlias, stopSignal);
+  // A generator that waits would return only after the next change.
+  const end = records.return.bind(records);
+  records.return = (value) => {
+    ended.abort();
+    return end(value);
   };
-  return told;
+  return records;
 }
 
-type Caller = Pick<Viewer, 'tenantId' | 'userId'>;
-
-async function* follow(
+async function* readChanges(
   platform: Platform,
-  viewer: Caller,
+  viewer: OperationCaller,
   idOrAlias: string,
   signal: AbortSignal,
 ): AsyncGenerator<OperationRecord, void, undefined> {
   const query = <R extends Record<string, unknown>>(statement: Parameters<typeof platform.system.query>[0]) =>
     platform.database.query<R>(viewer.tenantId, statement);
   let last = await readRecord(query, viewer, idOrAlias);
-  const bell = new Bell();
-  const stop = [
+  const wakeup = new Wakeup();
+  const unsubscribes = [
     platform.notifications.on(CHANNELS.operation, (id) => {
-      if (id === last.id) bell.ring();
+      if (id === last.id) wakeup.wake();
     }),
-    platform.notifications.onResync(() => bell.ring()),
+    platform.notifications.onResync(() => wakeup.wake()),
   ];
-  const abort = () => bell.ring();
-  signal.addEventListener('abort', abort);
+  const onAbort = () => wakeup.wake();
+  signal.addEventListener('abort', onAbort);
   try {
     yield last;
-    // It may have changed between the first look and the listening, so the second look is at once.
-    bell.ring();
+    // The record may have changed before the subscription, so it is read again at once.
+    wakeup.wake();
     while (!isFinal(last.status)) {
-      await bell.rung(SAFETY_NET);
+      await wakeup.wait(MAX_SILENCE_MS);
       if (signal.aborted) return;
-      const next = await readRecord(query, viewer, last.id).catch(unlessAway);
+      const next = await readRecord(query, viewer, last.id).catch(ignoreUnavailable);
       if (!next || next.sequence === last.sequence) continue;
-      if (last.status === 'queued' && next.startedAt && isFinal(next.status)) yield running(next);
+      if (last.status === 'queued' && next.startedAt && isFinal(next.status)) yield runningStateOf(next);
       yield (last = next);
     }
   } finally {
-    signal.removeEventListener('abort', abort);
-    for (const off of stop) off();
+    signal.removeEventListener('abort', onAbort);
+    for (const unsubscribe of unsubscribes) unsubscribe();
   }
 }
 
-/** Postgres that restarts ends no subscription: after the reconnect the row is read again. */
-function unlessAway(error: unknown): null {
+/** Returns null for 503, as the record is read again after the reconnect. Throws all other errors. */
+function ignoreUnavailable(error: unknown): null {
   if (error instanceof ApiError && error.status === 503) return null;
   throw error;
 }
 
-/** The state that a quick operation had between two looks. */
-const running = (final: OperationRecord): OperationRecord => ({
+/** Returns the running state that a quick operation had between two reads. */
+const runningStateOf = (final: OperationRecord): OperationRecord => ({
   ...final,
   status: 'running',
   percent: null,
@@ -84,27 +86,28 @@ const running = (final: OperationRecord): OperationRecord => ({
   sequence: final.sequence - 1,
 });
 
-/** Remembers that it was rung until somebody looked. */
-class Bell {
-  #rung = false;
-  #wake: (() => void) | null = null;
+/** A signal that is remembered until the next wait. */
+class Wakeup {
+  #isWoken = false;
+  #resume: (() => void) | null = null;
 
-  ring(): void {
-    this.#rung = true;
-    this.#wake?.();
+  wake(): void {
+    this.#isWoken = true;
+    this.#resume?.();
   }
 
-  async rung(longest: number): Promise<void> {
-    if (!this.#rung) {
+  /** Waits until `wake` is called, but at most `timeoutMs`. Returns at once if it was called since the last wait. */
+  async wait(timeoutMs: number): Promise<void> {
+    if (!this.#isWoken) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, longest);
-        this.#wake = () => {
+        const timer = setTimeout(resolve, timeoutMs);
+        this.#resume = () => {
           clearTimeout(timer);
           resolve();
         };
       });
     }
-    this.#wake = null;
-    this.#rung = false;
+    this.#resume = null;
+    this.#isWoken = false;
   }
 }

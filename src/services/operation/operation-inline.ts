@@ -2,98 +2,84 @@ import type { Context } from '../../core/context.ts';
 import { cancelled, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { acquireLease } from './operation-lease.ts';
-import { progressAlias } from './operation-record.ts';
-import { failureOf, finish, lockLease, type Claim, type Outcome, type Progress } from './operation-repository.ts';
-import type { OperationRequest } from './operation.ts';
+import { parseProgressAlias } from './operation-record.ts';
+import { failureOf, finish, lockLease, type Attempt, type Outcome, type Progress } from './operation-repository.ts';
+import type { OperationSubject } from './operation.ts';
 
-/** Milliseconds between heartbeats; the reconciler records the operation failed when they stop. */
-const HEARTBEAT = 5_000;
+/** Pause between heartbeats. Without them the reconciler records the operation as failed. */
+const HEARTBEAT_MS = 5_000;
 
-/** What work in the called process is given. */
-export interface InlineJob {
+/** What an inline operation gets to report its progress and to be cancelled. */
+interface InlineJob {
   /** Aborts when the caller cancels. */
   signal: AbortSignal;
   progress(update: Progress): void;
 }
 
 /**
- * Does short work in this process, for a caller who waits (contract 6: `_run` and previews). With `progress` it has a record like any operation: it can be
- * followed and cancelled, and is recorded failed when this process dies. Without, there is nothing but the work.
+ * Runs a short operation in this process, for a caller who waits, and returns its result. With `progress` it has a
+ * record like any operation: it can be followed and cancelled, and is recorded as failed when this process dies.
+ * Throws what `work` throws, CANCELLED, and CONFLICT for a `progress` in use. See docs/contract.md#inline-operations.
  */
 export async function runInline<T>(
   ctx: Context,
-  request: Omit<OperationRequest, 'input' | 'concurrencyKey' | 'fingerprint'>,
-  work: (errand: InlineJob) => Promise<T>,
+  subject: OperationSubject,
+  work: (job: InlineJob) => Promise<T>,
 ): Promise<T> {
-  const alias = progressAlias(request.progress);
+  const alias = parseProgressAlias(subject.progress);
   if (alias === null) return work({ signal: new AbortController().signal, progress() {} });
-  const claim = await begin(ctx, request, alias);
-  const held = acquireLease(ctx.platform, claim, HEARTBEAT);
+  const attempt = await insertRunning(ctx, subject, alias);
+  const lease = acquireLease(ctx.platform, attempt, HEARTBEAT_MS);
   try {
-    const result = await work({ signal: held.signal, progress: held.progress });
-    await held.release();
-    await end(ctx, claim, { status: 'succeeded', result });
+    const result = await work({ signal: lease.signal, progress: lease.progress });
+    await lease.release();
+    await recordOutcome(ctx, attempt, { status: 'succeeded', result });
     return result;
   } catch (error) {
-    await held.release();
-    const reason: unknown = held.signal.aborted ? held.signal.reason : error;
+    await lease.release();
+    const reason: unknown = lease.signal.aborted ? lease.signal.reason : error;
     const failure = failureOf(reason);
-    await end(ctx, claim, { status: failure.code === 'CANCELLED' ? 'cancelled' : 'failed', error: failure }).catch(
-      (late: unknown) => ctx.platform.log.warn({ err: late }, 'The end of an operation could not be recorded'),
+    const status = failure.code === 'CANCELLED' ? 'cancelled' : 'failed';
+    await recordOutcome(ctx, attempt, { status, error: failure }).catch((recordError: unknown) =>
+      ctx.platform.log.warn({ err: recordError }, 'Could not record the outcome of an operation'),
     );
     throw reason;
   }
 }
 
-/** The record of work that has begun already. */
-async function begin(
+/** Inserts the record of an operation that is already running. Throws CONFLICT for an alias in use. */
+async function insertRunning(
   { query, viewer }: Context,
-  request: Omit<OperationRequest, 'input'>,
+  { operation, resource, unit }: OperationSubject,
   alias: string,
-): Promise<Claim> {
+): Promise<Attempt> {
+  const { tenantId, userId } = viewer;
   const id = newId();
-  const [begun] = await query<{ startedAt: Date }>({
-    text: `insert into dws.operation (id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, status, unit, attempt, sequence, started_at, heartbeat_at)
+  const inserted = await query({
+    text: `insert into dws.operation (
+        id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, status, unit, attempt,
+        sequence, started_at, heartbeat_at
+      )
       values ($1, $1, $2, $3, $4, $5, $6, $7, 'running', $8, 1, 1, now(), now())
-      on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing returning started_at as "startedAt"`,
-    values: [
-      id,
-      viewer.tenantId,
-      viewer.userId,
-      alias,
-      request.operation,
-      request.resource.kind,
-      request.resource.id,
-      request.unit ?? null,
-    ],
+      on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing
+      returning id`,
+    values: [id, tenantId, userId, alias, operation, resource.kind, resource.id, unit ?? null],
   });
-  if (!begun) throw conflict(`Your operation "${alias}" is still running`);
-  return {
-    workId: id,
-    tenantId: viewer.tenantId,
-    userId: viewer.userId,
-    attempt: 1,
-    operation: request.operation,
-    resourceKind: request.resource.kind,
-    resourceId: request.resource.id,
-    input: {},
-    concurrencyKey: null,
-    startedAt: begun.startedAt,
-  };
+  if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
+  return { workId: id, tenantId, attempt: 1, concurrencyKey: null };
 }
 
-/** Records the end. What was cancelled at the last moment is cancelled, although the work is done. */
-async function end({ transaction, platform }: Context, claim: Claim, outcome: Outcome): Promise<void> {
-  const standing = await transaction(async (tx) => {
-    const found = await lockLease(tx, claim);
-    if (found === 'lost') return found;
-    await finish(
-      platform,
-      tx,
-      claim,
-      found === 'cancelled' ? { status: 'cancelled', error: failureOf(cancelled()) } : outcome,
-    );
-    return found;
+/** Records the outcome. Throws CANCELLED when the operation was cancelled before its success was recorded. */
+async function recordOutcome({ transaction, platform }: Context, attempt: Attempt, outcome: Outcome): Promise<void> {
+  const isCancelled = await transaction(async (tx) => {
+    const leaseState = await lockLease(tx, attempt);
+    if (leaseState === 'lost') return false;
+    if (leaseState === 'held') {
+      await finish(platform, tx, attempt, outcome);
+      return false;
+    }
+    await finish(platform, tx, attempt, { status: 'cancelled', error: failureOf(cancelled()) });
+    return true;
   });
-  if (standing === 'cancelled' && outcome.status === 'succeeded') throw cancelled();
+  if (isCancelled && outcome.status === 'succeeded') throw cancelled();
 }

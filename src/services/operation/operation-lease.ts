@@ -2,110 +2,110 @@ import { cancelled } from '../../core/errors.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
 import {
-  heartbeat,
+  sendHeartbeat,
   readLeaseState,
   reportProgress,
   Superseded,
-  type Claim,
+  type Attempt,
   type Progress,
   type LeaseState,
 } from './operation-repository.ts';
 
-/** Progress is written at most this often, in milliseconds. */
-const WRITE_EVERY = 100;
+/** Minimum time between two writes of progress. */
+const PROGRESS_INTERVAL_MS = 100;
 
-/** One worker's hand on one piece of work: its heartbeat, its progress, and the signal to stop. */
+/** One worker's lease on one attempt: its heartbeat, its progress, and the signal to stop. */
 export interface Lease {
-  /** Aborts with the `cancelled` fault, or with `Superseded` after a takeover. */
+  /** Aborts with CANCELLED, or with `Superseded` after a takeover. */
   signal: AbortSignal;
-  /** Tells how far the work is. Cheap: what comes faster than ten times a second is merged. */
+  /** Reports progress. Updates that come faster than ten times a second are merged. */
   progress(update: Progress): void;
-  /** Stops the work with a reason of the holder's own. */
+  /** Aborts the signal with another reason. */
   abort(reason: Error): void;
-  /** Lets go. No write of this hold follows. */
+  /** Ends the heartbeat. After it, the lease writes nothing more. */
   release(): Promise<void>;
 }
 
-/** Holds a claimed piece of work until `release`, with a heartbeat every `intervalMs` milliseconds. */
-export function acquireLease(platform: Platform, claim: Claim, intervalMs: number): Lease {
+/** Holds the lease on an attempt until `release`, with a heartbeat every `intervalMs` milliseconds. */
+export function acquireLease(platform: Platform, attempt: Attempt, intervalMs: number): Lease {
   const controller = new AbortController();
-  const obey = (standing: LeaseState) => {
-    if (standing === 'cancelled') controller.abort(cancelled());
-    if (standing === 'lost') controller.abort(new Superseded());
+  const { workId } = attempt;
+  let isReleased = false;
+  const applyState = (state: LeaseState) => {
+    if (isReleased) return;
+    if (state === 'cancelled') controller.abort(cancelled());
+    if (state === 'lost') controller.abort(new Superseded());
   };
-  // A database that is away for a moment stops nothing: the next beat finds out whose the work is.
-  const attempt = (ask: () => Promise<LeaseState>) =>
-    ask().then(
-      (standing) => {
-        if (!released) obey(standing);
-      },
-      (error) => platform.log.warn({ err: error, operation: claim.workId }, 'A heartbeat failed'),
-    );
-  let released = false;
-  const writer = new ProgressWriter((update) => attempt(() => reportProgress(platform, claim, update)));
-  const listening = [
-    platform.notifications.on(CHANNELS.cancel, (workId) => {
-      if (workId === claim.workId) void attempt(() => readLeaseState(platform, claim));
+  // A database that is briefly unavailable stops nothing: the next heartbeat reads the state again.
+  const check = (readState: () => Promise<LeaseState>) =>
+    readState().then(applyState, (error) => platform.log.warn({ err: error, operation: workId }, 'A heartbeat failed'));
+  const checkState = () => void check(() => readLeaseState(platform, attempt));
+
+  const writer = new ProgressWriter((update) => check(() => reportProgress(platform, attempt, update)));
+  const unsubscribes = [
+    platform.notifications.on(CHANNELS.cancel, (id) => {
+      if (id === workId) checkState();
     }),
-    platform.notifications.onResync(() => void attempt(() => readLeaseState(platform, claim))),
+    platform.notifications.onResync(checkState),
   ];
-  const timer = setInterval(() => void attempt(() => heartbeat(platform, claim)), intervalMs);
-  // A cancellation may have been told before anybody listened here.
-  void attempt(() => readLeaseState(platform, claim));
+  const timer = setInterval(() => void check(() => sendHeartbeat(platform, attempt)), intervalMs);
+  // The operation may have been cancelled before the subscription.
+  checkState();
 
   return {
     signal: controller.signal,
-    progress: (update) => writer.tell(update),
+    progress: (update) => writer.add(update),
     abort: (reason) => controller.abort(reason),
     async release() {
-      released = true;
+      isReleased = true;
       clearInterval(timer);
-      for (const off of listening) off();
+      for (const unsubscribe of unsubscribes) unsubscribe();
       await writer.close();
     },
   };
 }
 
-/** Merges what is told and writes it one at a time, at most ten times a second. */
+/** Merges updates and writes one at a time, at most every `PROGRESS_INTERVAL_MS`. */
 class ProgressWriter {
   readonly #write: (update: Progress) => Promise<void>;
-  #told: Progress | null = null;
+  #pending: Progress | null = null;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
-  #last = 0;
-  #closed = false;
+  #lastWriteAt = 0;
+  #isClosed = false;
 
   constructor(write: (update: Progress) => Promise<void>) {
     this.#write = write;
   }
 
-  tell(update: Progress): void {
-    this.#told = { ...this.#told, ...update };
+  add(update: Progress): void {
+    this.#pending = { ...this.#pending, ...update };
     this.#schedule();
   }
 
   #schedule(): void {
-    if (this.#closed || this.#timer || this.#writing || !this.#told) return;
-    this.#timer = setTimeout(() => this.#flush(), Math.max(0, this.#last + WRITE_EVERY - Date.now()));
+    if (this.#isClosed || this.#timer || this.#writing || !this.#pending) return;
+    const delay = Math.max(0, this.#lastWriteAt + PROGRESS_INTERVAL_MS - Date.now());
+    this.#timer = setTimeout(() => this.#flush(), delay);
   }
 
   #flush(): void {
     this.#timer = null;
-    const update = this.#told!;
-    this.#told = null;
-    this.#last = Date.now();
+    const update = this.#pending!;
+    this.#pending = null;
+    this.#lastWriteAt = Date.now();
     this.#writing = this.#write(update).finally(() => {
       this.#writing = null;
       this.#schedule();
     });
   }
 
-  /** Writes what is still untold, without waiting for its turn. */
+  /** Writes what is pending at once. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
     await this.#writing;
-    if (this.#told) this.#flush();
+    if (this.#pending) this.#flush();
     await this.#writing;
   }
 }

@@ -5,7 +5,7 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
-/** An operation as its caller sees it. `sequence` counts its changes. */
+/** The columns of an operation that its caller may see. `sequence` counts its changes. */
 export type OperationRecord = Pick<
   Operation,
   | 'id'
@@ -29,21 +29,28 @@ export type OperationRecord = Pick<
   | 'updatedAt'
 >;
 
-const RECORD_COLUMNS = `id, version, progress, operation, resource_kind as "resourceKind", resource_id as "resourceId", status, percent, current, total, unit, message,
-  started_at as "startedAt", finished_at as "finishedAt", result, error, sequence, created_at as "createdAt", updated_at as "updatedAt"`;
+const RECORD_COLUMNS = `id, version, progress, operation, resource_kind as "resourceKind",
+  resource_id as "resourceId", status, percent, current, total, unit, message, started_at as "startedAt",
+  finished_at as "finishedAt", result, error, sequence, created_at as "createdAt", updated_at as "updatedAt"`;
 
-const MAX_ALIAS = 255;
+const MAX_ALIAS_CHARACTERS = 255;
 
-/** The caller's own name for an operation, as text; null without one. An empty or overlong one is 400. */
-export function progressAlias(progress: string | number | null | undefined): string | null {
+/**
+ * Returns the caller's own name for an operation as text, null without one. Throws BAD_USER_INPUT for an empty or too
+ * long name.
+ */
+export function parseProgressAlias(progress: string | number | null | undefined): string | null {
   if (progress === null || progress === undefined) return null;
   const alias = typeof progress === 'string' || Number.isFinite(progress) ? String(progress) : '';
-  if (alias.trim() === '' || alias.length > MAX_ALIAS)
-    throw invalid('progress', `must be a text of 1 to ${MAX_ALIAS} characters or a number`);
+  if (alias.trim() === '' || alias.length > MAX_ALIAS_CHARACTERS)
+    throw invalid('progress', `must be a text of 1 to ${MAX_ALIAS_CHARACTERS} characters or a number`);
   return alias;
 }
 
-/** Reads an operation of the caller by its id or by the caller's name for it: the one still open, else the latest. Others' are 404. */
+/**
+ * Reads an operation of the caller by its id or by the caller's own name for it: the unfinished one, else the latest.
+ * Throws NOT_FOUND for operations of other users.
+ */
 export async function readRecord(
   query: Query,
   viewer: Pick<Viewer, 'tenantId' | 'userId'>,
@@ -51,8 +58,11 @@ export async function readRecord(
 ): Promise<OperationRecord> {
   const [record] = await query<OperationRecord & Record<string, unknown>>({
     name: 'operation-of-caller',
-    text: `select ${RECORD_COLUMNS} from dws.operation where tenant_id = $1 and user_id = $2 and (id = $3 or progress = $4)
-      order by id = $3 desc nulls last, finished_at is null desc, created_at desc, id desc limit 1`,
+    text: `select ${RECORD_COLUMNS}
+      from dws.operation
+      where tenant_id = $1 and user_id = $2 and (id = $3 or progress = $4)
+      order by id = $3 desc nulls last, finished_at is null desc, created_at desc, id desc
+      limit 1`,
     values: [viewer.tenantId, viewer.userId, isUuid(idOrAlias) ? idOrAlias : null, idOrAlias],
   });
   if (!record) throw notFound({ what: 'operation', id: idOrAlias });

@@ -2,20 +2,20 @@ import type { Context } from '../../core/context.ts';
 import { cancelled, ApiError, type ErrorCode } from '../../core/errors.ts';
 import { isFinal } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { events } from './operation-events.ts';
+import { followOperation } from './operation-events.ts';
 import type { OperationRecord } from './operation-record.ts';
 import { get } from './operation.ts';
 
 /**
- * Waits for an operation of the caller and answers its finished record. A failure is thrown as it happened: same status, code and message; 409 `CANCELLED`
- * when it was cancelled. A caller who hangs up stops waiting and nothing else.
+ * Waits for an operation of the caller and returns its finished record. Throws the operation's failure with its own
+ * status, code and message, or CANCELLED. A caller who disconnects stops waiting; the operation continues.
  */
 export async function wait(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
   id: string,
 ): Promise<OperationRecord> {
   let last: OperationRecord | undefined;
-  for await (const record of events(platform, viewer, id, request.signal)) last = record;
+  for await (const record of followOperation(platform, viewer, id, request.signal)) last = record;
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
   if (last.status === 'failed')
@@ -23,7 +23,7 @@ export async function wait(
   return last;
 }
 
-/** Starts an operation in a transaction of its own, which answers its id. Answers its record, finished when `waits` says so. */
+/** Starts an operation in a transaction of its own; `start` returns its id. Returns its record, finished if `waits`. */
 export async function startInTransaction(
   ctx: Context,
   waits: boolean,

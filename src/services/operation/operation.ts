@@ -1,68 +1,88 @@
 import type { Context } from '../../core/context.ts';
 import { cancelled, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
-import { CHANNELS, type OperationFailure, type OperationName, type OperationStatus } from '../../core/operations.ts';
+import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
-import { startNext, lockConcurrencyKey } from './operation-concurrency.ts';
-import { progressAlias, readRecord, type OperationRecord } from './operation-record.ts';
+import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
+import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
+import { failureOf } from './operation-repository.ts';
 
-export interface OperationRequest {
+/** What the record of an operation contains from its start. */
+export interface OperationSubject {
   operation: OperationName;
   resource: { kind: string; id: string };
-  /** What the handler needs; JSON. No secrets. */
-  input: Record<string, unknown>;
-  /** The caller's own name for it, unique among their unfinished ones. */
+  /** The caller's own name for the operation, unique among their unfinished ones. */
   progress?: string | number | null;
-  /** Of the operations with one key, one runs at a time, in the order in which they were requested. */
-  concurrencyKey?: string;
-  /** Joins an operation with the same key and fingerprint that has not started yet. */
-  fingerprint?: string;
   /** What `current` counts, e.g. `rows`. */
   unit?: string;
 }
 
-const CANCELLED: OperationFailure = { statusCode: 409, code: 'CANCELLED', message: cancelled().message };
+/** An operation to start. */
+export interface OperationRequest<N extends OperationName = OperationName> extends OperationSubject {
+  operation: N;
+  input: OperationInputs[N];
+  /** Operations with the same key run one at a time, in the order of their requests. */
+  concurrencyKey?: string;
+  /** Joins an operation with the same key and fingerprint that has not started yet. */
+  fingerprint?: string;
+}
 
-/** Starts an operation in the transaction of the change that asks for it. Answers its id, to be waited for after the commit. */
-export async function start(
+/**
+ * Starts an operation in the transaction of the change that requests it. Returns its id, to wait for after the commit.
+ * Throws CONFLICT for a `progress` in use.
+ */
+export async function start<N extends OperationName>(
   { viewer, platform }: Pick<Context, 'viewer' | 'platform'>,
   tx: Transaction,
-  request: OperationRequest,
+  request: OperationRequest<N>,
 ): Promise<string> {
   const id = newId();
-  const alias = progressAlias(request.progress);
-  if (request.concurrencyKey) await lockConcurrencyKey(tx, request.concurrencyKey);
-  const joined =
-    request.concurrencyKey && request.fingerprint
-      ? await findWaiting(tx, viewer.tenantId, request.concurrencyKey, request.fingerprint)
-      : undefined;
-  const workId = joined ?? id;
-  const inserted = await tx.query({
-    text: `insert into dws.operation (id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit, concurrency_key, fingerprint)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12)
-      on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing returning id`,
-    values: [
-      id,
-      workId,
-      viewer.tenantId,
-      viewer.userId,
-      alias,
-      request.operation,
-      request.resource.kind,
-      request.resource.id,
-      JSON.stringify(request.input),
-      request.unit ?? null,
-      request.concurrencyKey ?? null,
-      request.fingerprint ?? null,
-    ],
-  });
-  if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
-  if (!joined) await platform.queue.send({ workId, tenantId: viewer.tenantId }, tx);
+  const { tenantId } = viewer;
+  const { concurrencyKey, fingerprint } = request;
+  const alias = parseProgressAlias(request.progress);
+  if (concurrencyKey) await lockConcurrencyKey(tx, concurrencyKey);
+  const joinedWorkId =
+    concurrencyKey && fingerprint ? await findWaiting(tx, tenantId, concurrencyKey, fingerprint) : undefined;
+  const workId = joinedWorkId ?? id;
+  await insertQueued(tx, viewer, { id, workId, alias }, request);
+  if (!joinedWorkId) await platform.queue.send({ workId, tenantId }, tx);
   return id;
 }
 
-/** The work with this key and fingerprint that has not started yet. */
+async function insertQueued(
+  tx: Transaction,
+  { tenantId, userId }: Context['viewer'],
+  { id, workId, alias }: { id: string; workId: string; alias: string | null },
+  { operation, resource, input, unit, concurrencyKey, fingerprint }: OperationRequest,
+): Promise<void> {
+  const inserted = await tx.query({
+    text: `insert into dws.operation (
+        id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit,
+        concurrency_key, fingerprint
+      )
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12)
+      on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing
+      returning id`,
+    values: [
+      id,
+      workId,
+      tenantId,
+      userId,
+      alias,
+      operation,
+      resource.kind,
+      resource.id,
+      JSON.stringify(input),
+      unit ?? null,
+      concurrencyKey ?? null,
+      fingerprint ?? null,
+    ],
+  });
+  if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
+}
+
+/** Finds the latest work item with this key and fingerprint that has not started yet. */
 async function findWaiting(
   tx: Transaction,
   tenantId: string,
@@ -70,65 +90,104 @@ async function findWaiting(
   fingerprint: string,
 ): Promise<string | undefined> {
   const [waiting] = await tx.query<{ workId: string }>({
-    text: `select work_id as "workId" from dws.operation
-      where tenant_id = $1 and concurrency_key = $2 and fingerprint = $3 and status = 'queued' and started_at is null and finished_at is null order by work_id desc limit 1`,
+    text: `select work_id as "workId"
+      from dws.operation
+      where tenant_id = $1 and concurrency_key = $2 and fingerprint = $3
+        and status = 'queued' and started_at is null and finished_at is null
+      order by work_id desc
+      limit 1`,
     values: [tenantId, concurrencyKey, fingerprint],
   });
   return waiting?.workId;
 }
 
-/** An operation of the caller, by its id or the caller's name for it. */
+/** Returns an operation of the caller by its id or its `progress`. Throws NOT_FOUND for operations of other users. */
 export const get = (ctx: Context, idOrAlias: string): Promise<OperationRecord> =>
   readRecord(ctx.query, ctx.viewer, idOrAlias);
 
 /**
- * Ends the caller's operation. What others wait for too goes on for them; what waits in the queue ends at once; what runs is told to stop, down to the
- * statement in the source, and ends when it did. One that ended already is 409. Answers the record.
+ * Cancels the caller's operation and returns its record. A queued operation ends at once. A running one is signalled to
+ * stop, including its statement in the source, and ends when it did. If other operations share the work, only the
+ * caller's ends. Throws CONFLICT for a finished operation.
  */
 export async function cancel(ctx: Context, idOrAlias: string): Promise<OperationRecord> {
   const { id } = await get(ctx, idOrAlias);
+  const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
-    const values = [ctx.viewer.tenantId, id];
-    const [own] = await tx.query<{
-      workId: string;
-      concurrencyKey: string | null;
-      resourceId: string;
-      upload: boolean;
-    }>({
-      text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId", input->>'upload' is not null as upload from dws.operation where tenant_id = $1 and id = $2`,
-      values,
-    });
+    const own = await readCancellable(tx, tenantId, id);
     if (own?.concurrencyKey) await lockConcurrencyKey(tx, own.concurrencyKey);
     const open = await tx.query<{ id: string; status: OperationStatus }>({
-      text: `select id, status from dws.operation where tenant_id = $1 and work_id = $2 and finished_at is null order by id for update`,
-      values: [ctx.viewer.tenantId, own?.workId],
+      text: `select id, status
+        from dws.operation
+        where tenant_id = $1 and work_id = $2 and finished_at is null
+        order by id
+        for update`,
+      values: [tenantId, own?.workId],
     });
-    const mine = open.find((row) => row.id === id);
-    if (!mine) throw conflict('The operation has ended already');
-    if (mine.status === 'running' && open.length === 1) {
-      await tx.query({
-        text: `update dws.operation set cancelled_at = coalesce(cancelled_at, now()) where tenant_id = $1 and id = $2`,
-        values,
-      });
-      await tx.query({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [own!.workId] });
-    } else {
-      await tx.query({
-        text: `update dws.operation set status = 'cancelled', error = $3, cancelled_at = now(), finished_at = now(), updated_at = now(), sequence = sequence + 1 where tenant_id = $1 and id = $2`,
-        values: [...values, JSON.stringify(CANCELLED)],
-      });
-      if (own!.upload) await discardUpload(tx, ctx.viewer.tenantId, own!.resourceId);
-      if (own!.concurrencyKey) await startNext(ctx.platform.queue, tx, ctx.viewer.tenantId, own!.concurrencyKey);
-    }
+    const openOwn = open.find((row) => row.id === id);
+    if (!own || !openOwn) throw conflict('The operation has ended already');
+    if (openOwn.status === 'running' && open.length === 1) return requestCancellation(tx, tenantId, id, own.workId);
+    await recordCancelled(tx, tenantId, id);
+    if (own.upload) await discardUpload(tx, tenantId, own.resourceId);
+    if (own.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, own.concurrencyKey);
   });
   return get(ctx, id);
 }
 
-/** Cancels what runs with a concurrency key, for any caller, because its resource is being deleted in this transaction. */
-export async function stopRunning(tx: Transaction, tenantId: string, concurrencyKey: string): Promise<void> {
+interface CancellableOperation extends Record<string, unknown> {
+  workId: string;
+  concurrencyKey: string | null;
+  resourceId: string;
+  upload: boolean;
+}
+
+async function readCancellable(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+): Promise<CancellableOperation | undefined> {
+  const [operation] = await tx.query<CancellableOperation>({
+    text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId",
+        input->>'upload' is not null as upload
+      from dws.operation
+      where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  return operation;
+}
+
+/** Signals the worker of a running operation to stop. It records the end itself. */
+async function requestCancellation(tx: Transaction, tenantId: string, id: string, workId: string): Promise<void> {
+  await tx.query({
+    text: `update dws.operation
+      set cancelled_at = coalesce(cancelled_at, now())
+      where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  await notifyCancelled(tx, workId);
+}
+
+const notifyCancelled = (tx: Transaction, workId: string): Promise<unknown> =>
+  tx.query({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
+
+async function recordCancelled(tx: Transaction, tenantId: string, id: string): Promise<void> {
+  await tx.query({
+    text: `update dws.operation
+      set status = 'cancelled', error = $3, cancelled_at = now(), finished_at = now(), updated_at = now(),
+        sequence = sequence + 1
+      where tenant_id = $1 and id = $2`,
+    values: [tenantId, id, JSON.stringify(failureOf(cancelled()))],
+  });
+}
+
+/** Cancels the running operation with a concurrency key, of any caller. For a resource that is being deleted. */
+export async function cancelRunning(tx: Transaction, tenantId: string, concurrencyKey: string): Promise<void> {
   const running = await tx.query<{ workId: string }>({
-    text: `update dws.operation set cancelled_at = coalesce(cancelled_at, now()) where tenant_id = $1 and concurrency_key = $2 and status = 'running' and finished_at is null returning work_id as "workId"`,
+    text: `update dws.operation
+      set cancelled_at = coalesce(cancelled_at, now())
+      where tenant_id = $1 and concurrency_key = $2 and status = 'running' and finished_at is null
+      returning work_id as "workId"`,
     values: [tenantId, concurrencyKey],
   });
-  for (const workId of new Set(running.map((row) => row.workId)))
-    await tx.query({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
+  for (const workId of new Set(running.map((row) => row.workId))) await notifyCancelled(tx, workId);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { numbered } from '../../core/read/condition.ts';
+import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { writable } from './access-filter.ts';
 import { loadNames, recordActivities } from './activity.ts';
 import { resolveIds } from './resolve-ids.ts';
@@ -45,22 +45,26 @@ function moveRows(
 ): Promise<{ id: string; name: string; ownerId: string }[]> {
   const access = writable(viewer);
   // Rows are locked in the order of their ids, so that concurrent moves do not deadlock.
+  const sql = new SqlParameters();
+  const tenant = sql.bind(viewer.tenantId);
+  const folder = `${sql.bind(folderId)}::uuid`;
+  const withIds = `id = any(${sql.bind(ids)})`;
+  const writableOnly = access ? `and (${sql.bindCondition(access).text})` : '';
   return tx.query({
     text: `
       with selected as (
         select id
         from dws.${table} r
-        where tenant_id = $1 and id = any($2) and folder_id is distinct from $3::uuid
-          ${access ? `and ${numbered(access, 4)}` : ''}
+        where tenant_id = ${tenant} and ${withIds} and folder_id is distinct from ${folder} ${writableOnly}
         order by id
         for update
       )
       update dws.${table} t
-      set folder_id = $3::uuid, version = version + 1, updated_at = now()
+      set folder_id = ${folder}, version = version + 1, updated_at = now()
       from selected
-      where t.tenant_id = $1 and t.id = selected.id
+      where t.tenant_id = ${tenant} and t.id = selected.id
       returning t.id, t.name, t.owner_id as "ownerId"`,
-    values: [viewer.tenantId, ids, folderId, ...(access?.params ?? [])],
+    values: sql.values,
   });
 }
 

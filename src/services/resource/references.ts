@@ -3,7 +3,7 @@ import { conflict } from '../../core/errors.ts';
 import { LEVEL, type ResourceKind } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Column, Model, Relation } from '../../core/read/model.ts';
+import type { Model, ModelColumn, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
 import { readable } from './access-filter.ts';
 import { loadSharedLevels, ownershipLevel } from './access-level.ts';
@@ -63,7 +63,11 @@ const usersSql = (uses: readonly ResourceUse[], includeParts: boolean): string =
     )
     .join(' union ');
 
-const column = (name: string, type: Column['type'], nullable = false): Column => ({ column: name, type, nullable });
+const column = (name: string, type: ModelColumn['type'], nullable = false): ModelColumn => ({
+  column: name,
+  type,
+  nullable,
+});
 
 const readableUsers: AccessFilter = (viewer) => {
   const filter = readable(viewer);
@@ -72,8 +76,8 @@ const readableUsers: AccessFilter = (viewer) => {
 
 const referenceModel = (accessFilter?: AccessFilter): Model => ({
   name: 'Reference',
-  what: 'reference',
-  tenant: 'tenant_id',
+  label: 'reference',
+  tenantColumn: 'tenant_id',
   table: `(${usersSql(USES, false)})`,
   columns: {
     id: column('id', 'uuid'),
@@ -84,9 +88,9 @@ const referenceModel = (accessFilter?: AccessFilter): Model => ({
   relations: {},
   required: {},
   filters: {},
-  text: ['name'],
+  searchedFields: ['name'],
   sortable: {},
-  order: 'kind,name',
+  defaultSort: 'kind,name',
   accessFilter,
 });
 

@@ -2,8 +2,8 @@ import { SEARCHABLE_TYPES, type SearchHit } from '../../../entities/search-hit.t
 import type { Context } from '../../core/context.ts';
 import type { SqlRow } from '../../core/database.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { numbered } from '../../core/read/condition.ts';
-import { DEFAULT_LIMIT, limitOf, startOf } from '../../core/read/list-arguments.ts';
+import { checkLimit, checkStart, DEFAULT_LIMIT } from '../../core/read/list-arguments.ts';
+import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { readable } from './access-filter.ts';
 
@@ -29,11 +29,14 @@ export async function search(
     throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
   if (parseSearchWords(q).length === 0) throw invalid('q', 'must contain a word');
   const access = readable(viewer);
-  const matches = `
-    from dws.search_matches($2) r
-    where r.kind = any($3) ${access ? `and (r.owner_id is null or ${numbered(access, 4)})` : ''}`;
-  const values = [viewer.tenantId, q, kinds ?? Object.keys(SEARCHABLE_TYPES), ...(access?.params ?? [])];
-  const first = startOf(start);
+  const sql = new SqlParameters();
+  const tenant = sql.bind(viewer.tenantId);
+  const searched = `dws.search_matches(${sql.bind(q)}) r`;
+  const ofKinds = `r.kind = any(${sql.bind(kinds ?? Object.keys(SEARCHABLE_TYPES))})`;
+  const readableOnly = access ? `and (r.owner_id is null or (${sql.bindCondition(access).text}))` : '';
+  const matches = `from ${searched} where ${ofKinds} ${readableOnly}`;
+  const countValues = [...sql.values];
+  const first = checkStart(start);
 
   // Ranking requires all matches, so that counting them costs almost nothing.
   const rows = await query<SearchHit & { total?: number } & SqlRow>({
@@ -44,15 +47,15 @@ export async function search(
         select r.*, count(*) over ()::int as total
         ${matches}
         order by r.score desc, r.folded, r.id
-        limit ${limitOf(limit, DEFAULT_LIMIT)} offset $${values.length + 1}
+        limit ${checkLimit(limit, DEFAULT_LIMIT)} offset ${sql.bind(first)}
       ) p
-      join dws.search_entry e on e.tenant_id = $1 and e.kind = p.kind and e.id = p.id
+      join dws.search_entry e on e.tenant_id = ${tenant} and e.kind = p.kind and e.id = p.id
       order by p.score desc, p.folded, p.id`,
-    values: [...values, first],
+    values: sql.values,
   });
   const countMatches = async (): Promise<number> => {
-    const text = `select count(*)::int as total ${matches} and $1::uuid is not null`;
-    return (await query<{ total: number }>({ text, values }))[0]!.total;
+    const text = `select count(*)::int as total ${matches} and ${tenant}::uuid is not null`;
+    return (await query<{ total: number }>({ text, values: countValues }))[0]!.total;
   };
   // A page after the last match has no row with the total.
   const total = rows[0]?.total ?? (first > 0 ? await countMatches() : 0);

@@ -1,18 +1,25 @@
+import { TagAssignment } from '../../../entities/tag-assignment.ts';
+import { Tag } from '../../../entities/tag.ts';
 import { isUuid } from '../../core/id.ts';
-import { nothing } from '../../core/read/condition.ts';
-import type { ColumnType, Filter } from '../../core/read/model.ts';
+import { NO_ROWS } from '../../core/read/condition.ts';
+import type { ColumnType, ListFilter } from '../../core/read/model.ts';
+import { belongsTo, defineModel } from './define-model.ts';
 
-/** The ids of a resource's tags, as a column of every kind with owners: one probe of an index a row, in the order in which the index has them. */
-export const TAGS_COLUMN: { sql: string; type: ColumnType } = {
+/** The ids of a resource's tags, sorted. One index scan a row; the index returns them in this order. */
+export const TAG_IDS: { sql: string; type: ColumnType } = {
   sql: `(select coalesce(json_agg(a.tag_id order by a.tag_id), '[]') from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.resource_id = p.id)`,
   type: 'json',
 };
 
-/** The resources with a tag, by its id; names are ids by then (`resolvePage`). An array that is read once, and not a subselect for each row. */
-export const tagFilter: Filter = (value, { tenantId }) =>
+/** Resources with a tag, by its id: `resolveListArguments` has replaced names. Postgres reads the array once, not for each row. */
+export const tagFilter: ListFilter = (value, { tenantId }) =>
   isUuid(String(value))
     ? {
         sql: 'r.id = any(array(select a.resource_id from dws.tag_assignment a where a.tenant_id = ? and a.tag_id = ?))',
         params: [tenantId, value],
       }
-    : nothing();
+    : NO_ROWS;
+
+export const tagModel = defineModel(Tag);
+
+export const tagAssignmentModel = defineModel(TagAssignment, { relations: { tag: belongsTo(Tag, 'tag_id') } });

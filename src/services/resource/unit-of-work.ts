@@ -5,7 +5,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { collectActivityEvents } from './activity-events.ts';
 import { activityStatement } from './activity.ts';
-import { actorOf, AUDIT_VALUES, auditStatement, createdTarget } from './audit.ts';
+import { actorOf, AUDIT_PARAMETER_COUNT, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
  * Runs a unit of work of a viewer in a transaction. Its changes of resources are stored as activities, and its mutation
@@ -25,8 +25,8 @@ export async function runUnitOfWork<T>(
       const events = await collectActivityEvents(viewer, tx);
       if (mutation && !mutation.recorded) {
         mutation.recorded = recordsMutation = true;
-        mutation.resourceId ??= createdTarget(mutation, tx.changes());
-        const audit = auditStatement(request, mutation, actorOf(viewer), 'succeeded');
+        mutation.resourceId ??= findCreatedId(mutation, tx.changes());
+        const audit = buildAuditStatement(request, mutation, actorOf(viewer), 'succeeded');
         await tx.query(events.length > 0 ? withActivities(audit, viewer, events) : audit);
       } else if (events.length > 0) await tx.query(activityStatement(viewer, events));
       return result;
@@ -39,7 +39,7 @@ export async function runUnitOfWork<T>(
 
 /** Returns one statement that stores both the audit event and the activities. */
 function withActivities(audit: Statement, viewer: Viewer, events: readonly ActivityEvent[]): Statement {
-  const activities = activityStatement(viewer, events, AUDIT_VALUES + 1);
+  const activities = activityStatement(viewer, events, AUDIT_PARAMETER_COUNT + 1);
   return {
     text: `with activities as (${activities.text}) ${audit.text}`,
     values: [...audit.values!, ...activities.values!],

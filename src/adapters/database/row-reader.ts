@@ -1,0 +1,241 @@
+import DataLoader from 'dataloader';
+import type { Query, SqlRow } from '../../core/database.ts';
+import { notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
+import { checkLimit, checkStart, DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
+import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
+import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
+import type {
+  EntityType,
+  Reader,
+  ReadPage,
+  ReadRow,
+  RowCondition,
+  RowKey,
+  SelectionSource,
+} from '../../core/read/reader.ts';
+import { selectPaths, type Selection } from '../../core/read/selection.ts';
+import {
+  childrenStatement,
+  countStatement,
+  manyStatement,
+  oneStatement,
+  pageStatement,
+  TOTAL,
+  writtenStatement,
+  type ListPart,
+} from '../../core/read/statement.ts';
+import type { Viewer } from '../../core/viewer.ts';
+
+/** A row of an entity as the driver returns it. The selection decides which of its fields are present. */
+type QueriedRow<T> = ReadRow<T> & SqlRow;
+
+/** Equal keys of one tick share a statement. */
+type RowLoader<V> = DataLoader<string, V | null>;
+
+/** The related rows of one parent. */
+interface ChildrenBatch<T> extends SqlRow {
+  parent: string;
+  items: ReadRow<T>[];
+  total?: number;
+}
+
+const MAX_BATCH_SIZE = 1000;
+const ITEMS_AND_COUNT: ReadonlySet<string> = new Set(['items', 'count']);
+
+/** The reader of one request. `query` runs on a connection of the viewer's tenant; `modelFor` returns the model of an entity. */
+export class RowReader implements Reader {
+  readonly #query: Query;
+  readonly #viewer: Viewer;
+  readonly #modelFor: (type: EntityType) => Model;
+  readonly #loaders = new Map<string, RowLoader<unknown>>();
+
+  constructor(query: Query, viewer: Viewer, modelFor: (type: EntityType) => Model) {
+    this.#query = query;
+    this.#viewer = viewer;
+    this.#modelFor = modelFor;
+  }
+
+  async page<T extends object>(
+    type: EntityType<T>,
+    args: ListArguments,
+    source: SelectionSource,
+    where?: RowCondition,
+  ): Promise<ReadPage<T>> {
+    const model = this.#modelFor(type);
+    const { selection, pageFields } = selectionOf(source, model, 'items');
+    const part = listPart(args, where, DEFAULT_LIMIT);
+    const { start } = part;
+    const total = pageFields.has('total');
+    if (total && !pageFields.has('items') && !pageFields.has('count'))
+      return { items: [], start, count: 0, total: await this.#count(model, part) };
+
+    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, total));
+    const page: ReadPage<T> = { items, start, count: items.length };
+    if (total) page.total = items.length > 0 ? (items[0]![TOTAL] as number) : await this.#totalOfEmptyPage(model, part);
+    return page;
+  }
+
+  async list<T extends object>(
+    type: EntityType<T>,
+    source: SelectionSource,
+    where?: RowCondition,
+    args: ListArguments = {},
+    max = MAX_CHILDREN,
+  ): Promise<ReadRow<T>[]> {
+    const { selection } = selectionOf(source, this.#modelFor(type));
+    const part = listPart(args, where, max, max);
+    return this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, false));
+  }
+
+  async one<T extends object>(
+    type: EntityType<T>,
+    key: RowKey,
+    source: SelectionSource,
+    where?: RowCondition,
+  ): Promise<ReadRow<T>> {
+    const row = await this.find(type, key, source, where);
+    if (row) return row;
+    const id = typeof key === 'string' ? key : Object.values(key).join(' ');
+    throw notFound({ what: this.#modelFor(type).label, id });
+  }
+
+  async find<T extends object>(
+    type: EntityType<T>,
+    key: RowKey,
+    source: SelectionSource,
+    where?: RowCondition,
+  ): Promise<ReadRow<T> | null> {
+    const { selection } = selectionOf(source, this.#modelFor(type));
+    const [row] = await this.#query<QueriedRow<T>>(oneStatement(selection, this.#viewer, key, where));
+    return row ?? null;
+  }
+
+  async readAfterWrite<T extends object>(
+    type: EntityType<T>,
+    id: string,
+    source: SelectionSource,
+  ): Promise<ReadRow<T>> {
+    const model = this.#modelFor(type);
+    const { selection } = selectionOf(source, model);
+    const [row] = await this.#query<QueriedRow<T>>(writtenStatement(selection, this.#viewer, id));
+    if (!row) throw notFound({ what: model.label, id });
+    return row;
+  }
+
+  async many<T extends object>(
+    type: EntityType<T>,
+    ids: readonly string[],
+    source: SelectionSource,
+  ): Promise<(ReadRow<T> | null)[]> {
+    const { selection } = selectionOf(source, this.#modelFor(type));
+    const loader = this.#loader<QueriedRow<T>>(`${selection.id}`, (batch) => this.#loadRows(selection, batch));
+    return Promise.all(ids.map((id) => (isUuid(id) ? loader.load(id.toLowerCase()) : Promise.resolve(null))));
+  }
+
+  async children<T extends object>(
+    parent: EntityType,
+    relation: string,
+    row: { id: string },
+    source: SelectionSource,
+    args: ListArguments = {},
+    where?: RowCondition,
+  ): Promise<ReadRow<T>[]> {
+    const joined = (row as Record<string, unknown>)[relation];
+    if (Array.isArray(joined) && !where && Object.values(args).every((value) => value == null))
+      return joined as ReadRow<T>[];
+    const model = this.#modelFor(parent);
+    const selected = selectionOf(source, relatedModel(model, relation));
+    return (await this.#loadChildren<T>(model, relation, row.id, selected, args, where)).items;
+  }
+
+  async childPage<T extends object>(
+    parent: EntityType,
+    relation: string,
+    row: { id: string },
+    source: SelectionSource,
+    args: ListArguments = {},
+    where?: RowCondition,
+  ): Promise<ReadPage<T>> {
+    const model = this.#modelFor(parent);
+    const selected = selectionOf(source, relatedModel(model, relation), 'items');
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where);
+    const page: ReadPage<T> = { items, start: checkStart(args.start), count: items.length };
+    if (selected.pageFields.has('total')) page.total = total;
+    return page;
+  }
+
+  async #count(model: Model, part: ListPart): Promise<number> {
+    const [row] = await this.#query<{ total: number }>(countStatement(model, this.#viewer, part));
+    return row!.total;
+  }
+
+  /** An empty page has no row with the total. If it is not the first page, there may be rows before it. */
+  async #totalOfEmptyPage(model: Model, part: ListPart): Promise<number> {
+    return part.start > 0 ? this.#count(model, part) : 0;
+  }
+
+  async #loadRows<T>(selection: Selection, ids: readonly string[]): Promise<(QueriedRow<T> | null)[]> {
+    const statement = manyStatement(selection, this.#viewer, [...new Set(ids)]);
+    const rows = await this.#query<QueriedRow<T>>(statement);
+    const byId = new Map(rows.map((row) => [(row as SqlRow)['id'], row]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  /** Loads one parent's part of a relation together with those of the other parents of the tick. */
+  async #loadChildren<T>(
+    parent: Model,
+    relation: string,
+    id: string,
+    { selection, pageFields }: FieldSelection,
+    args: ListArguments,
+    where: RowCondition | undefined,
+  ): Promise<Required<ChildrenBatch<T>>> {
+    const part = listPart(args, where, MAX_CHILDREN);
+    const total = pageFields.has('total');
+    const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
+    const loader = this.#loader<ChildrenBatch<T>>(purpose, async (ids) => {
+      const parents = [...new Set(ids)];
+      const statement = childrenStatement(parent, relation, selection, this.#viewer, parents, part, total);
+      const batches = await this.#query<ChildrenBatch<T>>(statement);
+      const byParent = new Map(batches.map((batch) => [batch.parent, batch]));
+      return ids.map((one) => byParent.get(one) ?? null);
+    });
+    return { parent: id, items: [], total: 0, ...(await loader.load(id)) };
+  }
+
+  /** Returns the loader of a purpose. It batches but does not cache, since a mutation may change rows between two reads. */
+  #loader<V>(purpose: string, batch: (ids: readonly string[]) => Promise<(V | null)[]>): RowLoader<V> {
+    const existing = this.#loaders.get(purpose);
+    if (existing) return existing as RowLoader<V>;
+    const loader: RowLoader<V> = new DataLoader(batch, { cache: false, maxBatchSize: MAX_BATCH_SIZE });
+    this.#loaders.set(purpose, loader as RowLoader<unknown>);
+    return loader;
+  }
+}
+
+function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSelection {
+  if (isPaths(source)) return { selection: selectPaths(model, source), pageFields: ITEMS_AND_COUNT };
+  return lookAhead(source, model, path);
+}
+
+const isPaths = (source: SelectionSource): source is readonly string[] => Array.isArray(source);
+
+/** Validates the bounds of a list. */
+const listPart = (
+  args: ListArguments,
+  where: RowCondition | undefined,
+  defaultLimit: number,
+  maxLimit?: number,
+): ListPart => ({
+  args,
+  limit: checkLimit(args.limit, defaultLimit, maxLimit),
+  start: checkStart(args.start),
+  where,
+});
+
+function relatedModel(parent: Model, relation: string): Model {
+  const model = parent.relations[relation]?.model();
+  if (!model) throw new Error(`${parent.name} has no relation "${relation}"`);
+  return model;
+}

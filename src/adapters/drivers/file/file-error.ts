@@ -1,0 +1,49 @@
+import { ApiError, badInput } from '../../../core/errors.ts';
+import { ENGINE_MEMORY } from '../query-process/limits.ts';
+
+/** Internal errors of DuckDB, which are not caused by a text or file. */
+const OWN_FAULT = /^(INTERNAL|FATAL)/;
+const CSV_ERROR = /CSV Error on Line: (\d+)\n/;
+const CSV_REASONS = [
+  'Expected Number of Columns: \\d+ Found: \\d+',
+  'Value with unterminated quote found',
+  'Maximum line size of \\d+ bytes exceeded',
+  'Invalid unicode[^.]*',
+  'Error when converting[^\\n]*',
+];
+const CSV_REASON = new RegExp(`^(${CSV_REASONS.join('|')})`, 'm');
+
+/** Turns an error of DuckDB into BAD_USER_INPUT with one sentence. Returns any other error unchanged. */
+export function fileError(error: unknown): unknown {
+  if (
+    !(error instanceof Error) ||
+    error instanceof ApiError ||
+    OWN_FAULT.test(error.message) ||
+    !/^[A-Z][\w ]* (Error|Exception): /.test(error.message)
+  )
+    return error;
+  return badInput(words(error.message), { cause: error });
+}
+
+function words(message: string): string {
+  if (message.startsWith('Out of Memory Error'))
+    return `The query needs more memory than the ${ENGINE_MEMORY / 1024 ** 2} MiB that it may use`;
+  const line = CSV_ERROR.exec(message)?.[1];
+  if (line)
+    return `Line ${line} of the file: ${
+      CSV_REASON.exec(message)?.[0]
+        .replace('Number of Columns', 'number of columns')
+        .replace(' Found', ', found')
+        .replace(/^Value with unterminated quote found/, 'a quote is not closed, or text follows a closed one') ??
+      'cannot be read as CSV'
+    }`;
+  if (message.includes('CSV Parser state machine'))
+    return 'The file cannot be read as CSV: its lines end in different ways, or a value is quoted wrongly';
+  if (message.includes('maximum_object_size')) return `A JSON object is longer than 16 MiB`;
+  return message
+    .split(/\n\s*\n|\nLINE \d|\nPossible |\n {2}file = |\n Try setting/)[0]!
+    .replace(/^[A-Z][\w ]* Error: /, '')
+    .replaceAll('\n', ' ')
+    .trim()
+    .slice(0, 1000);
+}

@@ -1,0 +1,21 @@
+import { badInput } from '../../../core/errors.ts';
+import { ENGINE_MEMORY, MAX_RECORD_BYTES } from '../query-process/limits.ts';
+
+/** Messages for SQLite's result codes whose own messages are unclear. */
+const WORDS: Readonly<Record<number, string>> = {
+  7: `The query needs more memory than the ${ENGINE_MEMORY / 1024 ** 2} MiB that it may use`,
+  11: 'The SQLite file is broken',
+  18: `A value or a row is longer than ${MAX_RECORD_BYTES / 1024 ** 2} MiB`,
+  23: 'Only one SELECT (or VALUES, WITH … SELECT) can be run, and it may only read',
+  26: 'The file is no SQLite database, or it is encrypted',
+};
+
+/** Turns an error of SQLite into BAD_USER_INPUT. Returns any other error unchanged. */
+export function sqliteError(error: unknown): unknown {
+  if (error instanceof TypeError && error.message.includes('no statements'))
+    return badInput('The query is empty', { cause: error });
+  if (!(error instanceof Error) || (error as { code?: string }).code !== 'ERR_SQLITE_ERROR') return error;
+  const { errcode } = error as Error & { errcode?: number };
+  const words = WORDS[(errcode ?? 0) & 0xff];
+  return badInput(words ? `${words}: ${error.message}` : error.message, { cause: error });
+}

@@ -1,0 +1,38 @@
+import { Dataset } from '../../../entities/dataset.ts';
+import { Datasource } from '../../../entities/datasource.ts';
+import { SavedFilter } from '../../../entities/saved-filter.ts';
+import { SavedQuery } from '../../../entities/saved-query.ts';
+import { UserSetting } from '../../../entities/user-setting.ts';
+import { Visual } from '../../../entities/visual.ts';
+import { MAX_CHILDREN, type Relation } from '../../core/read/model.ts';
+import { fullyVisible, readableDatasets } from '../resource/access-filter.ts';
+import { belongsTo, hasMany, modelFor } from '../resource/define-model.ts';
+import { defineOwnedModel } from '../resource/owned-model.ts';
+import { STALE } from './draft-base.ts';
+import { settingsOfViewer } from './user-setting.ts';
+
+/** The relation to drafts or snapshots, which are datasets themselves. */
+const hasManyParts = (condition: string, sort: string): Relation => ({
+  kind: 'many',
+  model: () => modelFor(Dataset),
+  join: `r.parent_id = p.id and ${condition}`,
+  sort,
+  limit: MAX_CHILDREN,
+});
+
+export const datasetModel = defineOwnedModel(Dataset, {
+  accessFilter: readableDatasets,
+  sortable: ['name', 'slug', 'records', 'size', 'dataUpdatedAt', 'createdAt', 'updatedAt'],
+  sortAccess: { records: fullyVisible, size: fullyVisible },
+  computed: { stale: STALE },
+  relations: {
+    parent: belongsTo(Dataset, 'parent_id'),
+    drafts: hasManyParts('r.is_draft', 'createdAt'),
+    ownSettings: settingsOfViewer(() => modelFor(UserSetting)),
+    snapshots: hasManyParts('r.is_snapshot', '-snapshotDate'),
+    filters: hasMany(SavedFilter, 'dataset_id', 'name'),
+    visuals: hasMany(Visual, 'dataset_id', '-pinned,position'),
+    datasource: belongsTo(Datasource, 'datasource_id'),
+    savedQuery: belongsTo(SavedQuery, 'query_id'),
+  },
+});

@@ -1,0 +1,45 @@
+import { Activity } from '../../../entities/activity.ts';
+import { Favorite } from '../../../entities/favorite.ts';
+import { Folder } from '../../../entities/folder.ts';
+import type { OwnedRow } from '../../../entities/owned-row.ts';
+import { Share } from '../../../entities/share.ts';
+import { TagAssignment } from '../../../entities/tag-assignment.ts';
+import type { ModelOptions } from '../../adapters/database/entity-model.ts';
+import type { ListFilter } from '../../core/read/model.ts';
+import type { EntityType } from '../../core/read/reader.ts';
+import { readable } from './access-filter.ts';
+import { belongsTo, belongsToTeam, belongsToUser, defineModel, hasMany, type ModelDefinition } from './define-model.ts';
+import { favoriteFilter } from './favorite-model.ts';
+import { REFERENCES } from './references.ts';
+import { tagFilter, TAG_IDS } from './tag-model.ts';
+
+/** A bare id is that of a user. */
+const ownerFilter: ListFilter = (value) => ({
+  sql: 'owner_id = ?',
+  params: [/^(user|team):/.test(String(value)) ? value : `user:${String(value)}`],
+});
+
+export const OWNER_RELATIONS = {
+  ownerUser: belongsToUser('owner_id'),
+  ownerTeam: belongsToTeam('owner_id'),
+};
+
+const OWNED_RELATIONS = {
+  ...OWNER_RELATIONS,
+  folder: belongsTo(Folder, 'folder_id'),
+  shares: hasMany(Share, 'resource_id', 'createdAt'),
+  tagAssignments: hasMany(TagAssignment, 'resource_id', 'tagId'),
+  favorites: hasMany(Favorite, 'resource_id', 'createdAt'),
+  activity: hasMany(Activity, 'resource_id', '-createdAt'),
+  ...REFERENCES,
+};
+
+/** Declares the read model of a resource with an owner. Its owner, and the principals that it is shared with, may read it. */
+export const defineOwnedModel = (entity: EntityType<OwnedRow>, options: ModelOptions = {}): ModelDefinition =>
+  defineModel(entity, {
+    accessFilter: readable,
+    ...options,
+    relations: { ...OWNED_RELATIONS, ...options.relations },
+    computed: { tags: TAG_IDS, ...options.computed },
+    filters: { ownerId: ownerFilter, tag: tagFilter, favorite: favoriteFilter, ...options.filters },
+  });

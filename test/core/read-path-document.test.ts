@@ -1,0 +1,67 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execute, parse } from 'graphql';
+import { beforeAll, expect, test } from 'vitest';
+import { MikroORM, ormOptions } from '../../src/adapters/database/orm.ts';
+import { RowReader } from '../../src/adapters/database/row-reader.ts';
+import type { Query, Statement } from '../../src/core/database.ts';
+import type { Viewer } from '../../src/core/viewer.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import { modelFor } from '../../src/services/resource/define-model.ts';
+import { registerModels } from '../../src/services/resource/model-registry.ts';
+
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/read-path.md'), 'utf8');
+
+const ann: Viewer = {
+  userId: 'ann',
+  username: 'ann',
+  tenantId: 'acme-id',
+  tenant: 'acme',
+  superuser: false,
+  principals: ['user:ann', 'team:sales'],
+  teamRoles: {},
+  permissions: new Set(),
+  authMethod: 'session',
+  scopes: new Set(['read']),
+  credentialId: 'session',
+  expiresAt: null,
+};
+
+/** The code block of a language below a heading. */
+function codeBlock(heading: string, language: string): string {
+  const section = DOCUMENT.split(/^## /m).find((part) => part.startsWith(heading));
+  const block = section?.match(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'm'));
+  if (!block) throw new Error(`docs/read-path.md has no ${language} below "${heading}"`);
+  return block[1]!;
+}
+
+/** Runs a query without a database. Returns the statements that it sends. */
+async function statementsOf(source: string): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const query = ((statement: Statement) => {
+    statements.push(statement);
+    return Promise.resolve([]);
+  }) as Query;
+  const read = new RowReader(query, ann, modelFor);
+  const contextValue = { viewer: ann, request: {}, query, read };
+  const { errors } = await execute({ schema: await createSchema(), document: parse(source), contextValue });
+  expect(errors).toBeUndefined();
+  return statements;
+}
+
+const normalize = (sql: string): string => sql.replace(/\s+/g, ' ').replace(/\( /g, '(').replace(/ \)/g, ')').trim();
+
+beforeAll(async () => {
+  registerModels(await MikroORM.init(ormOptions({ clientUrl: 'postgresql://localhost/unused' })));
+});
+
+test('the SQL in docs/read-path.md is what its query becomes', async () => {
+  const [statement] = await statementsOf(codeBlock('One query', 'graphql'));
+  expect(normalize(statement!.text)).toBe(normalize(codeBlock('Its SQL', 'sql')));
+});
+
+test('the values in docs/read-path.md are those of its statement', async () => {
+  const [statement] = await statementsOf(codeBlock('One query', 'graphql'));
+  expect(statement!.values).toEqual(JSON.parse(codeBlock('Its SQL', 'json')));
+});
