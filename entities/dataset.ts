@@ -1,5 +1,5 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ID, ObjectType } from 'type-graphql';
+import { Field, Float, ID, ObjectType } from 'type-graphql';
 import type { Field as DatasetFieldShape } from '../src/core/fields.ts';
 import type { FlowStep } from '../src/core/flow/flow.ts';
 import type { ParameterDefinition } from '../src/core/parameters.ts';
@@ -7,15 +7,29 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** How the last refresh went. `at` is an ISO timestamp, `duration` in milliseconds. */
-export interface LastRefresh {
-  at: string;
-  success: boolean;
-  duration: number | null;
-  error: string | null;
+/** The outcome of a dataset's last refresh. */
+@ObjectType({ description: 'The outcome of a dataset’s last refresh.' })
+export class LastRefresh {
+  @Field(() => DateTime, { description: 'Time when the refresh ended.' })
+  at!: string;
+
+  @Field(() => Boolean, { description: 'Whether the rows were replaced.' })
+  success!: boolean;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Duration in milliseconds; null to a caller who sees only a part of the rows.',
+  })
+  duration!: number | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Error message; null on success, and to a caller who sees only a part of the rows.',
+  })
+  error!: string | null;
 }
 
-/** What a dataset was when a draft of it was made. */
+/** The state of a dataset when a draft of it was created. */
 export interface DraftBase {
   /** A digest of query, parameters, flow and settings. */
   definition: string;
@@ -24,9 +38,9 @@ export interface DraftBase {
   fields: DatasetFieldShape[];
 }
 
-/** A query’s rows, kept in the index and refreshed on demand (specification, "Dataset draft and snapshot fields", and contract 5, 7). */
+/** A query and its stored rows; also a draft or a snapshot of one. See docs/contract.md#datasets. */
 @ObjectType({
-  description: 'A query’s rows, kept in the index and refreshed on demand or on schedule.',
+  description: 'A query and its rows, which are stored in the index and replaced by a refresh.',
   implements: Node,
 })
 @Entity()
@@ -36,7 +50,7 @@ export class Dataset extends OwnedRow {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'The saved query whose text and parameters it follows; null when it has its own.',
+    description: 'Saved query whose text and parameters the dataset follows; null if it has its own query.',
   })
   @Property({ type: 'uuid', nullable: true })
   queryId?: string | null;
@@ -51,7 +65,7 @@ export class Dataset extends OwnedRow {
   @Property({ type: 'json' })
   flow: FlowStep[] = [];
 
-  /** The fields clients see, hidden ones included; labels and descriptions survive a refresh. */
+  /** All fields, including those that are hidden from some readers. Labels and descriptions survive a refresh. */
   @Property({ type: 'json' })
   fields: DatasetFieldShape[] = [];
 
@@ -69,33 +83,37 @@ export class Dataset extends OwnedRow {
   @Property({ type: 'integer', columnType: 'bigint' })
   records: number = 0;
 
+  /** Bytes in the index. */
   @Property({ type: 'integer', columnType: 'bigint' })
   size: number = 0;
 
   @Property({ type: 'json', nullable: true })
   lastRefresh?: LastRefresh | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When its rows were last replaced.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time when the rows were last replaced; null before that.' })
   @Property({ type: 'timestamptz', nullable: true })
   dataUpdatedAt?: Date | null;
 
-  @Field(() => ID, { nullable: true, description: 'The dataset it is a draft or snapshot of; null when independent.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Dataset that this is a draft or snapshot of; null for an independent dataset.',
+  })
   @Property({ type: 'uuid', nullable: true })
   parentId?: string | null;
 
-  @Field(() => Boolean, { description: 'Whether it is somebody’s draft of its parent.' })
+  @Field(() => Boolean, { description: 'Whether it is a user’s draft of its parent.' })
   @Property({ type: 'boolean' })
   isDraft: boolean = false;
 
-  /** Of a draft. */
+  /** Null unless this is a draft. */
   @Property({ type: 'json', nullable: true })
   draftBase?: DraftBase | null;
 
-  @Field(() => Boolean, { description: 'Whether it keeps its parent’s rows of an earlier moment.' })
+  @Field(() => Boolean, { description: 'Whether it is a snapshot: a copy of its parent’s rows at one time.' })
   @Property({ type: 'boolean' })
   isSnapshot: boolean = false;
 
-  @Field(() => DateTime, { nullable: true, description: 'The moment a snapshot keeps.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time at which the snapshot copied the rows.' })
   @Property({ type: 'timestamptz', nullable: true })
   snapshotDate?: Date | null;
 }

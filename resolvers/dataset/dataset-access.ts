@@ -6,11 +6,11 @@ import { abilitiesAt, type LevelWord, type TeamRole } from '../../src/core/permi
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as access from '../../src/services/dataset/dataset-access.ts';
-import { VIEWED, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
+import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import { permissionsType } from '../resource/permissions-type.ts';
 import { Principal } from '../resource/principal.ts';
 
-export const AccessLevelEnum = {
+const AccessLevelEnum = {
   NONE: 'none',
   VIEW: 'view',
   EDIT: 'edit',
@@ -19,17 +19,17 @@ export const AccessLevelEnum = {
 } as const satisfies Record<string, LevelWord>;
 registerEnumType(AccessLevelEnum, {
   name: 'AccessLevel',
-  description: 'How much somebody may do to a resource.',
+  description: 'Level of access to a resource. Each level includes the lower ones.',
   valuesConfig: {
-    NONE: { description: 'Nothing.' },
-    VIEW: { description: 'Read it.' },
-    EDIT: { description: 'Change it too.' },
-    ADMIN: { description: 'Share and delete it too.' },
-    OWNER: { description: 'Everything.' },
+    NONE: { description: 'No access.' },
+    VIEW: { description: 'Can read the resource.' },
+    EDIT: { description: 'Can also update the resource.' },
+    ADMIN: { description: 'Can also share and delete the resource.' },
+    OWNER: { description: 'Has every permission.' },
   },
 });
 
-export const AccessReasonEnum = {
+const AccessReasonEnum = {
   SUPERUSER: 'superuser',
   OWNER: 'owner',
   TEAM: 'team',
@@ -37,63 +37,102 @@ export const AccessReasonEnum = {
 } as const satisfies Record<string, access.AccessReason['via']>;
 registerEnumType(AccessReasonEnum, {
   name: 'AccessReasonKind',
-  description: 'What gives access to a resource.',
+  description: 'Source of access to a resource.',
   valuesConfig: {
     SUPERUSER: { description: 'The permission `tenant:superuser`.' },
-    OWNER: { description: 'Owning it.' },
-    TEAM: { description: 'A role in the team that owns it.' },
+    OWNER: { description: 'Ownership.' },
+    TEAM: { description: 'A role in the team that owns the resource.' },
     SHARE: { description: 'A share.' },
   },
 });
 
-/** One of the reasons why somebody has access. */
+/** A reason for the access of a principal. */
 @ObjectType({
   description:
-    'One of the reasons why somebody has access to a dataset. The strongest counts; shares that show a part count only where nothing shows the whole.',
+    'A reason for the access of a user or team to a dataset. The highest level applies. A share that is restricted ' +
+    'to some rows or fields applies only if no reason grants unrestricted access.',
 })
-export class AccessReason {
-  @Field(() => AccessReasonEnum, { description: 'What gives it.' }) via!: access.AccessReason['via'];
-  @Field(() => AccessLevelEnum, { description: 'The level it gives by itself.' }) level!: LevelWord;
-  @Field(() => TeamRoleEnum, { nullable: true, description: 'Of the team that owns it: the role there.' })
-  role!: TeamRole | null;
-  @Field(() => Principal, { nullable: true, description: 'The owner, or whom the share is for.' })
-  principal!: Principal | null;
-  @Field(() => ID, { nullable: true, description: 'Of a share: the saved filter whose rows alone it shows.' })
-  datasetFilterId!: string | null;
-  @Field(() => String, { nullable: true, description: 'Name of that filter, to those who may share the dataset.' })
-  filter!: string | null;
-  @Field(() => [String], { nullable: true, description: 'Of a share: the fields that alone it shows.' })
-  visibleFields!: string[] | null;
-  @Field(() => String, { description: 'The same in a sentence.' }) message!: string;
-}
+export class AccessReason implements access.AccessReason {
+  @Field(() => AccessReasonEnum, { description: 'Source of the access.' })
+  via!: access.AccessReason['via'];
 
-/** What somebody sees of a dataset and may do to it, and why. */
-@ObjectType({ description: 'What somebody sees of a dataset and may do to it, and why.' })
-export class DatasetAccess {
-  @Field(() => Principal, { description: 'Who; of a team what each of its members is.' }) principal!: Principal;
-  @Field(() => AccessLevelEnum, { description: 'The level that counts.' }) level!: LevelWord;
-  @Field(() => Boolean, {
-    description: 'Whether shares show a part of it, and so give `read` and `addVisual` at most.',
-  })
-  partial!: boolean;
-  @Field(() => [AccessReason], { description: 'Why: ownership, teams, shares, permissions.' }) because!: AccessReason[];
-  @Field(() => JsonObject, {
+  @Field(() => AccessLevelEnum, { description: 'Level that this reason grants by itself.' })
+  level!: LevelWord;
+
+  @Field(() => TeamRoleEnum, { nullable: true, description: 'For `TEAM`: the role in the team.' })
+  role!: TeamRole | null;
+
+  @Field(() => Principal, {
     nullable: true,
-    description: 'Criteria of the rows that are shown; null for all, and to those who may not share the dataset.',
+    description: 'The owner, or the recipient of the share; null for `SUPERUSER`.',
   })
-  rowFilter!: Record<string, unknown> | null;
-  @Field(() => Boolean, { description: 'Whether all rows are shown.' }) allRows!: boolean;
-  @Field(() => [String], { description: 'Names of the fields that are shown.' }) visibleFields!: string[];
+  principal!: access.AccessReason['principal'];
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'For `SHARE`: the saved filter that restricts its rows; null for all rows.',
+  })
+  datasetFilterId!: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Name of that filter; null to a caller without the permission `dataset:share`.',
+  })
+  filter!: string | null;
+
   @Field(() => [String], {
     nullable: true,
-    description: 'Names of those that are hidden; null to those from whom they are.',
+    description: 'For `SHARE`: names of the fields to which it is restricted; null for all fields.',
+  })
+  visibleFields!: string[] | null;
+
+  @Field(() => String, { description: 'The reason as a sentence.' })
+  message!: string;
+}
+
+/** The access of a principal to a dataset, with its reasons. */
+@ObjectType({ description: 'Access of a user or team to a dataset, with its reasons.' })
+export class DatasetAccess implements Omit<access.DatasetAccess, 'grade'> {
+  @Field(() => Principal, { description: 'The user or team. For a team: the access of each member through the team.' })
+  principal!: access.DatasetAccess['principal'];
+
+  @Field(() => AccessLevelEnum, { description: 'Effective level.' })
+  level!: LevelWord;
+
+  @Field(() => Boolean, {
+    description:
+      'Whether access is restricted to some rows or fields. It then includes the permissions `read` and `addVisual` ' +
+      'at most.',
+  })
+  partial!: boolean;
+
+  @Field(() => [AccessReason], { description: 'Reasons: superuser permission, ownership, team role, shares.' })
+  because!: AccessReason[];
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Criteria of the visible rows; null for all rows, and to a caller without the permission `dataset:share`.',
+  })
+  rowFilter!: Record<string, unknown> | null;
+
+  @Field(() => Boolean, { description: 'Whether all rows are visible.' })
+  allRows!: boolean;
+
+  @Field(() => [String], { description: 'Names of the visible fields.' })
+  visibleFields!: string[];
+
+  @Field(() => [String], {
+    nullable: true,
+    description:
+      'Names of the hidden fields. If there may be any: null to a caller without the permission `dataset:share`.',
   })
   hiddenFields!: string[] | null;
 }
 
 @Resolver(() => DatasetAccess)
 export class DatasetAccessResolver {
-  @FieldResolver(() => permissionsType('dataset', 'Dataset'), { description: 'What they may do to it.' })
+  @FieldResolver(() => permissionsType('dataset', 'Dataset'), { description: 'Permissions on the dataset.' })
   permissions(@Root() { grade }: access.DatasetAccess) {
     return abilitiesAt('dataset', grade);
   }
@@ -101,19 +140,19 @@ export class DatasetAccessResolver {
 
 @Resolver(() => Dataset)
 export class DatasetAccessFields {
-  @Requires(...VIEWED)
+  @Requires(...VIEW_COLUMNS)
   @FieldResolver(() => DatasetAccess, {
-    description: 'What somebody sees of it and may do to it, and why: oneself, or for those who may share it anybody.',
+    description: 'Access of the caller or, with the permission `dataset:share`, of any user or team, with its reasons.',
   })
   access(
     @Ctx() ctx: Context,
     @Root() dataset: ViewedDataset,
     @Arg('principal', () => ID, {
       nullable: true,
-      description: 'Who: `user:<id>`, `team:<id>`, a user’s id or name; by default the caller.',
+      description: 'User or team: `user:<id>`, `team:<id>`, or the id or name of a user. Default: the caller.',
     })
     principal?: string,
   ) {
-    return access.explain(ctx, dataset, principal);
+    return access.explainAccess(ctx, dataset, principal);
   }
 }

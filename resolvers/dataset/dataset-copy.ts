@@ -7,74 +7,56 @@ import {
   Field,
   FieldResolver,
   Info,
-  InputType,
   Mutation,
   ObjectType,
   Resolver,
   Root,
 } from 'type-graphql';
+import { CopyDatasetInput } from '../../entities/dataset-copy-input.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { CopyParts } from '../../src/core/operations.ts';
-import { Json } from '../../src/core/scalars.ts';
 import type { CloneResult } from '../../src/operations/operation-results.ts';
 import * as copies from '../../src/services/dataset/dataset-copy.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
+import { OperationArgs, parseProgress } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { progressName } from './dataset-run.ts';
 
-/** A dataset that is being made of another. */
-@ObjectType({ description: 'A copy, snapshot or promotion: its operation, and the dataset when it was waited for.' })
+/** An operation that creates a dataset from another one. */
+@ObjectType({ description: 'A copy, snapshot or promotion: its operation and, if the call waited, the new dataset.' })
 export class DatasetCopy {
   @Field(() => Operation, {
-    description: 'How far it is; its `resource` is what is copied, the `id` of its `result` the new dataset’s.',
+    description: 'Status and progress. `resource` is the original; `id` in `result` is the new dataset.',
   })
   operation!: Operation;
 }
 
-/** A long call that can be followed. */
 @ArgsType()
-export class FollowedArgs {
-  @Field(() => Json, { nullable: true, description: 'The caller’s own name for the operation, a text or number.' })
-  progress?: unknown;
-
-  @Field(() => Boolean, { defaultValue: true, description: 'Whether to answer when it is done.' })
-  wait!: boolean;
-}
-
-/** What a copy gets. */
-@ArgsType()
-export class CopyArgs extends FollowedArgs implements CopyParts {
+class CopyArgs extends OperationArgs implements CopyParts {
   @Field(() => Boolean, {
     defaultValue: true,
-    description: 'Whether it gets the rows as they are; otherwise it has none until its first refresh.',
+    description: 'Whether to copy the current rows. If false, the copy has no rows until its first refresh.',
   })
   data!: boolean;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether it gets the visuals.' })
+  @Field(() => Boolean, { defaultValue: false, description: 'Whether to copy the visuals.' })
   visuals!: boolean;
 
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'Whether it gets the saved filters that the caller reads. They keep their owners.',
+    description: 'Whether to copy the saved filters that the caller can read. The copied filters keep their owners.',
   })
   filters!: boolean;
 
   @Field(() => Boolean, {
     defaultValue: false,
     description:
-      'Whether it is shared with the same people, with each as far as before. A share of rows by a filter that the caller does not read is left out.',
+      'Whether to copy the shares with their levels and restrictions. A share that is restricted by a saved filter ' +
+      'which the caller cannot read is not copied.',
   })
   sharing!: boolean;
-}
-
-/** A new copy. */
-@InputType({ description: 'A new copy of a dataset.' })
-export class CopyDatasetInput {
-  @Field(() => String, { description: 'Display name.' })
-  name!: string;
 }
 
 @Resolver(() => DatasetCopy)
@@ -82,7 +64,8 @@ export class DatasetCopyResolver {
   @Can('dataset:copy')
   @Mutation(() => DatasetCopy, {
     description:
-      'Makes an independent dataset of the caller’s, with the rows as they are and their query. Who cannot read the datasource gets rows only, which no refresh replaces.',
+      'Creates an independent dataset, owned by the caller, with the current rows and the query. If the caller ' +
+      'cannot read the datasource, the copy has only the rows and cannot be refreshed.',
   })
   async copyDataset(
     @Ctx() ctx: Context,
@@ -90,10 +73,10 @@ export class DatasetCopyResolver {
     @Arg('input', { description: 'The new dataset.' }) input: CopyDatasetInput,
     @Args(() => CopyArgs) { wait, progress, ...parts }: CopyArgs,
   ) {
-    return answer(await copies.copy(ctx, id, input, { ...parts, progress: progressName(progress) }, wait));
+    return toDatasetCopy(await copies.copy(ctx, id, input, { ...parts, progress: parseProgress(progress) }, wait));
   }
 
-  @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset; null while it is not there.' })
+  @FieldResolver(() => Dataset, { nullable: true, description: 'The new dataset; null while the operation runs.' })
   result(@Ctx() ctx: Context, @Root() { operation }: { operation: OperationRecord }, @Info() info: GraphQLResolveInfo) {
     return operation.status === 'succeeded'
       ? ctx.read.readAfterWrite(Dataset, (operation.result as CloneResult).id, info)
@@ -101,5 +84,5 @@ export class DatasetCopyResolver {
   }
 }
 
-/** What a mutation answers whose operation makes a dataset. */
-export const answer = (operation: OperationRecord): { operation: OperationRecord } => ({ operation });
+/** Returns the source value of `DatasetCopy` for an operation that creates a dataset. */
+export const toDatasetCopy = (operation: OperationRecord): { operation: OperationRecord } => ({ operation });

@@ -6,8 +6,8 @@ import { Requires } from '../../src/core/read/model.ts';
 import { Json } from '../../src/core/scalars.ts';
 import { aggregate } from '../../src/services/dataset/dataset-aggregate.ts';
 import { discover, search, type RowPage } from '../../src/services/dataset/dataset-data.ts';
-import { exported } from '../../src/services/dataset/dataset-export.ts';
-import { VIEWED, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
+import { exportRows } from '../../src/services/dataset/dataset-export.ts';
+import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import {
@@ -20,29 +20,38 @@ import {
 } from './dataset-data-types.ts';
 import { ExportChunk, ExportFormatEnum } from './export-types.ts';
 
-/** Children of a dataset that are read from its rows. */
+/** The fields of a dataset that are read from its rows. */
 @Resolver(() => Dataset)
 export class DatasetDataResolver {
-  @Requires(...VIEWED)
-  @FieldResolver(() => DatasetRows, { description: 'A part of its rows.' })
+  @Requires(...VIEW_COLUMNS)
+  @FieldResolver(() => DatasetRows, { description: 'A page of the rows that the caller can see.' })
   data(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => DataArgs) args: DataArgs) {
     return search(ctx, dataset, args);
   }
 
-  @Requires(...VIEWED)
-  @FieldResolver(() => DatasetProfile, { description: 'Statistics of its fields over the matching rows.' })
+  @Requires(...VIEW_COLUMNS)
+  @FieldResolver(() => DatasetProfile, { description: 'Statistics of the fields over the matching rows.' })
   discover(
     @Ctx() ctx: Context,
     @Root() dataset: ViewedDataset,
-    @Arg('fields', () => [String], { nullable: true, description: 'Fields wanted; all by default.' }) fields?: string[],
-    @Arg('filter', () => Json, { nullable: true, description: 'Criteria, or the id of a saved filter.' })
+    @Arg('fields', () => [String], {
+      nullable: true,
+      description: 'Names of the fields to profile, at most 200. Default: all.',
+    })
+    fields?: string[],
+    @Arg('filter', () => Json, {
+      nullable: true,
+      description: 'Criteria as an object or as JSON text, or the id of a saved filter.',
+    })
     filter?: unknown,
   ) {
     return discover(ctx, dataset, { fields, filter });
   }
 
-  @Requires(...VIEWED)
-  @FieldResolver(() => DatasetAggregate, { description: 'Its rows grouped and measured. Missing values are a group.' })
+  @Requires(...VIEW_COLUMNS)
+  @FieldResolver(() => DatasetAggregate, {
+    description: 'Groups and measures of the matching rows. Missing values form a group of their own.',
+  })
   aggregate(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => AggregateArgs) args: AggregateArgs) {
     return aggregate(ctx, dataset, args);
   }
@@ -50,13 +59,14 @@ export class DatasetDataResolver {
   @Can('authenticated')
   @Subscription(() => ExportChunk, {
     description:
-      'All rows of a dataset, or those that match, as a file in pieces; it ends with the last. REST streams them as `/datasets/{id}/export`.',
-    subscribe: ({ context, args }) => exportOf(context as Context, args as ExportArgs),
+      'Exports all matching rows of a dataset as a file, in chunks, and ends after the last one. In REST: ' +
+      '`GET /datasets/{id}/export`.',
+    subscribe: ({ context, args }) => startExport(context as Context, args as ExportArgs),
   })
   datasetExport(
     @Root() chunk: ExportChunk,
     @Key('dataset') _id: string,
-    @Arg('format', () => ExportFormatEnum, { description: 'Format of the file.' }) _format: ExportFormat,
+    @Arg('format', () => ExportFormatEnum, { description: 'File format.' }) _format: ExportFormat,
     @Args(() => RowArgs) _rows: RowArgs,
   ): ExportChunk {
     return chunk;
@@ -65,13 +75,13 @@ export class DatasetDataResolver {
 
 type ExportArgs = RowArgs & { id: string; format: ExportFormat };
 
-/** Looks first, so that what is wrong with the request is an error of the subscription and not of its first piece. */
-const exportOf = async (ctx: Context, { id, format, ...rows }: ExportArgs) =>
-  exported(ctx, await ctx.read.one(Dataset, id, [...VIEWED, 'slug']), format, rows);
+/** Checks the request before the first chunk, so that an invalid one is an error of the subscription itself. */
+const startExport = async (ctx: Context, { id, format, ...rows }: ExportArgs) =>
+  exportRows(ctx, await ctx.read.one(Dataset, id, [...VIEW_COLUMNS, 'slug']), format, rows);
 
 @Resolver(() => DatasetRows)
 export class DatasetRowsResolver {
-  @FieldResolver(() => Float, { description: 'Matching rows altogether; counted only when asked for.' })
+  @FieldResolver(() => Float, { description: 'Number of all matching rows; counted only if selected.' })
   total(@Root() page: RowPage) {
     return page.countAll();
   }

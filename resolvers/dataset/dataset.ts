@@ -3,75 +3,58 @@ import {
   Arg,
   Args,
   Ctx,
-  Field,
   FieldResolver,
   Float,
   ID,
   Info,
   Mutation,
-  ObjectType,
   Query,
   Resolver,
   Root,
   Subscription,
 } from 'type-graphql';
-import { Dataset, type LastRefresh } from '../../entities/dataset.ts';
-import { QueryParameter } from '../../entities/query-parameter.ts';
+import { DatasetField } from '../../entities/dataset-field.ts';
+import { CreateDatasetInput, UpdateDatasetInput } from '../../entities/dataset-input.ts';
+import { DatasetShareInput } from '../../entities/dataset-share-input.ts';
+import { Dataset, LastRefresh } from '../../entities/dataset.ts';
+import { DATASET } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
-import { isRestricted, levelAllows } from '../../src/core/permissions.ts';
+import { isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { DateTime, JsonObject } from '../../src/core/scalars.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
 import { formatSize } from '../../src/core/size.ts';
 import { search } from '../../src/services/dataset/dataset-data.ts';
-import type { QuerySource } from '../../src/services/dataset/dataset-query.ts';
-import { set as setShare } from '../../src/services/dataset/dataset-share.ts';
-import { updates } from '../../src/services/dataset/dataset-updates.ts';
-import { visibleFields, VIEWED, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
+import { setShare } from '../../src/services/dataset/dataset-share.ts';
+import { watchDataset } from '../../src/services/dataset/dataset-updates.ts';
+import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import * as datasets from '../../src/services/dataset/dataset.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
-import { DATASET } from '../../src/services/resource/owned-kinds.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
-import { effectiveOf } from '../datasource/linked-query.ts';
 import { isInList } from '../resource/is-in-list.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
-import { DatasetField } from './dataset-field.ts';
-import { CreateDatasetInput, UpdateDatasetInput } from './dataset-input.ts';
-import { DatasetShareInput } from './dataset-share.ts';
 
 const DatasetPage = pageOf(Dataset, 'Dataset');
 
 export const DatasetOwnedFields = ownedFields(DATASET, { input: DatasetShareInput, set: setShare });
 
-/** How the last refresh went. */
-@ObjectType('LastRefresh', { description: 'How the last refresh of a dataset went.' })
-export class LastRefreshType implements LastRefresh {
-  @Field(() => DateTime, { description: 'When it ended.' }) at!: string;
-  @Field(() => Boolean, { description: 'Whether the rows were replaced.' }) success!: boolean;
-  @Field(() => Float, { nullable: true, description: 'Milliseconds.' }) duration!: number | null;
-  @Field(() => String, { nullable: true, description: 'Why it failed.' }) error!: string | null;
-}
+const ACCESS_COLUMNS = accessLevelColumns(DATASET);
 
-type SourceRow = QuerySource & AccessColumns;
-const LEVEL_NEEDS = accessLevelColumns(DATASET);
-const SOURCE = ['queryId', 'datasourceId', 'query', 'params', ...LEVEL_NEEDS];
-const writes = async (ctx: Context, dataset: AccessColumns) =>
-  levelAllows(await accessLevel(ctx, dataset), 'dataset:write');
-const seesPart = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
+const seesOnlyPart = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
   @Can('authenticated')
-  @Query(() => Dataset, { description: 'One dataset, draft or snapshot.' })
+  @Query(() => Dataset, { description: 'A dataset, draft or snapshot.' })
   dataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Dataset, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => DatasetPage, { description: 'The datasets that the caller may read, without drafts and snapshots.' })
+  @Query(() => DatasetPage, { description: 'Datasets that the caller can read, without drafts and snapshots.' })
   async datasets(
     @Ctx() ctx: Context,
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
@@ -85,7 +68,7 @@ export class DatasetResolver {
 
   @Can('datasets:create')
   @Mutation(() => Dataset, {
-    description: 'Makes a dataset. It has no rows until its first refresh, which `refresh` asks for at once.',
+    description: 'Creates a dataset. It has no rows until its first refresh, which `refresh` starts immediately.',
   })
   async createDataset(
     @Ctx() ctx: Context,
@@ -96,11 +79,11 @@ export class DatasetResolver {
   }
 
   @Can('dataset:write')
-  @Mutation(() => Dataset, { description: 'Changes a dataset. Its rows stay as they are until a refresh.' })
+  @Mutation(() => Dataset, { description: 'Updates a dataset. Its rows do not change until a refresh.' })
   async updateDataset(
     @Ctx() ctx: Context,
     @Key('dataset') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateDatasetInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateDatasetInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Dataset, await datasets.update(ctx, id, input), info);
@@ -109,7 +92,8 @@ export class DatasetResolver {
   @Can('dataset:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a dataset with its rows, snapshots, drafts and the file it was uploaded as; answers its id as given.',
+      'Deletes a dataset with its rows, snapshots, drafts and uploaded file. Returns the id as given. Error ' +
+      '`CONFLICT` if the dataset is in use.',
   })
   async deleteDataset(@Ctx() ctx: Context, @Key('dataset') id: string) {
     await datasets.remove(ctx, id);
@@ -118,115 +102,78 @@ export class DatasetResolver {
 
   @Can('authenticated')
   @Subscription(() => Dataset, {
-    description: 'A dataset: at first as it is, then whenever its rows have been replaced.',
-    subscribe: ({ context, args }) => updates(context as Context, (args as { id: string }).id),
+    description:
+      'Sends the dataset at once, and again each time its rows are replaced. Ends when the dataset is deleted.',
+    subscribe: ({ context, args }) => watchDataset(context as Context, (args as { id: string }).id),
   })
   datasetUpdated(
-    @Root() found: string,
+    @Root() datasetId: string,
     @Ctx() ctx: Context,
     @Key('dataset') _id: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.one(Dataset, found, info);
+    return ctx.read.one(Dataset, datasetId, info);
   }
 
-  @Requires(...SOURCE)
-  @FieldResolver(() => ID, { nullable: true, description: 'The datasource its query runs on.' })
-  async datasourceId(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await effectiveOf(ctx, dataset))?.datasourceId ?? null;
-  }
-
-  @Requires(...SOURCE)
-  @FieldResolver(() => String, {
-    nullable: true,
-    description: 'The query, with `{{name}}` for parameters; null to those who may not write the dataset.',
-  })
-  async query(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await writes(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.query ?? null) : null;
-  }
-
-  @Requires(...SOURCE)
-  @FieldResolver(() => [QueryParameter], {
-    nullable: true,
-    description: 'The query’s parameters; null to those who may not write the dataset.',
-  })
-  async params(@Ctx() ctx: Context, @Root() dataset: SourceRow) {
-    return (await writes(ctx, dataset)) ? ((await effectiveOf(ctx, dataset))?.params ?? []) : null;
-  }
-
-  @Requires('flow', ...LEVEL_NEEDS)
-  @FieldResolver(() => [JsonObject], {
-    nullable: true,
-    description: 'The steps that its rows pass when they are loaded; null to those who may not write the dataset.',
-  })
-  async flow(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'flow'>) {
-    return (await writes(ctx, dataset)) ? dataset.flow : null;
-  }
-
-  @Requires('generationId', ...LEVEL_NEEDS)
-  @FieldResolver(() => String, {
-    nullable: true,
-    description:
-      'Name of its rows in the index; null before the first refresh and to those who may not write the dataset.',
-  })
-  async esIndex(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'generationId'>) {
-    return (await writes(ctx, dataset)) ? (dataset.generationId ?? null) : null;
-  }
-
-  @Requires('fields', ...LEVEL_NEEDS)
+  @Requires('fields', ...ACCESS_COLUMNS)
   @FieldResolver(() => [DatasetField], {
-    description: 'Its fields, as far as the caller sees them; none before the first refresh.',
+    description: 'Fields that the caller can see; empty before the first refresh.',
   })
   fields(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'fields'>) {
     return visibleFields(ctx, dataset);
   }
 
-  @Requires('records', ...VIEWED)
+  @Requires('records', ...VIEW_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
-    description: 'Number of rows; to those who see a part of them, the number of these, and null in lists.',
+    description:
+      'Number of rows. If the caller sees only a part of the dataset: the number of visible rows, and null in lists.',
   })
   async records(
     @Ctx() ctx: Context,
     @Root() dataset: ViewedDataset & Pick<Dataset, 'records'>,
     @Info() { path }: GraphQLResolveInfo,
   ) {
-    if (!(await seesPart(ctx, dataset))) return dataset.records;
+    if (!(await seesOnlyPart(ctx, dataset))) return dataset.records;
     return isInList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
   }
 
-  @Requires('size', ...LEVEL_NEEDS)
+  @Requires('size', ...ACCESS_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
-    description: 'Bytes that its rows take; null to those who see a part of them.',
+    description: 'Size of the rows in bytes; null if the caller sees only a part of the dataset.',
   })
   async size(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
-    return (await seesPart(ctx, dataset)) ? null : dataset.size;
+    return (await seesOnlyPart(ctx, dataset)) ? null : dataset.size;
   }
 
-  @Requires('size', ...LEVEL_NEEDS)
-  @FieldResolver(() => String, { nullable: true, description: 'The same for people, e.g. `1.2 MB`.' })
+  @Requires('size', ...ACCESS_COLUMNS)
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'Size in a readable form, e.g. `1.2 MB`; null if the caller sees only a part of the dataset.',
+  })
   async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
-    return (await seesPart(ctx, dataset)) ? null : formatSize(dataset.size);
+    return (await seesOnlyPart(ctx, dataset)) ? null : formatSize(dataset.size);
   }
 
-  @Requires('settings', ...LEVEL_NEEDS)
+  @Requires('settings', ...ACCESS_COLUMNS)
   @FieldResolver(() => JsonObject, {
-    description: 'Settings of its front-ends; empty to those who see a part of it, since they may name any field.',
+    description:
+      'Settings of client applications. Empty if the caller sees only a part of the dataset, because settings may ' +
+      'name hidden fields.',
   })
   async settings(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'settings'>) {
-    return (await seesPart(ctx, dataset)) ? {} : dataset.settings;
+    return (await seesOnlyPart(ctx, dataset)) ? {} : dataset.settings;
   }
 
-  @Requires('lastRefresh', ...LEVEL_NEEDS)
-  @FieldResolver(() => LastRefreshType, {
+  @Requires('lastRefresh', ...ACCESS_COLUMNS)
+  @FieldResolver(() => LastRefresh, {
     nullable: true,
-    description:
-      'How the last refresh went; null before the first. How long it took and why it failed is not for those who see a part of the rows.',
+    description: 'Outcome of the last refresh; null before the first one.',
   })
   async lastRefresh(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'lastRefresh'>) {
     const { lastRefresh } = dataset;
-    return lastRefresh && (await seesPart(ctx, dataset))
+    return lastRefresh && (await seesOnlyPart(ctx, dataset))
       ? { ...lastRefresh, duration: null, error: null }
       : lastRefresh;
   }

@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Field, FieldResolver, ID, Info, InputType, Mutation, Resolver, Root } from 'type-graphql';
+import { FieldLabelInput } from '../../entities/dataset-input.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import type { Context } from '../../src/core/context.ts';
@@ -7,7 +8,6 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import * as drafts from '../../src/services/dataset/draft.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { FieldLabelInput } from './dataset-field.ts';
 
 /** What a new draft has otherwise than its dataset. */
 @InputType({

@@ -1,15 +1,15 @@
 import { Arg, Args, Ctx, Field, Float, ID, Int, Mutation, ObjectType, registerEnumType, Resolver } from 'type-graphql';
+import { FieldTypeEnum } from '../../entities/dataset-field.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { FieldType } from '../../src/core/fields.ts';
 import { DateTime } from '../../src/core/scalars.ts';
 import type { Break } from '../../src/services/dataset/refresh-impact.ts';
 import * as previews from '../../src/services/dataset/refresh-preview.ts';
+import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { FollowedArgs } from './dataset-copy.ts';
-import { FieldTypeEnum } from './dataset-field.ts';
-import { answered, DatasetRefreshPayload, progressName, RefreshArgs } from './dataset-run.ts';
+import { DatasetRefreshPayload, RefreshArgs } from './dataset-refresh.ts';
 
 const RefreshBreakKindEnum = {
   VISUAL: 'visual',
@@ -99,7 +99,7 @@ export class RefreshPreviewResolver {
     @Key('dataset') id: string,
     @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs,
   ) {
-    return answered(await previews.preview(ctx, id, { ...options, progress: progressName(progress) }, wait));
+    return toPayload(await previews.preview(ctx, id, { ...options, progress: parseProgress(progress) }, wait));
   }
 
   @Can('dataset:refresh')
@@ -111,8 +111,8 @@ export class RefreshPreviewResolver {
     @Ctx() ctx: Context,
     @Key('dataset') id: string,
     @Arg('previewId', () => ID, { description: 'The `previewId` that `previewRefresh` answered.' }) previewId: string,
-    @Args(() => FollowedArgs) { wait, progress }: FollowedArgs,
+    @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
-    return answered(await previews.promote(ctx, id, previewId, progressName(progress), wait));
+    return toPayload(await previews.promote(ctx, id, previewId, parseProgress(progress), wait));
   }
 }

@@ -5,12 +5,12 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
 import * as snapshots from '../../src/services/dataset/snapshot.ts';
+import { OperationArgs, parseProgress } from '../operation/operation-arguments.ts';
 import { ChildPageArgs } from '../resource/activity.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { pageOf } from '../support/page.ts';
-import { answer, DatasetCopy, FollowedArgs } from './dataset-copy.ts';
-import { progressName } from './dataset-run.ts';
+import { DatasetCopy, toDatasetCopy } from './dataset-copy.ts';
 
 const SnapshotPage = pageOf(Dataset, 'Snapshot');
 
@@ -53,9 +53,9 @@ export class SnapshotResolver {
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
     @Arg('input', { description: 'The new snapshot.' }) input: CreateSnapshotInput,
-    @Args(() => FollowedArgs) { wait, progress }: FollowedArgs,
+    @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
-    return answer(await snapshots.create(ctx, datasetId, input, progressName(progress), wait));
+    return toDatasetCopy(await snapshots.create(ctx, datasetId, input, parseProgress(progress), wait));
   }
 
   @Can('dataset:write')
@@ -91,9 +91,9 @@ export class SnapshotResolver {
     @Key('dataset', 'datasetId') datasetId: string,
     @Id('snapshot') id: string,
     @Arg('input', { description: 'What it becomes.' }) input: PromoteSnapshotInput,
-    @Args(() => FollowedArgs) { wait, progress }: FollowedArgs,
+    @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
-    return answer(await snapshots.promote(ctx, datasetId, id, input, progressName(progress), wait));
+    return toDatasetCopy(await snapshots.promote(ctx, datasetId, id, input, parseProgress(progress), wait));
   }
 }
 

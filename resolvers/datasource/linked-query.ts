@@ -3,7 +3,7 @@ import type { Context } from '../../src/core/context.ts';
 import type { SqlRow } from '../../src/core/database.ts';
 import {
   effectiveQuery,
-  LINKED_COLUMNS,
+  LINKED_QUERY_COLUMNS,
   type EffectiveQuery,
   type LinkedQuery,
   type QuerySource,
@@ -19,7 +19,7 @@ function loaderOf(ctx: Context): DataLoader<string, LinkedQuery | null> {
       async (ids) => {
         const rows = await ctx.query<LinkedQuery & SqlRow>({
           name: 'linked-queries',
-          text: `select ${LINKED_COLUMNS} from dws.saved_query where tenant_id = $1 and id = any($2)`,
+          text: `select ${LINKED_QUERY_COLUMNS} from dws.saved_query where tenant_id = $1 and id = any($2)`,
           values: [ctx.viewer.tenantId, [...new Set(ids)]],
         });
         const byId = new Map(rows.map((row) => [row.id, row]));

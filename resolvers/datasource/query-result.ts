@@ -1,7 +1,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
+import { DatasetField } from '../../entities/dataset-field.ts';
 import type { QueryResult as QueryResultShape } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
-import { DatasetField } from '../dataset/dataset-field.ts';
 
 /** The first rows that a query answers with. */
 @ObjectType({ description: 'The first rows that a query answers with.' })

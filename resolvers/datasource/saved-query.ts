@@ -14,6 +14,7 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
+import { DatasetField } from '../../entities/dataset-field.ts';
 import { UpdateOwnedInput } from '../../entities/owned-input.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
@@ -23,7 +24,6 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
 import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
-import { DatasetField } from '../dataset/dataset-field.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

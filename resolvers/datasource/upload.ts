@@ -7,7 +7,7 @@ import type { Context } from '../../src/core/context.ts';
 import { Json } from '../../src/core/scalars.ts';
 import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
-import { progressName } from '../dataset/dataset-run.ts';
+import { parseProgress } from '../operation/operation-arguments.ts';
 import { Can } from '../support/guard.ts';
 import { UploadDatasetInput, UploadDatasourceInput } from './upload-input.ts';
 
@@ -46,7 +46,7 @@ export class UploadResolver {
     @Arg('wait', () => Boolean, { defaultValue: true, description: 'Whether to answer when the rows are there.' })
     wait: boolean = true,
   ) {
-    return datasetUploads.upload(ctx, { ...input, progress: progressName(progress) }, wait);
+    return datasetUploads.upload(ctx, { ...input, progress: parseProgress(progress) }, wait);
   }
 
   @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset; null while its rows are not there.' })

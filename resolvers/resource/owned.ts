@@ -13,7 +13,7 @@ import { abilitiesAt, isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import type { ReadRow } from '../../src/core/read/reader.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { knownShares } from '../../src/services/dataset/dataset-share.ts';
+import { loadVisibleShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
@@ -93,7 +93,9 @@ export function ownedFields<T extends OwnedRow>(
         'Shares, oldest first. A caller with restricted access sees only their own shares and those of their teams.',
     })
     shares(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
-      return knownShares(ctx, resource, (own) => ctx.read.children<Share>(type, 'shares', resource, info, {}, own));
+      return loadVisibleShares(ctx, resource, (own) =>
+        ctx.read.children<Share>(type, 'shares', resource, info, {}, own),
+      );
     }
 
     @Requires(...accessLevelColumns(ownedKind))
@@ -105,7 +107,7 @@ export function ownedFields<T extends OwnedRow>(
       @Info() info: GraphQLResolveInfo,
     ) {
       const key = await shares.findKey(ctx, resource.id, principalId);
-      const [share] = await knownShares(ctx, resource, async (own) =>
+      const [share] = await loadVisibleShares(ctx, resource, async (own) =>
         [await ctx.read.find(Share, key, info, own)].filter((found) => found !== null),
       );
       if (!share) throw notFound({ what: 'share', id: principalId });

@@ -9,7 +9,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { COMPONENTS } from '../../src/core/visual/component.ts';
 import { TEMPLATES } from '../../src/core/visual/templates.ts';
-import { VIEWED } from '../../src/services/dataset/dataset-view.ts';
+import { VIEW_COLUMNS } from '../../src/services/dataset/dataset-view.ts';
 import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { shownConfig } from '../../src/services/visual/visual-config.ts';
 import { visualData, visualImage, type ShownVisual } from '../../src/services/visual/visual-data.ts';
@@ -28,7 +28,7 @@ import {
 } from './visual-types.ts';
 
 /** What the view of a visual's dataset is made from. */
-const SHOWN = ['component', 'config', ...VIEWED.map((column) => `dataset.${column}`)];
+const SHOWN = ['component', 'config', ...VIEW_COLUMNS.map((column) => `dataset.${column}`)];
 const OWNED = ['dataset.id', 'dataset.ownerId', 'dataset.parent.id', 'dataset.parent.ownerId'];
 
 @Resolver(() => Dataset)

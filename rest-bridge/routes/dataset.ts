@@ -1,9 +1,9 @@
 import { EXPORTED, exportStream } from '../export-stream.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, get, kind, post, type Json } from '../route.ts';
+import { create, get, kind, plain, post, type Json } from '../route.ts';
 
-/** What a dataset's permissions are printed by. */
+/** The selection of a dataset's permissions. */
 export const PERMISSIONS =
   '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
 
@@ -15,9 +15,12 @@ interface Dataset {
 }
 
 export const dataset = resource<Dataset>(
-  `id tenant slug naturalId name description datasourceId queryId query params { name label dataType defaultValue required description } flow settings fieldSecurityEnabled
-  fields { name label type format description } records size sizeFormatted esIndex lastRefresh { at success duration error } dataUpdatedAt
-  parentId isDraft stale isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId tags createdAt updatedAt
+  `id tenant slug naturalId name description datasourceId queryId query
+  params { name label dataType defaultValue required description } flow settings fieldSecurityEnabled
+  fields { name label type format description } records size sizeFormatted esIndex
+  lastRefresh { at success duration error } dataUpdatedAt
+  parentId isDraft stale isSnapshot snapshotDate hasUserSettings ownerId owner { id name type } folderId tags
+  createdAt updatedAt
   permissions ${PERMISSIONS}`,
   ({ id, parentId, isDraft, datasourceId }) => ({
     self: `/datasets/${id}`,
@@ -31,24 +34,26 @@ export const dataset = resource<Dataset>(
 
 const FIELDS = 'fields { name label type format }';
 const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
-const refreshed = operation(
+const refreshResult = operation(
   value('id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success'),
 );
-const previewed = operation(
+const previewResult = operation(
   value(
-    `previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type } fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`,
+    `previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type }
+    fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`,
   ),
 );
 
-const benchmarked = operation(
-  value(`iterations warmup results { iteration duration records } statistics { min max avg median stdDev records avgRecordsPerSecond }
+const benchmarkResult = operation(
+  value(`iterations warmup results { iteration duration records }
+  statistics { min max avg median stdDev records avgRecordsPerSecond }
   config { iterations warmup includeDataTransfer includeIndexing }`),
 );
 
-/** An answer's fields can be sent back: of each only what people say about it is read. */
+/** Removes derived keys from the fields of a body, so that clients can send back the fields of a response. */
 export const labelsOnly = (body: Json): Json =>
-  Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(labelOf) } : body;
-const labelOf = (field: unknown): unknown => {
+  Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(toLabel) } : body;
+const toLabel = (field: unknown): unknown => {
   if (typeof field !== 'object' || field === null) return field;
   const { type: _type, format: _format, ...label } = field as Json;
   return label;
@@ -60,17 +65,19 @@ export default [
     '/datasets/:id/access',
     'dataset.access',
     value(
-      `principal { id name type } level partial permissions ${PERMISSIONS} because { via level role principal { id name type } datasetFilterId filter visibleFields message } rowFilter allRows visibleFields hiddenFields`,
+      `principal { id name type } level partial permissions ${PERMISSIONS}
+      because { via level role principal { id name type } datasetFilterId filter visibleFields message }
+      rowFilter allRows visibleFields hiddenFields`,
     ),
   ),
   create('/datasets/_upload', 'uploadDataset', operation(dataset), { consumes: 'multipart' }),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
-  post('/datasets/:id/_refresh', 'refreshDataset', refreshed),
-  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshed),
-  post('/datasets/:id/_previewRefresh', 'previewRefresh', previewed),
-  post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshed),
-  post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarked),
-  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarked),
+  post('/datasets/:id/_refresh', 'refreshDataset', refreshResult),
+  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult),
+  post('/datasets/:id/_previewRefresh', 'previewRefresh', previewResult),
+  post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshResult),
+  post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarkResult),
+  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult),
   post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
   get('/datasets/:id/data', 'dataset.data', rows),
   post('/datasets/:id/_search', 'dataset.data', rows),
@@ -78,7 +85,8 @@ export default [
     '/datasets/:id/discover',
     'dataset.discover',
     value(
-      'total fields { name type count missing distinct approximate min max avg stdDev top { value count } histogram { from to count } }',
+      `total fields { name type count missing distinct approximate min max avg stdDev top { value count }
+      histogram { from to count } }`,
     ),
   ),
   post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
@@ -86,4 +94,5 @@ export default [
     handler: exportStream,
     produces: EXPORTED,
   }),
+  plain('POST', '/dataset-field-report-access', 'setDatasetFieldSecurity', '*', { body: 'datasets' }),
 ];

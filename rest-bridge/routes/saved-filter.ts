@@ -1,5 +1,5 @@
 import { collection, resource, value } from '../present.ts';
-import { del, get, post, put, plain, type Json } from '../route.ts';
+import { del, get, post, put, type Json } from '../route.ts';
 
 interface Filter {
   id: string;
@@ -47,5 +47,4 @@ export default [
     'savedFilters',
     collection('filter', resource<Filter>(`${FIELDS} dataset { id name }`, links)),
   ),
-  plain('POST', '/dataset-field-report-access', 'setDatasetFieldSecurity', '*', { body: 'datasets' }),
 ];

@@ -3,82 +3,94 @@ import type { Column, Field, FieldFormat, FieldType } from './fields.ts';
 import type { FlowStep } from './flow/flow.ts';
 import type { Segment } from './row-source.ts';
 
-/** Names one immutable set of rows. A UUID. */
+/** The id of one immutable set of rows. A UUID. */
 export type GenerationId = string;
 
-/** A field with the physical column that holds it (`c0` … `cN`). */
+/** A field with its physical column (`c0` … `cN`). */
 export interface IndexedField {
   name: string;
   type: FieldType;
   format?: FieldFormat;
   column: string;
-  /** See `Field`. */
+  /** See `Field.vanished`. */
   vanished?: true;
 }
 
-/** All that an index must know of a generation to read it: Postgres keeps it, the index never looks it up. */
+/** The metadata that an index requires to read a generation. Postgres stores it; callers pass it with every read. */
 export interface Generation {
   id: GenerationId;
   fields: IndexedField[];
   records: number;
-  /** Bytes the generation takes in the index. */
+  /** Bytes in the index. */
   size: number;
-  /** What the load changed silently elsewhere, e.g. NaN that became null. */
+  /** Changes to values during the load, e.g. NaN that became null. */
   warnings: string[];
 }
 
-/** How rows become a generation. */
+/** The options for loading rows as a generation. */
 export interface LoadPlan {
   flow: FlowStep[];
-  /** `syncFields=false`: exactly these fields; new columns are left out, vanished ones are all null. */
+  /**
+   * For `syncFields=false`: the fields of the generation. New columns are left out; vanished ones are null in every
+   * row.
+   */
   keepFields?: Field[];
-  /** `updateTypeMapping=false`: fields of these names keep their type; a value that does not fit fails the load with `search-index mapping conflict` naming field and value. */
+  /**
+   * For `updateTypeMapping=false`: the fields whose type must not change. A value that does not fit fails the load with
+   * `search-index mapping conflict`, the field and the value.
+   */
   keepTypes?: Field[];
-  /** `false`: a search engine goes on refreshing what it searches while the rows come in. By default it does so once, at the end. */
+  /** Whether a search engine refreshes its index only once, after the load. Default true. */
   disableRefreshInterval?: boolean;
-  /** 0 is unlimited. Past it the load fails and says so. */
+  /** Maximum number of rows, 0 for unlimited. The load fails past it. */
   maxRows: number;
-  /** Rows taken in so far, called at most about ten times a second. */
+  /** Reports the number of rows loaded so far, about ten times a second at most. */
   progress(rows: number): void;
   signal: AbortSignal;
 }
 
-/** What to find. `where` and `fields` are already restricted to what the caller may see; nothing else widens them. */
+/** A selection of rows. The caller has already restricted `where` and `fields` to what the viewer may see. */
 export interface Search {
   generation: Generation;
   where: CriteriaNode;
-  /** Normalised words of `q` (core/words.ts); empty matches all. */
+  /** Normalised words of `q` (src/core/search-words.ts); empty matches all rows. */
   words: string[];
-  /** Names of the fields that `words` look at: the visible string and text fields. */
+  /** Names of the fields in which `words` are searched: the visible string and text fields. */
   wordFields: string[];
-  /** Rows that `where` leaves out are hidden from the caller: where the index can, it looks for words in the others alone, so that the time it takes does not tell of these. */
+  /**
+   * Whether rows outside of `where` are hidden from the viewer. An index then searches words only in the other rows,
+   * where it can, so that the time of a search reveals nothing about hidden rows.
+   */
   partial?: boolean;
 }
 
 export interface RowSearch extends Search {
-  /** Names, in the order wanted. */
+  /** Names of the fields to return, in order. */
   fields: string[];
-  /** Ties are broken by the row's number, so that the order is total. Missing values come last in both directions. */
+  /** Ties are sorted by row number, so that the order is total. Missing values come last in both directions. */
   sort: { field: string; descending: boolean }[];
   limit: number;
   start: number;
-  /** An earlier page's `next`. */
+  /** Cursor: the `next` of an earlier page. */
   after?: string;
-  /** Count matches only when asked. */
+  /** Whether to count all matching rows. */
   total: boolean;
 }
 
-/** Values in their JSON forms: dates `YYYY-MM-DD`, datetimes ISO UTC with milliseconds, flagged fields exact strings, json parsed. */
+/**
+ * A row, with values in their JSON forms: dates `YYYY-MM-DD`, datetimes ISO 8601 in UTC with milliseconds, fields with
+ * a format as exact strings, json parsed.
+ */
 export type Row = Record<string, unknown>;
 
 export interface Page {
   rows: Row[];
   total?: number;
-  /** Opaque; null when there is nothing further. */
+  /** Opaque cursor of the next page; null on the last page. */
   next: string | null;
 }
 
-/** A grouped question (contract 7, `_aggregate`). */
+/** An aggregation: rows in groups, with measures of each group. See docs/contract.md#aggregate. */
 export interface Aggregation extends Search {
   groupBy: {
     field: string;
@@ -86,7 +98,7 @@ export interface Aggregation extends Search {
     timezone?: string;
   }[];
   measures: { fn: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'countDistinct'; field?: string; as: string }[];
-  /** By a column's name: a group's field or a measure's `as`. */
+  /** `column` is the field of a group or the `as` of a measure. */
   sort: { column: string; descending: boolean }[];
   limit: number;
 }
@@ -94,45 +106,52 @@ export interface Aggregation extends Search {
 export interface AggregateResult {
   columns: { name: string; label: string; type: FieldType }[];
   rows: unknown[][];
-  /** Number of groups altogether. */
+  /** Number of all groups. */
   total: number;
   truncated: boolean;
 }
 
-/** Statistics of one field over the matching rows (contract 7, `discover`). Keys that make no sense for the type are null. */
+/**
+ * Statistics of one field over the matching rows. A statistic that does not fit the type is null. See
+ * docs/contract.md#discover.
+ */
 export interface FieldProfile {
   name: string;
   type: FieldType;
   count: number;
   missing: number;
   distinct: number;
-  /** True when `distinct` is an estimate (past 10,000). */
+  /** Whether `distinct` is an estimate, as it may be past 10,000. */
   approximate: boolean;
   min: unknown;
   max: unknown;
   avg: number | null;
-  /** Of the population. */
+  /** Population standard deviation. */
   stdDev: number | null;
   top: { value: unknown; count: number }[];
   histogram: { from: unknown; to: unknown; count: number }[];
 }
 
-/** Where dataset rows live. Every adapter passes the contract suite in test/dataset-index/. */
+/** The store of dataset rows. Every adapter passes the contract suite in test/dataset-index/. */
 export interface DatasetIndex {
+  /** Loads segments as a new generation. */
   load(id: GenerationId, columns: Column[], segments: AsyncIterable<Segment>, plan: LoadPlan): Promise<Generation>;
-  /** At a cost independent of the rows. */
+  /** Copies a generation, at a cost that does not depend on the number of rows. */
   clone(generation: Generation, id: GenerationId): Promise<Generation>;
   drop(id: GenerationId): Promise<void>;
   search(search: RowSearch, signal: AbortSignal): Promise<Page>;
   aggregate(aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult>;
   profile(search: Search, fields: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }>;
-  /** All matching rows in batches, for exports: constant memory. */
+  /** Yields all matching rows in batches, in constant memory. */
   scan(search: Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>, signal: AbortSignal): AsyncIterable<Row[]>;
-  /** Makes the first `q` over all string and text fields as quick as later ones. Called after publishing; nothing depends on it. */
+  /**
+   * Builds the word index of all string and text fields, so that the first `q` is fast. Optional; called after
+   * publishing.
+   */
   prepareWords(generation: Generation, signal: AbortSignal): Promise<void>;
-  /** Ids that exist in the index, finished or half made, for the janitor. */
+  /** Returns the ids of all generations in the index, complete or not, for the janitor. */
   generations(): Promise<{ id: GenerationId; complete: boolean }[]>;
-  /** Throws `unavailable` when the index does not answer. */
+  /** Throws `unavailable` when the index does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

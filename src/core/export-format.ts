@@ -1,18 +1,19 @@
 import type { Row } from './dataset-index.ts';
 import type { Field } from './fields.ts';
 
-/** What rows are exported as; the format is the file's extension too. */
+/** File formats of exports. A format is also the extension of its files. */
 export const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'xlsx', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** How rows become a file of one format. */
+/** Writes rows as a file of one format. */
 export interface ExportEncoder {
   contentType: string;
-  /** Throws `badInput` when the format cannot hold such fields. */
+  /** Throws `badInput` when the format cannot represent the fields. */
   check?(fields: readonly Field[]): void;
   /**
-   * The file in pieces, texts for the formats that are text and bytes for the others, at least one. Batches are asked for only as pieces are, and what was
-   * written is not kept; what Parquet must remember of a file is a few hundred bytes for each column of a group of rows.
+   * Yields the file in at least one chunk: text for text formats, bytes for the others. Reads a batch only when the
+   * consumer requires the next chunk, and does not retain written rows. Parquet retains a few hundred bytes per column
+   * and row group.
    */
   encode(
     fields: readonly Field[],

@@ -1,7 +1,8 @@
+import type { DatasetBenchmark, DatasetBenchmarkRun } from '../../entities/dataset-benchmark.ts';
 import { newId } from '../core/id.ts';
 import type { BenchmarkConfig } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { benchmarkStatistics, type BenchmarkRun } from '../core/statistics.ts';
+import { benchmarkStatistics } from '../services/dataset/dataset-benchmark-statistics.ts';
 import { countRows } from '../services/dataset/dataset-run.ts';
 import { driverOf } from '../services/datasource/datasource-config.ts';
 import { runFailure } from '../services/datasource/datasource-connection.ts';
@@ -9,10 +10,9 @@ import { prepareLoad } from './dataset-refresh.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
 import { startLoad } from './load-process.ts';
-import type { DatasetBenchmarkResult } from './operation-results.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
-type Measurement = Omit<BenchmarkRun, 'iteration'>;
+type Measurement = Omit<DatasetBenchmarkRun, 'iteration'>;
 
 /**
  * Runs a dataset's query several times and measures the durations, connecting included. Stored rows do not change.
@@ -37,7 +37,7 @@ export const datasetBenchmark = (place: LoaderPlace): Handler<'dataset.benchmark
         throw signal.aborted ? signal.reason : runFailure(error);
       }
     });
-    const result: DatasetBenchmarkResult = {
+    const result: DatasetBenchmark = {
       iterations: config.iterations,
       warmup: config.warmup,
       results,
@@ -53,9 +53,9 @@ async function repeat(
   job: Job,
   { iterations, warmup }: BenchmarkConfig,
   measure: () => Promise<Measurement>,
-): Promise<BenchmarkRun[]> {
+): Promise<DatasetBenchmarkRun[]> {
   const total = warmup + iterations;
-  const results: BenchmarkRun[] = [];
+  const results: DatasetBenchmarkRun[] = [];
   job.progress({ current: 0, total });
   for (let current = 1; current <= total; current++) {
     const measurement = await measure();

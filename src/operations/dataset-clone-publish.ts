@@ -6,8 +6,8 @@ import type { CloneInput, OperationInputs, PromotionInput } from '../core/operat
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import { slugOf } from '../core/slug.ts';
-import { copiedSource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
-import { checkRoom } from '../services/dataset/dataset-copy.ts';
+import { copySource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
+import { checkCopySize } from '../services/dataset/dataset-copy.ts';
 import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
@@ -36,7 +36,7 @@ export async function publishCopy(tx: Transaction, clone: ReadyClone<'dataset.co
   const { input, origin } = clone;
   const { caller, root } = await checkAccess(tx, clone, 'dataset:copy');
   const copy = await createDataset(tx, clone, caller, {
-    ...(await copiedSource(tx, caller, origin, false)),
+    ...(await copySource(tx, caller, origin, false)),
     // The current setting of the root dataset, as a snapshot keeps an old one.
     fieldSecurityEnabled: root.fieldSecurityEnabled,
   });
@@ -51,7 +51,7 @@ export async function publishSnapshot(tx: Transaction, clone: ReadyClone<'datase
   const { origin } = clone;
   const { caller } = await checkAccess(tx, clone, 'dataset:copy');
   const snapshot = await createDataset(tx, clone, caller, {
-    ...(await copiedSource(tx, caller, origin, true)),
+    ...(await copySource(tx, caller, origin, true)),
     parentId: origin.id,
     isSnapshot: true,
     snapshotDate: new Date(),
@@ -81,7 +81,7 @@ export async function publishPromotion(tx: Transaction, clone: ReadyClone<'datas
     ...(input.preserveSnapshot ? [] : ['dataset:write' as const]),
   );
   if (!parent) throw conflict('The dataset is no longer a snapshot');
-  const source = await copiedSource(tx, caller, origin, false);
+  const source = await copySource(tx, caller, origin, false);
   const promoted = input.preserveSnapshot
     ? await createDataset(tx, clone, caller, source)
     : await detachSnapshot(tx, clone, caller, source);
@@ -155,7 +155,7 @@ async function createDataset(
   own: Partial<Dataset>,
 ): Promise<Dataset> {
   const { tenantId } = caller;
-  if (generation) await checkRoom(tx, tenantId, config, generation);
+  if (generation) await checkCopySize(tx, tenantId, config, generation);
   const { settings, fieldSecurityEnabled, fields, dataUpdatedAt } = origin;
   const rows: Partial<Dataset> = generation
     ? { generationId: generation.id, fields, records: generation.records, size: generation.size, dataUpdatedAt }

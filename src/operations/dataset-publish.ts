@@ -1,14 +1,14 @@
+import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { LastRefresh } from '../../entities/dataset.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import type { Transaction } from '../core/platform.ts';
-import { countedChanges, mergedFields } from '../services/dataset/dataset-fields.ts';
+import { countFieldChanges, mergeFields } from '../services/dataset/dataset-fields.ts';
 import { insertGeneration } from '../services/dataset/generation.ts';
 import { notifyBrokenFilters } from '../services/dataset/saved-filter-notice.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { checkQuota } from '../services/resource/quota.ts';
-import type { DatasetRefreshResult } from './operation-results.ts';
 
 interface PublishedDataset extends Record<string, unknown> {
   fields: Field[];
@@ -27,7 +27,7 @@ export async function publishGeneration(
   datasetId: string,
   generation: Generation,
   quota: number,
-): Promise<DatasetRefreshResult> {
+): Promise<DatasetRefresh> {
   const [before] = await tx.query<PublishedDataset>({
     text: `select fields, records, generation_id as "generationId"
       from dws.dataset
@@ -53,7 +53,7 @@ export async function publishGeneration(
     records: generation.records,
     previousRecordCount: before.records,
     duration,
-    ...countedChanges(before.fields, fields),
+    ...countFieldChanges(before.fields, fields),
     dataUpdatedAt: at.toISOString(),
     success: true,
   };
@@ -82,7 +82,7 @@ async function updateDataset(
  * are the generation's.
  */
 export function fieldsOf(before: readonly Field[], { fields: now }: Pick<Generation, 'fields'>): Field[] {
-  return mergedFields(before, now).map(({ format: _former, ...field }, i) => {
+  return mergeFields(before, now).map(({ format: _former, ...field }, i) => {
     const { format, vanished } = now[i]!;
     return { ...field, ...(format && { format }), ...(vanished && { vanished }) };
   });

@@ -1,3 +1,4 @@
+import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { LastRefresh } from '../../entities/dataset.ts';
 import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { Config } from '../core/config.ts';
@@ -17,7 +18,6 @@ import { publishGeneration } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
 import type { LoaderPlace, LoadJob } from './load-job.ts';
 import { startLoad, type LoadProcess } from './load-process.ts';
-import type { DatasetRefreshResult } from './operation-results.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
 type RefreshClaim = Claim<'dataset.refresh'>;
@@ -74,7 +74,7 @@ export async function publishRefresh(
   claim: Claim,
   generation: Generation,
   { TENANT_QUOTA_BYTES: quota }: Config,
-): Promise<DatasetRefreshResult> {
+): Promise<DatasetRefresh> {
   const result = await publishGeneration(tx, claim, claim.resourceId, generation, quota);
   await recordRefreshActivity(tx, claim, 'refreshed', { records: result.records, duration: result.duration });
   return result;

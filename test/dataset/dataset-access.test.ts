@@ -1,29 +1,29 @@
 import { expect } from 'vitest';
-import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
+import { expectBody, expectError } from '../support/expect.ts';
+import { test as base } from '../support/shop-fixture.ts';
+import { createOrders, createTeam } from './dataset-fixture.ts';
 
-/** The world with a dataset of the shop's orders that secures its fields, and a filter on it. */
-const test = base.extend<{ path: string; eu: string }>({
-  path: [
+/** The shop with a dataset of its orders that has field security, and a filter on it. */
+const test = base.extend<{ dataset: { id: string }; path: string; euFilter: string }>({
+  dataset: [
     async ({ ann, source }, use) => {
-      const { id } = await ann.creates('/datasets', {
-        name: 'Orders',
-        datasourceId: source.id,
-        query: ORDERS_QUERY,
-        refresh: true,
-      });
-      await ann.put(`/datasets/${id}`, { fieldSecurityEnabled: true });
-      await use(`/datasets/${id}`);
+      const dataset = await createOrders(ann, source, { refresh: true });
+      await ann.put(`/datasets/${dataset.id}`, { fieldSecurityEnabled: true });
+      await use(dataset);
     },
     { scope: 'file' },
   ],
-  eu: [
-    async ({ ann, path }, use) =>
-      use((await ann.creates(`${path}/filters`, { name: 'EU', criteria: { region: 'EU' } })).id),
+  path: [async ({ dataset }, use) => use(`/datasets/${dataset.id}`), { scope: 'file' }],
+  euFilter: [
+    async ({ ann, path }, use) => {
+      const { id } = await ann.creates(`${path}/filters`, { name: 'EU', criteria: { region: 'EU' } });
+      await use(id);
+    },
     { scope: 'file' },
   ],
 });
 
-const NOTHING = {
+const NO_PERMISSIONS = {
   read: false,
   write: false,
   refresh: false,
@@ -36,23 +36,27 @@ const NOTHING = {
   assignTags: false,
   changeOwner: false,
 };
+const ALL_PERMISSIONS = Object.fromEntries(Object.keys(NO_PERMISSIONS).map((name) => [name, true]));
 
-test('the owner, a superuser and somebody without access are explained', async ({ ann, admin, bob, path }) => {
-  expect((await ann.get(`${path}/access`)).body).toEqual({
-    principal: { id: ann.id, name: 'ann', type: 'user' },
+test('the access of the owner is explained', async ({ ann, path }) => {
+  const principal = { id: ann.id, name: 'ann', type: 'user' };
+  const { status, body } = await ann.get(`${path}/access`);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    principal,
     level: 'owner',
     partial: false,
-    permissions: Object.fromEntries(Object.keys(NOTHING).map((name) => [name, true])),
+    permissions: ALL_PERMISSIONS,
     because: [
       {
         via: 'owner',
         level: 'owner',
         role: null,
-        principal: { id: ann.id, name: 'ann', type: 'user' },
+        principal,
         datasetFilterId: null,
         filter: null,
         visibleFields: null,
-        message: 'ann owns it',
+        message: 'ann owns the dataset',
       },
     ],
     rowFilter: null,
@@ -60,105 +64,129 @@ test('the owner, a superuser and somebody without access are explained', async (
     visibleFields: ['id', 'region', 'amount', 'ordered_on', 'note'],
     hiddenFields: [],
   });
-  expect((await ann.get(`${path}/access?principal=${admin.username}`)).body).toMatchObject({
+});
+
+test('the access of a superuser is explained', async ({ ann, admin, path }) => {
+  await expectBody(ann.get(`${path}/access?principal=${admin.username}`), 200, {
     level: 'owner',
     because: [{ via: 'superuser', principal: null }],
   });
-  expect((await ann.get(`${path}/access?principal=bob`)).body).toMatchObject({
+});
+
+test('that a user has no access is explained', async ({ ann, bob, path }) => {
+  await expectBody(ann.get(`${path}/access?principal=bob`), 200, {
     principal: { id: bob.id },
     level: 'none',
     partial: false,
-    permissions: NOTHING,
+    permissions: NO_PERMISSIONS,
     because: [],
     allRows: false,
     visibleFields: [],
   });
-  expect(await ann.get(`${path}/access?principal=nobody-here`)).toMatchObject({
-    status: 404,
-    body: { message: 'There is no user nobody-here' },
-  });
-  expect(await bob.get(`${path}/access`)).toMatchObject({ status: 404 });
+  await expectError(ann.get(`${path}/access?principal=nobody-here`), 404, 'There is no user nobody-here');
+  await expectError(bob.get(`${path}/access`), 404);
 });
 
-test('shares of a part are explained: to those who may share with rows and fields, to those they are for without what is hidden', async ({
-  ann,
-  bob,
-  admin,
-  path,
-  eu,
-}) => {
+test('a restricted share is explained in full only to a user who may share', async ({ ann, bob, path, euFilter }) => {
   await ann.put(`${path}/shares/bob`, {
     accessLevel: 2,
-    datasetFilterId: eu,
+    datasetFilterId: euFilter,
     restrictFields: true,
     visibleFields: ['id', 'amount'],
   });
-  const permissions = { ...NOTHING, read: true, addVisual: true };
-  const share = {
-    via: 'share',
-    level: 'edit',
-    role: null,
-    principal: { id: bob.id, name: 'bob', type: 'user' },
-    datasetFilterId: eu,
-    visibleFields: ['id', 'amount'],
-    message: 'It is shared with bob, rows of a filter and some of the fields only',
-  };
-  const common = {
-    principal: { id: bob.id, name: 'bob', type: 'user' },
+  const principal = { id: bob.id, name: 'bob', type: 'user' };
+  const permissions = { ...NO_PERMISSIONS, read: true, addVisual: true };
+  const access = {
+    principal,
     level: 'edit',
     partial: true,
     permissions,
     allRows: false,
     visibleFields: ['id', 'amount'],
   };
-  expect((await ann.get(`${path}/access?principal=bob`)).body).toEqual({
-    ...common,
-    because: [{ ...share, filter: 'EU' }],
+  const reason = {
+    via: 'share',
+    level: 'edit',
+    role: null,
+    principal,
+    datasetFilterId: euFilter,
+    visibleFields: ['id', 'amount'],
+    message: 'The dataset is shared with bob, limited to the rows of a filter and some of the fields',
+  };
+  const forOwner = await ann.get(`${path}/access?principal=bob`);
+  expect(forOwner.body).toEqual({
+    ...access,
+    because: [{ ...reason, filter: 'EU' }],
     rowFilter: { region: 'EU' },
     hiddenFields: ['region', 'ordered_on', 'note'],
   });
-  expect((await bob.get(`${path}/access`)).body).toEqual({
-    ...common,
-    because: [{ ...share, filter: null }],
+  const forReader = await bob.get(`${path}/access`);
+  expect(forReader.body).toEqual({
+    ...access,
+    because: [{ ...reason, filter: null }],
     rowFilter: null,
     hiddenFields: null,
   });
   expect((await bob.get(`${path}/permissions`)).body).toEqual(permissions);
-  expect(await bob.get(`${path}/access?principal=ann`)).toMatchObject({
-    status: 403,
-    body: { message: 'You lack the permission dataset:share' },
-  });
+  await expectError(bob.get(`${path}/access?principal=ann`), 403, 'You lack the permission dataset:share');
+  await ann.delete(`${path}/shares/bob`);
+});
 
-  const team = await admin.creates('/teams', { name: 'Readers' });
-  await admin.put(`/teams/${team.id}/members/bob`, { role: 'admin' });
-  await ann.put(`${path}/shares/team:${team.id}`, { accessLevel: 1 });
-  expect((await bob.get(`${path}/access`)).body).toMatchObject({
+test('an unrestricted share lifts the restrictions of another one', async ({
+  ann,
+  bob,
+  admin,
+  dataset,
+  path,
+  euFilter,
+}) => {
+  await ann.put(`${path}/shares/bob`, {
+    accessLevel: 2,
+    datasetFilterId: euFilter,
+    restrictFields: true,
+    visibleFields: ['id', 'amount'],
+  });
+  const teamId = await createTeam(admin, 'Readers', { bob: 'admin' });
+  await ann.put(`${path}/shares/team:${teamId}`, { accessLevel: 1 });
+  await expectBody(bob.get(`${path}/access`), 200, {
     level: 'view',
     partial: false,
-    permissions: { ...NOTHING, read: true, copy: true },
+    permissions: { ...NO_PERMISSIONS, read: true, copy: true },
     because: [
-      share,
+      {
+        via: 'share',
+        level: 'edit',
+        role: null,
+        principal: { id: bob.id, name: 'bob', type: 'user' },
+        datasetFilterId: euFilter,
+        filter: null,
+        visibleFields: ['id', 'amount'],
+        message: 'The dataset is shared with bob, limited to the rows of a filter and some of the fields',
+      },
       {
         via: 'share',
         level: 'view',
-        principal: { id: `team:${team.id}`, name: 'Readers', type: 'team' },
-        message: 'It is shared with the team Readers',
+        principal: { id: `team:${teamId}`, name: 'Readers', type: 'team' },
+        filter: null,
+        message: 'The dataset is shared with the team Readers',
       },
-    ].map((one) => ({ ...one, filter: null })),
+    ],
     allRows: true,
     hiddenFields: [],
   });
-  expect((await ann.get(`${path}/access?principal=team:${team.id}`)).body).toMatchObject({
-    principal: { id: `team:${team.id}` },
+  await expectBody(ann.get(`${path}/access?principal=team:${teamId}`), 200, {
+    principal: { id: `team:${teamId}` },
     level: 'view',
     because: [{ via: 'share' }],
   });
-  const told = (
-    await ann.data(
-      `{ dataset(id: "${path.split('/').at(-1)}") { access(principal: "bob") { level partial allRows because { via level principal { name } } permissions { read copy write } } } }`,
-    )
-  ).dataset.access;
-  expect(told).toEqual({
+  const result = await ann.data(`{
+    dataset(id: "${dataset.id}") {
+      access(principal: "bob") {
+        level partial allRows because { via level principal { name } } permissions { read copy write }
+      }
+    }
+  }`);
+  expect(result.dataset.access).toEqual({
     level: 'VIEW',
     partial: false,
     allRows: true,
@@ -168,33 +196,26 @@ test('shares of a part are explained: to those who may share with rows and field
     ],
     permissions: { read: true, copy: true, write: false },
   });
-  await ann.delete(`${path}/shares/team:${team.id}`);
+  await ann.delete(`${path}/shares/team:${teamId}`);
   await ann.delete(`${path}/shares/bob`);
 });
 
-test('a role in the team that owns it is explained', async ({ ann, bob, admin, source }) => {
-  const team = await admin.creates('/teams', { name: 'Holders' });
-  await admin.put(`/teams/${team.id}/members/ann`, { role: 'memberPlus' });
-  await admin.put(`/teams/${team.id}/members/bob`, { role: 'member' });
-  const { id } = await ann.creates('/datasets', {
-    name: 'Held',
-    datasourceId: source.id,
-    query: ORDERS_QUERY,
-    ownerId: `team:${team.id}`,
-  });
-  expect((await bob.get(`/datasets/${id}/access`)).body).toMatchObject({
+test('a role in the team that owns the dataset is explained', async ({ ann, bob, admin, source }) => {
+  const teamId = await createTeam(admin, 'Owners', { ann: 'memberPlus', bob: 'member' });
+  const { id } = await createOrders(ann, source, { name: 'Team orders', ownerId: `team:${teamId}` });
+  await expectBody(bob.get(`/datasets/${id}/access`), 200, {
     level: 'view',
     because: [
       {
         via: 'team',
         level: 'view',
         role: 'member',
-        principal: { name: 'Holders' },
-        message: 'The team Holders owns it, with the role member in the team',
+        principal: { name: 'Owners' },
+        message: 'The team Owners owns the dataset; the role in the team is member',
       },
     ],
   });
-  expect((await admin.get(`/datasets/${id}/access?principal=ann`)).body).toMatchObject({
+  await expectBody(admin.get(`/datasets/${id}/access?principal=ann`), 200, {
     level: 'edit',
     because: [{ via: 'team', level: 'edit', role: 'memberPlus' }],
   });

@@ -391,7 +391,7 @@ describe('what a refresh would break', () => {
           kind: 'visual',
           id: used.total,
           name: 'Total',
-          problem: 'measures asks for the sum of "amount", which is no number',
+          problem: 'measures cannot apply sum to "amount", which is not a number',
         },
         { kind: 'visual', id: used.columns, name: 'Columns', problem: UNKNOWN_REGION },
         { kind: 'filter', id: used.eu, name: 'EU', problem: UNKNOWN_REGION },

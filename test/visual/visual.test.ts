@@ -470,7 +470,7 @@ test('what is missing or unknown is named when the numbers are asked for', async
     ['bar-chart', { xAxis: 'colour' }, 'Unknown field "colour"'],
     ['table', { columns: ['id', 'colour'] }, 'Unknown field "colour"'],
     ['table', { sortBy: 'colour' }, 'Unknown field "colour"'],
-    ['card', { valueField: 'region' }, 'asks for the sum of "region", which is no number'],
+    ['card', { valueField: 'region' }, 'cannot apply sum to "region", which is not a number'],
   ] as const) {
     const id = await make(config, component);
     for (const path of ['data', 'image.svg'])

@@ -1,12 +1,13 @@
+import type { GroupInput, MeasureInput } from '../../../entities/dataset-aggregate-input.ts';
 import type { Context } from '../../core/context.ts';
 import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { visibleField, matching, type RowQuery } from './dataset-data.ts';
+import { visibleField, rowFilterOf, type RowQuery } from './dataset-data.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 
-export interface AggregateQuery extends Pick<RowQuery, 'filter' | 'q' | 'sort'> {
-  groupBy?: Aggregation['groupBy'] | null;
-  measures: Aggregation['measures'];
+interface AggregateQuery extends Pick<RowQuery, 'filter' | 'q' | 'sort'> {
+  groupBy?: GroupInput[] | null;
+  measures: MeasureInput[];
   limit?: number | null;
 }
 
@@ -14,10 +15,13 @@ const MAX_GROUPS = 10_000;
 const DEFAULT_LIMIT = 1000;
 const MAX_COLUMNS = 20;
 
-/** Groups the rows that the viewer sees and measures them. Missing values are a group of their own. */
+/**
+ * Groups the rows that the viewer sees and computes the measures of each group. A missing value forms a group of its
+ * own. Throws 400 for a query that does not fit the visible fields.
+ */
 export async function aggregate(ctx: Context, dataset: ViewedDataset, query: AggregateQuery): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
-  const plan = { ...(await matching(ctx, view, query)), ...aggregationOf(view, query) };
+  const plan = { ...(await rowFilterOf(ctx, view, query)), ...aggregationOf(view, query) };
   if (!view.generation) return { columns: [], rows: [], total: 0, truncated: false };
   const result = await ctx.platform.index.aggregate({ ...plan, generation: view.generation }, ctx.request.signal);
   const labels = new Map(plan.groupBy.map(({ field }) => [field, visibleField(view, field).label]));
@@ -27,55 +31,55 @@ export async function aggregate(ctx: Context, dataset: ViewedDataset, query: Agg
   };
 }
 
-/** A question of groups, checked against the fields that exist. */
+/** Returns the groups, measures, order and limit of a query. Throws 400 where they do not fit the fields. */
 export function aggregationOf(
   view: Pick<DatasetView, 'fields'>,
   { groupBy, measures, sort, limit }: AggregateQuery,
 ): Pick<Aggregation, 'groupBy' | 'measures' | 'sort' | 'limit'> {
-  const groups = (groupBy ?? []).map((group) => checkedGroup(view, group));
-  if (measures.length === 0 && groups.length === 0) throw invalid('measures', 'is empty, and so is groupBy');
+  const groups = (groupBy ?? []).map((group) => parseGroup(view, group));
+  if (measures.length === 0 && groups.length === 0)
+    throw invalid('measures', 'must not be empty when groupBy is empty');
   if (groups.length + measures.length > MAX_COLUMNS)
-    throw invalid('measures', `and groupBy make more than ${MAX_COLUMNS} columns`);
-  const checked = measures.map((measure) => checkedMeasure(view, measure));
+    throw invalid('measures', `and groupBy must not have more than ${MAX_COLUMNS} columns together`);
+  const checked = measures.map((measure) => parseMeasure(view, measure));
   const columns = [...groups.map(({ field }) => field), ...checked.map(({ as }) => as)];
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i);
-  if (repeated !== undefined) throw invalid('measures', `makes two columns called ${JSON.stringify(repeated)}`);
-  const most = limit ?? DEFAULT_LIMIT;
-  if (!Number.isInteger(most) || most < 1 || most > MAX_GROUPS)
+  if (repeated !== undefined) throw invalid('measures', `must not repeat the column name ${JSON.stringify(repeated)}`);
+  const maxGroups = limit ?? DEFAULT_LIMIT;
+  if (!Number.isInteger(maxGroups) || maxGroups < 1 || maxGroups > MAX_GROUPS)
     throw invalid('limit', `must be a whole number from 1 to ${MAX_GROUPS}`);
-  return { groupBy: groups, measures: checked, sort: sortOf(columns, sort), limit: most };
+  return { groupBy: groups, measures: checked, sort: sortOf(columns, sort), limit: maxGroups };
 }
 
-function checkedGroup(
+function parseGroup(
   view: Pick<DatasetView, 'fields'>,
-  { field, interval, timezone }: Aggregation['groupBy'][number],
+  { field, interval, timezone }: GroupInput,
 ): Aggregation['groupBy'][number] {
   const { type } = visibleField(view, field);
-  if (type === 'json') throw invalid('groupBy', `names ${JSON.stringify(field)}, which is of type json`);
+  if (type === 'json') throw invalid('groupBy', `must not name ${JSON.stringify(field)}, which is of type json`);
   if (interval && type !== 'date' && type !== 'datetime')
-    throw invalid('groupBy', `asks for intervals of ${JSON.stringify(field)}, which is no date`);
+    throw invalid('groupBy', `must not set an interval for ${JSON.stringify(field)}, which is not a date`);
   if (timezone && !isTimezone(timezone))
-    throw invalid('groupBy', `names ${JSON.stringify(timezone)}, which is no time zone`);
+    throw invalid('groupBy', `names the unknown time zone ${JSON.stringify(timezone)}`);
   return { field, ...(interval && { interval }), ...(timezone && { timezone }) };
 }
 
-const NUMERIC: readonly string[] = ['sum', 'avg'];
+const NUMERIC_FUNCTIONS: readonly string[] = ['sum', 'avg'];
 
-function checkedMeasure(
+function parseMeasure(
   view: Pick<DatasetView, 'fields'>,
-  { fn, field, as }: Aggregation['measures'][number],
+  { fn, field, as }: MeasureInput,
 ): Aggregation['measures'][number] {
-  if (!as.trim() || as.length > 200)
-    throw invalid('measures', 'holds an `as` of less than 1 or more than 200 characters');
+  if (!as.trim() || as.length > 200) throw invalid('measures', 'must have an `as` of 1 to 200 characters');
   if (!field) {
-    if (fn !== 'count') throw invalid('measures', `must name the field of ${fn}`);
+    if (fn !== 'count') throw invalid('measures', `must name a field for ${fn}`);
     return { fn, as };
   }
   const { type } = visibleField(view, field);
-  if (NUMERIC.includes(fn) && type !== 'integer' && type !== 'number')
-    throw invalid('measures', `asks for the ${fn} of ${JSON.stringify(field)}, which is no number`);
+  if (NUMERIC_FUNCTIONS.includes(fn) && type !== 'integer' && type !== 'number')
+    throw invalid('measures', `cannot apply ${fn} to ${JSON.stringify(field)}, which is not a number`);
   if (type === 'json' && fn !== 'count')
-    throw invalid('measures', `asks for the ${fn} of ${JSON.stringify(field)}, which is of type json`);
+    throw invalid('measures', `cannot apply ${fn} to ${JSON.stringify(field)}, which is of type json`);
   return { fn, field, as };
 }
 
@@ -89,12 +93,14 @@ function sortOf(columns: readonly string[], sort: string | null | undefined): Ag
     const descending = word.startsWith('-') && !columns.includes(word);
     const column = descending ? word.slice(1) : word;
     if (!columns.includes(column))
-      throw invalid('sort', `names ${JSON.stringify(column)}, which is no column of the answer`);
+      throw invalid('sort', `names ${JSON.stringify(column)}, which is not a column of the result`);
     return { column, descending };
   });
 }
 
-/** Whether a text names a time zone. Intl also takes offsets such as `+02:00`, which no index knows. */
+/**
+ * Whether a text is the name of a time zone. Excludes offsets such as `+02:00`: Intl accepts them, the indexes do not.
+ */
 function isTimezone(timezone: string): boolean {
   if (!/^[A-Za-z]/.test(timezone)) return false;
   try {

@@ -1,4 +1,6 @@
+import type { DatasetBenchmarkConfigInput } from '../../../entities/dataset-benchmark-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
@@ -9,20 +11,19 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { load } from '../resource/load-resource.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery } from './dataset-query.ts';
 
-/** The same as callers say it: what is absent or null takes its default. */
-export type BenchmarkConfigInput = { [Key in keyof BenchmarkConfig]?: BenchmarkConfig[Key] | null };
-
-export interface BenchmarkOptions {
+interface BenchmarkOptions {
   progress?: string | number | null;
   /** Overrides of the parameters' defaults. */
   params?: Record<string, unknown> | null;
-  config?: BenchmarkConfigInput | null;
+  config?: DatasetBenchmarkConfigInput | null;
 }
 
-/** Times a dataset's query, on its owner's right to the datasource; stored rows stay. Answers the operation, finished when `wait` says so. */
+/**
+ * Measures how long a dataset's query takes, with the access of its owner to the datasource. Stored rows do not change.
+ * Returns the operation; with `wait` after it ended.
+ */
 export async function benchmark(
   ctx: Context,
   id: string,
@@ -30,11 +31,14 @@ export async function benchmark(
   wait: boolean,
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) =>
-    begin(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options, true),
+    startBenchmark(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options, true),
   );
 }
 
-/** The same for the service itself: superusers and workers only, whatever the owner may read. */
+/**
+ * Benchmarks a dataset without checking its owner's access to the datasource. Throws FORBIDDEN for other callers than
+ * superusers.
+ */
 export async function benchmarkInternal(
   ctx: Context,
   id: string,
@@ -43,13 +47,16 @@ export async function benchmarkInternal(
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:refresh');
-    if (!ctx.viewer.superuser) throw refused('Only superusers and workers benchmark a dataset this way');
-    return begin(ctx, tx, dataset, options, false);
+    if (!ctx.viewer.superuser) throw refused('Only superusers and workers can benchmark a dataset this way');
+    return startBenchmark(ctx, tx, dataset, options, false);
   });
 }
 
-/** Checks all that can be checked before, and starts the benchmark. It has no concurrency key: it changes nothing, so it neither waits for refreshes nor keeps them waiting. */
-async function begin(
+/**
+ * Checks the request and starts the benchmark. It has no concurrency key, because it changes nothing: it runs beside
+ * refreshes of the dataset.
+ */
+async function startBenchmark(
   ctx: Context,
   tx: Transaction,
   dataset: Dataset,
@@ -77,23 +84,23 @@ async function begin(
   });
 }
 
-/** The config with its defaults. Rows that are loaded are transferred too. */
+/** Returns the config with its defaults. `includeIndexing` implies `includeDataTransfer`. */
 function effectiveConfig({
   iterations,
   warmup,
   includeDataTransfer,
   includeIndexing,
-}: BenchmarkConfigInput): BenchmarkConfig {
+}: DatasetBenchmarkConfigInput): BenchmarkConfig {
   return {
-    iterations: within('iterations', iterations ?? 5, 1, 100),
-    warmup: within('warmup', warmup ?? 1, 0, 20),
+    iterations: checkRange('iterations', iterations ?? 5, 1, 100),
+    warmup: checkRange('warmup', warmup ?? 1, 0, 20),
     includeDataTransfer: Boolean(includeDataTransfer) || Boolean(includeIndexing),
     includeIndexing: Boolean(includeIndexing),
   };
 }
 
-function within(name: keyof BenchmarkConfig, value: number, least: number, most: number): number {
-  if (!Number.isInteger(value) || value < least || value > most)
-    throw invalid(`config.${name}`, `must be a whole number from ${least} to ${most}`);
+function checkRange(name: keyof BenchmarkConfig, value: number, min: number, max: number): number {
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw invalid(`config.${name}`, `must be a whole number from ${min} to ${max}`);
   return value;
 }

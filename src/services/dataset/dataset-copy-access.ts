@@ -6,30 +6,34 @@ import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access-level.ts';
 import { copyRow } from '../resource/copy-row.ts';
-import { effectiveQuery, linkedQuery, type QuerySource } from './dataset-query.ts';
+import { effectiveQuery, loadLinkedQuery, type QuerySource } from './dataset-query.ts';
 
-/** Where rows come from, and what they pass on the way. */
-export type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;
+/** The source of a dataset's rows and the steps that transform them. */
+type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;
 
 const ROWS_ONLY: RowOrigin = { queryId: null, datasourceId: null, query: null, params: [], flow: [] };
 
 /**
- * What somebody's copy of a dataset says of where its rows come from (contract 3): nothing when they cannot read the datasource. A live link stays one for
- * who reads the saved query, unless the copy is `frozen`; for who may run texts of their own there it becomes such a text.
+ * Returns the source and flow of the viewer's copy of a dataset. See docs/contract.md#copies-and-snapshots.
+ *
+ * - A viewer who cannot read the datasource gets no source: the copy has only rows.
+ * - A link to a saved query stays a link for a viewer who can read that query, unless the copy is `frozen`.
+ * - Otherwise the copy gets the query's text; if the dataset has a link, this requires `datasource:run`.
  */
-export async function copiedSource(
+export async function copySource(
   tx: Transaction,
   viewer: Grantee,
   { flow, ...dataset }: Pick<Dataset, 'tenantId'> & RowOrigin,
   frozen: boolean,
 ): Promise<RowOrigin> {
   const { tenantId, queryId, params } = dataset;
-  const effective = effectiveQuery(dataset, await linkedQuery(tx, tenantId, queryId));
+  const effective = effectiveQuery(dataset, await loadLinkedQuery(tx, tenantId, queryId));
   if (!effective) return ROWS_ONLY;
-  const onSource = await levelAt(tx, viewer, 'datasource', effective.datasourceId);
-  const linked = Boolean(queryId) && (await levelAt(tx, viewer, 'saved_query', queryId!)) !== LEVEL.none;
-  if (onSource === LEVEL.none || (queryId && !linked && !levelAllows(onSource, 'datasource:run'))) return ROWS_ONLY;
-  return linked && !frozen
+  const datasourceLevel = await levelAt(tx, viewer, 'datasource', effective.datasourceId);
+  const canFollow = Boolean(queryId) && (await levelAt(tx, viewer, 'saved_query', queryId!)) !== LEVEL.none;
+  if (datasourceLevel === LEVEL.none || (queryId && !canFollow && !levelAllows(datasourceLevel, 'datasource:run')))
+    return ROWS_ONLY;
+  return canFollow && !frozen
     ? { queryId, datasourceId: null, query: null, params, flow }
     : { queryId: null, ...effective, flow };
 }
@@ -47,7 +51,7 @@ async function levelAt(
   return row ? accessLevelInTransaction({ viewer }, tx, row) : LEVEL.none;
 }
 
-/** Gives a copy the filters and shares of the dataset `root`. A filter that a carried share needs comes with it. */
+/** Copies filters and shares of the dataset `root` to a copy. A filter that a copied share uses is copied with it. */
 export async function copyAccess(
   tx: Transaction,
   viewer: Grantee,
@@ -58,9 +62,9 @@ export async function copyAccess(
   const shares = await tx.em.find(Share, { resourceId: root.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const used = new Set(shares.map(({ datasetFilterId }) => datasetFilterId));
   const mayShare = levelAllows(await accessLevelInTransaction({ viewer }, tx, root), 'dataset:share');
-  const reads = ({ id, ownerId }: SavedFilter) =>
+  const canRead = ({ id, ownerId }: SavedFilter) =>
     ownershipLevel(viewer, ownerId) !== LEVEL.none || (mayShare && used.has(id));
-  const readable = (await tx.em.find(SavedFilter, { datasetId: root.id }, { orderBy: { id: 'asc' } })).filter(reads);
+  const readable = (await tx.em.find(SavedFilter, { datasetId: root.id }, { orderBy: { id: 'asc' } })).filter(canRead);
 
   const copies = new Map<string, string>();
   const copied = readable.filter(({ id }) => filters || (sharing && used.has(id)));

@@ -1,3 +1,5 @@
+import type { CopyDatasetInput } from '../../../entities/dataset-copy-input.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Config } from '../../core/config.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, tooLarge } from '../../core/errors.ts';
@@ -9,28 +11,30 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { load } from '../resource/load-resource.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
 
-export interface CopyOptions extends CopyParts {
-  /** The caller's own name for it. */
+interface CopyOptions extends CopyParts {
+  /** The client's name for the operation. */
   progress?: string | number | null;
 }
 
-/** Makes an independent dataset of the caller's with the rows as they are. Answers the operation, finished when `wait` says so. */
+/**
+ * Creates an independent dataset of the caller's with the current rows. Returns the operation; with `wait` after it
+ * ended. Throws CONFLICT for a draft, 413 when the rows exceed a limit.
+ */
 export async function copy(
   ctx: Context,
   id: string,
-  { name }: { name: string },
+  { name }: CopyDatasetInput,
   { progress, ...parts }: CopyOptions,
   wait: boolean,
 ): Promise<OperationRecord> {
-  const checked = checkText(name, 'name');
+  const copyName = checkText(name, 'name');
   return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:copy');
     if (dataset.isDraft) throw conflict('A draft cannot be copied: commit it first');
-    if (parts.data) await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
-    const input: DatasetCopyInput = { datasetId: dataset.id, newId: newId(), name: checked, ...parts };
+    if (parts.data) await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
+    const input: DatasetCopyInput = { datasetId: dataset.id, newId: newId(), name: copyName, ...parts };
     return operations.start(ctx, tx, {
       operation: 'dataset.copy',
       resource: { kind: 'dataset', id: dataset.id },
@@ -41,13 +45,14 @@ export async function copy(
   });
 }
 
-/** 413 when a copy of the rows would be more than a dataset or its tenant may have. */
-export async function checkRoom(
+/** Throws 413 when a copy of the rows would exceed the maximum of a dataset or the quota of its tenant. */
+export async function checkCopySize(
   tx: Transaction,
   tenantId: string,
-  { MAX_DATASET_ROWS: most, TENANT_QUOTA_BYTES: quota }: Config,
+  { MAX_DATASET_ROWS: maxRows, TENANT_QUOTA_BYTES: quota }: Config,
   { records, size }: { records: number; size: number },
 ): Promise<void> {
-  if (most > 0 && records > most) throw tooLarge(`The dataset has more than the ${most} rows that are allowed`);
+  if (maxRows > 0 && records > maxRows)
+    throw tooLarge(`The dataset has more than the ${maxRows} rows that are allowed`);
   await checkQuota(tx, tenantId, quota, size);
 }

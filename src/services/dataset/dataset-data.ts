@@ -11,30 +11,30 @@ import { parseSearchWords } from '../../core/search-words.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 import { savedFilterOf } from './saved-filter-criteria.ts';
 
-/** Rows past this are reached by `after`. */
+/** Maximum of `start` plus `limit`. Rows past it are read with `after`. */
 const MAX_OFFSET = 10_000;
 const DEFAULT_LIMIT = 100;
-/** Each field of a profile is a pass over the rows. */
-const MAX_PROFILES = 200;
+/** Maximum number of fields in a profile: each requires a pass over the rows. */
+const MAX_PROFILED_FIELDS = 200;
 
-/** Which rows, in which order, with which fields. */
+/** Selects rows, their order and their fields. */
 export interface RowQuery {
-  /** Criteria as an object or as JSON text beginning with `{`; any other text is the id of a saved filter. */
+  /** Criteria as an object or as JSON text that begins with `{`; any other text is the id of a saved filter. */
   filter?: unknown;
   q?: string | null;
-  /** Fields, separated by commas; `-` before one descends. */
+  /** Names of fields, separated by commas; a leading `-` sorts descending. */
   sort?: string | null;
   fields?: string[] | null;
 }
 
-export interface PageQuery extends RowQuery {
+interface PageQuery extends RowQuery {
   limit?: number | null;
   start?: number | null;
-  /** An earlier page's `next`. */
+  /** Cursor: the `next` of an earlier page. */
   after?: string | null;
 }
 
-/** A part of a dataset's rows. */
+/** A page of a dataset's rows. */
 export interface RowPage {
   items: Row[];
   /** The fields of the items, in their order. */
@@ -42,21 +42,24 @@ export interface RowPage {
   start: number;
   count: number;
   next: string | null;
-  /** Counts all matching rows. */
+  /** Returns the number of all matching rows. */
   countAll(): Promise<number>;
 }
 
-/** A part of the rows that the viewer sees. 400 for what does not fit the fields or the limits, 410 for a cursor into rows that are gone. */
+/**
+ * Returns a page of the rows that the viewer sees. Throws 400 for a query that does not fit the fields or the limits,
+ * GONE for a cursor into rows that no longer exist.
+ */
 export async function search(ctx: Context, dataset: ViewedDataset, query: PageQuery): Promise<RowPage> {
-  const { limit, start } = pageOf(query);
+  const { limit, start } = checkPage(query);
   const cursor = query.after ? readCursor(ctx, query.after) : null;
   const view = await viewOf(ctx, dataset, cursor?.generationId);
-  const { fields, ...rows } = await rowsOf(ctx, view, query);
+  const { fields, ...rows } = await rowSelectionOf(ctx, view, query);
   if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
 
-  const wanted = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
+  const rowSearch = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
   const page = await ctx.platform.index.search(
-    { ...wanted, limit, start, ...(cursor && { after: cursor.after }), total: false },
+    { ...rowSearch, limit, start, ...(cursor && { after: cursor.after }), total: false },
     ctx.request.signal,
   );
   return {
@@ -66,12 +69,12 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
     count: page.rows.length,
     next: page.next && writeCursor(ctx, view.generation, page.next),
     countAll: async () =>
-      (await ctx.platform.index.search({ ...wanted, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal))
+      (await ctx.platform.index.search({ ...rowSearch, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal))
         .total!,
   };
 }
 
-/** Statistics of fields over the matching rows; of all visible fields unless some are named. */
+/** Returns statistics of the named fields, by default of all visible ones, over the matching rows. */
 export async function discover(
   ctx: Context,
   dataset: ViewedDataset,
@@ -79,7 +82,7 @@ export async function discover(
 ): Promise<{ total: number; fields: FieldProfile[] }> {
   const view = await viewOf(ctx, dataset);
   const names = chosenFields(view, fields).map(({ name }) => name);
-  if (names.length > MAX_PROFILES) throw invalid('fields', `must name at most ${MAX_PROFILES} fields`);
+  if (names.length > MAX_PROFILED_FIELDS) throw invalid('fields', `must name at most ${MAX_PROFILED_FIELDS} fields`);
   const where = await whereOf(ctx, view, filter);
   if (!view.generation) return { total: 0, fields: [] };
   return ctx.platform.index.profile(
@@ -89,8 +92,8 @@ export async function discover(
   );
 }
 
-/** The part of a search that says which rows, checked against what the viewer sees. */
-export const matching = async (
+/** Returns the part of a search that selects rows. Throws 400 where it does not fit what the viewer sees. */
+export const rowFilterOf = async (
   ctx: Context,
   view: DatasetView,
   { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
@@ -101,17 +104,17 @@ export const matching = async (
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
 
-/** The same with order and fields. */
-export const rowsOf = async (
+/** Returns the rows, order and fields of a search. Throws 400 where they do not fit what the viewer sees. */
+export const rowSelectionOf = async (
   ctx: Context,
   view: DatasetView,
   query: RowQuery,
 ): Promise<Omit<Search, 'generation'> & { fields: Field[]; sort: RowSearch['sort'] }> => ({
-  ...(await matching(ctx, view, query)),
+  ...(await rowFilterOf(ctx, view, query)),
   ...columnsOf(view, query),
 });
 
-/** Which fields of rows in which order, checked against the fields that exist. */
+/** Returns the fields and the order of a query. Throws 400 where they do not fit the fields of the view. */
 export const columnsOf = (
   view: Pick<DatasetView, 'fields'>,
   { fields, sort }: Pick<RowQuery, 'fields' | 'sort'>,
@@ -122,12 +125,12 @@ async function whereOf(ctx: Context, view: DatasetView, filter: unknown): Promis
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
   const criteria = saved
     ? (await savedFilterOf(ctx, view, filter)).node
-    : parseCriteria(typeof filter === 'string' ? parsedJson(filter) : filter, view.fields);
-  // Before the first refresh no field exists, so that any condition names an unknown one.
+    : parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, view.fields);
+  // Before the first refresh there are no fields, so every condition names an unknown field.
   return and([view.where, criteria]);
 }
 
-function parsedJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -140,7 +143,7 @@ function chosenFields(view: Pick<DatasetView, 'fields'>, names: readonly string[
   return [...new Set(names)].map((name) => visibleField(view, name));
 }
 
-/** A field by its name; one that is hidden from the viewer does not exist. */
+/** Returns a field by its name. Throws 400 for an unknown field; a hidden one is unknown too. */
 export function visibleField(view: Pick<DatasetView, 'fields'>, name: string): Field {
   const field = view.fields.find((candidate) => candidate.name === name);
   if (!field) throw badInput(`Unknown field ${JSON.stringify(name.slice(0, 100))}`);
@@ -154,7 +157,7 @@ function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefin
       .map((word) => word.trim())
       .filter(Boolean) ?? [];
   return words.map((word) => {
-    // A field may be called `-x` itself.
+    // The name of a field may itself begin with `-`.
     const descending = word.startsWith('-') && !view.fields.some(({ name }) => name === word);
     const { name, type } = visibleField(view, descending ? word.slice(1) : word);
     if (type === 'json') throw invalid('sort', `names ${JSON.stringify(name)}, which is of type json and has no order`);
@@ -162,22 +165,25 @@ function sortOf(view: Pick<DatasetView, 'fields'>, sort: string | null | undefin
   });
 }
 
-function pageOf({ limit: askedLimit, start: askedStart, after }: PageQuery): { limit: number; start: number } {
-  const limit = askedLimit ?? DEFAULT_LIMIT;
-  const start = askedStart ?? 0;
+function checkPage({ after, ...page }: PageQuery): { limit: number; start: number } {
+  const limit = page.limit ?? DEFAULT_LIMIT;
+  const start = page.start ?? 0;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_OFFSET)
     throw invalid('limit', `must be a whole number from 1 to ${MAX_OFFSET}`);
   if (!Number.isInteger(start) || start < 0) throw invalid('start', 'must be a whole number from 0');
   if (after && start > 0) throw invalid('start', 'cannot be used together with after');
   if (start + limit > MAX_OFFSET)
-    throw invalid('start', `plus limit must not pass ${MAX_OFFSET}; use after to read on`);
+    throw invalid('start', `plus limit must not exceed ${MAX_OFFSET}; use after to read further rows`);
   return { limit, start };
 }
 
-/** Cursors are of one length, since the index's own tells how far in all rows, hidden ones included, a page ended. */
+/** Length of every cursor. The length of the index's cursor would reveal the number of hidden rows before it. */
 const CURSOR_LENGTH = 120;
 
-/** A cursor names its generation, so that a page goes on in the rows it began in. What follows is the index's own. It is sealed: neither is for clients to read. */
+/**
+ * Returns the encrypted cursor of a page: the id of its generation, so that the next page continues in the same rows,
+ * and the index's cursor.
+ */
 const writeCursor = ({ platform }: Context, { id }: Generation, after: string): string =>
   platform.secrets.seal(`${id}.${after}`.padEnd(CURSOR_LENGTH));
 
@@ -186,7 +192,7 @@ function readCursor({ platform }: Context, cursor: string): { generationId: stri
     const [generationId = '', after = ''] = platform.secrets.open(cursor).trimEnd().split('.');
     if (isUuid(generationId)) return { generationId, after };
   } catch {
-    // What we did not seal is told like any other text that is no cursor.
+    // A text that this service did not encrypt gets the error below, like any other invalid cursor.
   }
-  throw invalid('after', 'is not a cursor of ours');
+  throw invalid('after', 'is not a valid cursor');
 }

@@ -1,44 +1,38 @@
+import type { FieldSync } from '../../../entities/dataset-field-sync.ts';
+import type { FieldLabelInput } from '../../../entities/dataset-input.ts';
 import type { Field } from '../../core/fields.ts';
 import { invalid } from '../../core/input-checks.ts';
 
-/** What people say about a field; the rest comes from the source. */
-export interface FieldLabel {
-  name: string;
-  /** Null gives the name back. */
-  label?: string | null;
-  description?: string | null;
-}
+/** Counts of changed fields. */
+type FieldChanges = Pick<FieldSync, 'fieldsAdded' | 'fieldsUpdated' | 'fieldsRemoved'>;
 
-export interface FieldChanges {
-  fieldsAdded: number;
-  fieldsUpdated: number;
-  fieldsRemoved: number;
-}
+const MAX_LABEL_LENGTH = 1000;
 
-const MAX_TEXT = 1000;
-
-/** The fields with the labels and descriptions that the input names; fields it does not name stay. 400 for an unknown name. */
-export function labelled(fields: readonly Field[], labels: readonly FieldLabel[]): Field[] {
+/** Returns the fields with labels and descriptions from the input. Throws 400 for an unknown field and a long text. */
+export function applyLabels(fields: readonly Field[], labels: readonly FieldLabelInput[]): Field[] {
   labels.forEach(({ name }, i) => {
     if (!fields.some((field) => field.name === name))
-      throw invalid(`fields.${i}.name`, `${JSON.stringify(name)} is no field of the dataset`);
+      throw invalid(`fields.${i}.name`, `is not a field of the dataset: ${JSON.stringify(name)}`);
   });
   const byName = new Map(labels.map((label) => [label.name, label]));
-  return fields.map((field) => withLabel(field, byName.get(field.name)));
+  return fields.map((field) => applyLabel(field, byName.get(field.name)));
 }
 
-function withLabel(field: Field, given: FieldLabel | undefined): Field {
-  if (!given) return field;
+function applyLabel(field: Field, input: FieldLabelInput | undefined): Field {
+  if (!input) return field;
   const { description: former, ...rest } = field;
-  const description = given.description === undefined ? former : given.description?.trim();
-  const label = given.label === undefined ? field.label : given.label?.trim() || field.name;
-  if (label.length > MAX_TEXT || (description?.length ?? 0) > MAX_TEXT)
-    throw invalid('fields', `holds a label or description of more than ${MAX_TEXT} characters`);
+  const description = input.description === undefined ? former : input.description?.trim();
+  const label = input.label === undefined ? field.label : input.label?.trim() || field.name;
+  if (label.length > MAX_LABEL_LENGTH || (description?.length ?? 0) > MAX_LABEL_LENGTH)
+    throw invalid('fields', `must not have a label or description of more than ${MAX_LABEL_LENGTH} characters`);
   return { ...rest, label, ...(description && { description }) };
 }
 
-/** The fields that a source has now, in its order, with the labels and descriptions that people gave, and the format where the type stayed. */
-export function mergedFields(before: readonly Field[], now: readonly Pick<Field, 'name' | 'type'>[]): Field[] {
+/**
+ * Returns the current fields of a source, in its order, with the labels and descriptions of the former fields, and the
+ * format of those whose type did not change.
+ */
+export function mergeFields(before: readonly Field[], now: readonly Pick<Field, 'name' | 'type'>[]): Field[] {
   const known = new Map(before.map((field) => [field.name, field]));
   return now.map(({ name, type }) => {
     const former = known.get(name);
@@ -52,13 +46,13 @@ export function mergedFields(before: readonly Field[], now: readonly Pick<Field,
   });
 }
 
-/** How many fields came, went, or changed their type. */
-export function countedChanges(before: readonly Field[], after: readonly Field[]): FieldChanges {
+/** Counts the fields that were added, removed, or changed their type. */
+export function countFieldChanges(before: readonly Field[], after: readonly Field[]): FieldChanges {
   const known = new Map(before.map((field) => [field.name, field]));
-  const kept = after.filter(({ name }) => known.has(name));
+  const remaining = after.filter(({ name }) => known.has(name));
   return {
-    fieldsAdded: after.length - kept.length,
-    fieldsUpdated: kept.filter(({ name, type }) => known.get(name)!.type !== type).length,
-    fieldsRemoved: before.length - kept.length,
+    fieldsAdded: after.length - remaining.length,
+    fieldsUpdated: remaining.filter(({ name, type }) => known.get(name)!.type !== type).length,
+    fieldsRemoved: before.length - remaining.length,
   };
 }

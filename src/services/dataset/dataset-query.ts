@@ -1,4 +1,6 @@
+import type { UpdateDatasetInput } from '../../../entities/dataset-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { SAVED_QUERY } from '../../../entities/owned-kinds.ts';
 import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, conflict, notFound } from '../../core/errors.ts';
@@ -8,24 +10,26 @@ import type { Transaction } from '../../core/platform.ts';
 import { checkOwnerMayUse, dialectOf, usable, type DatasourceUse } from '../datasource/datasource-access.ts';
 import { sameDefinitions, storedDefinitions } from '../datasource/query-parameter.ts';
 import { load } from '../resource/load-resource.ts';
-import { SAVED_QUERY } from '../resource/owned-kinds.ts';
 
-/** Where a dataset's rows come from: a saved query that it follows, or a text of its own. */
+/** The source of a dataset's rows: a saved query that it follows, or a query of its own. */
 export type QuerySource = Pick<Dataset, 'queryId' | 'datasourceId' | 'query' | 'params'>;
 
-/** The part of a saved query that datasets follow. */
+/** The columns of a saved query that datasets follow. */
 export type LinkedQuery = Pick<SavedQuery, 'id' | 'datasourceId' | 'query' | 'params'>;
 
-export const LINKED_COLUMNS = `id, datasource_id as "datasourceId", query, params`;
+export const LINKED_QUERY_COLUMNS = `id, datasource_id as "datasourceId", query, params`;
 
-/** What a run of the dataset asks of which datasource. */
+/** The query that a dataset runs, and its datasource. */
 export interface EffectiveQuery {
   datasourceId: string;
   query: string;
   params: ParameterDefinition[];
 }
 
-/** What a dataset asks, through its link if it has one. Its own definitions stand in for those of the same name. Null for a dataset that holds rows only. */
+/**
+ * Returns the query of a dataset: that of the saved query it follows, with the dataset's own definitions of parameters,
+ * or its own. Null for a dataset that has only rows.
+ */
 export function effectiveQuery(
   { datasourceId, query, params }: QuerySource,
   linked: LinkedQuery | null,
@@ -34,73 +38,71 @@ export function effectiveQuery(
     return {
       datasourceId: linked.datasourceId,
       query: linked.query,
-      params: linked.params.map((one) => params.find(({ name }) => name === one.name) ?? one),
+      params: linked.params.map((parameter) => params.find(({ name }) => name === parameter.name) ?? parameter),
     };
   return datasourceId && query ? { datasourceId, query, params } : null;
 }
 
-/** What would change a snapshot's rows, or say that they came from elsewhere. */
-export const keepsRows = (): Error => conflict('A snapshot keeps its rows');
+/** The error for a change of a snapshot's rows or of their source. */
+export const snapshotConflict = (): Error => conflict('A snapshot keeps its rows');
 
-/** The effective query of a dataset that is to run, after checking its owner's right to the datasource (contract 3): 403 without it, 409 without a query and of a snapshot. */
+/**
+ * Returns the query of a dataset that is about to run. Throws FORBIDDEN if the dataset's owner has no access to the
+ * datasource, CONFLICT for a snapshot and for a dataset without a query. See docs/contract.md#access.
+ */
 export async function runnableQuery(
   tx: Transaction,
   tenantId: string,
   dataset: QuerySource & Pick<Dataset, 'ownerId' | 'isSnapshot'>,
   checkOwner = true,
 ): Promise<EffectiveQuery> {
-  if (dataset.isSnapshot) throw keepsRows();
-  const effective = effectiveQuery(dataset, await linkedQuery(tx, tenantId, dataset.queryId));
+  if (dataset.isSnapshot) throw snapshotConflict();
+  const effective = effectiveQuery(dataset, await loadLinkedQuery(tx, tenantId, dataset.queryId));
   if (!effective) throw conflict('The dataset has no query to run');
-  if (checkOwner) await checkOwnerMayUse(tx, tenantId, dataset.ownerId, effective.datasourceId, useOf(dataset));
+  if (checkOwner) await checkOwnerMayUse(tx, tenantId, dataset.ownerId, effective.datasourceId, requiredUse(dataset));
   return effective;
 }
 
-export interface QueryInput {
-  queryId?: string | null;
-  datasourceId?: string | null;
-  query?: string | null;
-  params?: ParameterDefinition[] | null;
-}
+type QueryInput = Pick<UpdateDatasetInput, 'queryId' | 'datasourceId' | 'query' | 'params'>;
 
-/** The source of a new dataset: `queryId`, or `datasourceId` and `query` that the caller may run there. */
-export async function newSource(
+/** Returns the source of a new dataset. Throws unless the caller may follow the saved query, or run the query. */
+export async function resolveNewSource(
   ctx: Context,
   tx: Transaction,
   { queryId, datasourceId, query, params }: QueryInput,
 ): Promise<QuerySource> {
   if (queryId && (datasourceId || query))
-    throw badInput('A dataset takes either queryId, or datasourceId and query, not both');
-  if (queryId) return followed(ctx, tx, queryId, params ?? []);
-  if (!datasourceId && !query) throw badInput('A dataset needs either queryId, or datasourceId and query');
-  return written(ctx, tx, checkText(datasourceId, 'datasourceId'), query ?? '', params ?? []);
+    throw badInput('A dataset requires either queryId, or datasourceId and query, not both');
+  if (queryId) return resolveLinkedQuery(ctx, tx, queryId, params ?? []);
+  if (!datasourceId && !query) throw badInput('A dataset requires either queryId, or datasourceId and query');
+  return resolveOwnQuery(ctx, tx, checkText(datasourceId, 'datasourceId'), query ?? '', params ?? []);
 }
 
 /**
- * The source of a dataset after a change; null when the input changes nothing of it. What is sent as it was answered (a linked query's text,
- * for instance) is no change.
+ * Returns the source of a dataset after an update; null if the input does not change it. A value that equals the
+ * current one is no change, so that clients can send back a dataset with, for instance, the text of its saved query.
  */
-export async function changedSource(
+export async function resolveChangedSource(
   ctx: Context,
   tx: Transaction,
   dataset: QuerySource,
   input: QueryInput,
 ): Promise<QuerySource | null> {
-  const before = effectiveQuery(dataset, await linkedQuery(tx, ctx.viewer.tenantId, dataset.queryId));
+  const before = effectiveQuery(dataset, await loadLinkedQuery(tx, ctx.viewer.tenantId, dataset.queryId));
   const changes = <K extends 'datasourceId' | 'query'>(key: K) => input[key] != null && input[key] !== before?.[key];
   const relinks = input.queryId !== undefined && input.queryId !== (dataset.queryId ?? null);
   const rewrites = changes('datasourceId') || changes('query');
   const redefines = input.params != null && !sameDefinitions(input.params, before?.params ?? []);
   const queryId = input.queryId === undefined ? dataset.queryId : input.queryId;
-  const lost = queryId
+  const cleared = queryId
     ? undefined
     : (['query', 'datasourceId'] as const).find((key) => input[key] === null && before?.[key] != null);
-  if (lost) throw invalid(lost, 'must not be null');
+  if (cleared) throw invalid(cleared, 'must not be null');
   if (!relinks && !rewrites && !redefines) return null;
   if (queryId && rewrites)
-    throw badInput('The dataset follows a saved query; set queryId to null to give it a query of its own');
-  if (queryId) return followed(ctx, tx, queryId, input.params ?? (relinks ? [] : dataset.params));
-  return written(
+    throw badInput('The dataset follows a saved query; set queryId to null to set a query of its own');
+  if (queryId) return resolveLinkedQuery(ctx, tx, queryId, input.params ?? (relinks ? [] : dataset.params));
+  return resolveOwnQuery(
     ctx,
     tx,
     checkText(input.datasourceId ?? before?.datasourceId, 'datasourceId'),
@@ -109,8 +111,11 @@ export async function changedSource(
   );
 }
 
-/** A live link: the caller reads the query, and its datasource. Own definitions replace the query's of the same name. */
-async function followed(
+/**
+ * Returns a link to a saved query. Throws unless the caller can read the query and its datasource. `params` override
+ * the query's parameters of the same names.
+ */
+async function resolveLinkedQuery(
   ctx: Context,
   tx: Transaction,
   queryId: string,
@@ -118,20 +123,20 @@ async function followed(
 ): Promise<QuerySource> {
   const saved = await load(ctx, tx, SAVED_QUERY, queryId, 'query:read');
   const datasource = await usable(ctx, tx, saved.datasourceId, 'datasource:read');
-  const unknown = params.find(({ name }) => !saved.params.some((one) => one.name === name));
-  if (unknown) throw invalid('params', `names ${JSON.stringify(unknown.name)}, which the query does not have`);
-  const own = storedDefinitions(params).filter(
-    (one) =>
-      !sameDefinitions(
-        [one],
-        saved.params.filter(({ name }) => name === one.name),
-      ),
-  );
+  const unknown = params.find(({ name }) => !saved.params.some((parameter) => parameter.name === name));
+  if (unknown) throw invalid('params', `names ${JSON.stringify(unknown.name)}, which is not a parameter of the query`);
+  const isOverride = (own: ParameterDefinition) =>
+    !sameDefinitions(
+      [own],
+      saved.params.filter(({ name }) => name === own.name),
+    );
+  const own = storedDefinitions(params).filter(isOverride);
   checkParameters(saved.query, effectiveQuery({ params: own }, saved)!.params, dialectOf(datasource.type));
   return { queryId: saved.id, datasourceId: null, query: null, params: own };
 }
 
-async function written(
+/** Returns a query of the dataset's own. Throws unless the caller may run queries on the datasource. */
+async function resolveOwnQuery(
   ctx: Context,
   tx: Transaction,
   datasourceId: string,
@@ -144,21 +149,21 @@ async function written(
   return { queryId: null, datasourceId: datasource.id, query, params: storedDefinitions(params) };
 }
 
-/** The saved query that a dataset follows. */
-export async function linkedQuery(
+/** Returns the saved query that a dataset follows, null for none. Throws NOT_FOUND for an unknown id. */
+export async function loadLinkedQuery(
   tx: Transaction,
   tenantId: string,
   id: string | null | undefined,
 ): Promise<LinkedQuery | null> {
   if (!id) return null;
   const [linked] = await tx.query<LinkedQuery>({
-    text: `select ${LINKED_COLUMNS} from dws.saved_query where tenant_id = $1 and id = $2`,
+    text: `select ${LINKED_QUERY_COLUMNS} from dws.saved_query where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
   if (!linked) throw notFound({ what: 'query', id });
   return linked;
 }
 
-/** Who follows a saved query needs to read the datasource; who wrote the text must be allowed to run it. */
-const useOf = ({ queryId }: Pick<Dataset, 'queryId'>): DatasourceUse =>
+/** The owner's required access: to read the datasource for a saved query, to run queries on it for an own query. */
+const requiredUse = ({ queryId }: Pick<Dataset, 'queryId'>): DatasourceUse =>
   queryId ? 'datasource:read' : 'datasource:run';

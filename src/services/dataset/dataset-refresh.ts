@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import type { DatasetRefreshInput } from '../../core/operations.ts';
@@ -11,7 +12,6 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { findResourceId, load, type ExpectedVersion } from '../resource/load-resource.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 
 export interface RefreshOptions {
@@ -23,13 +23,19 @@ export interface RefreshOptions {
   disableRefreshInterval?: boolean | null;
 }
 
-/** Replaces a dataset's rows by those of its query, on its owner's right to the datasource. Answers the operation, finished when `wait` says so. */
+/**
+ * Replaces a dataset's rows with those of its query, with the access of its owner to the datasource. Returns the
+ * operation; with `wait` after it ended.
+ */
 export const refresh = (ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> =>
   startInTransaction(ctx, wait, async (tx) =>
-    begin(ctx, tx, await loadForRefresh(ctx, tx, id, 'dataset:refresh'), options),
+    startRefresh(ctx, tx, await loadForRefresh(ctx, tx, id, 'dataset:refresh'), options),
   );
 
-/** The same for the service itself: superusers and workers only, whatever the owner may read. */
+/**
+ * Refreshes a dataset without checking its owner's access to the datasource. Throws FORBIDDEN for other callers than
+ * superusers.
+ */
 export const refreshInternal = (
   ctx: Context,
   id: string,
@@ -38,14 +44,17 @@ export const refreshInternal = (
 ): Promise<OperationRecord> =>
   startInTransaction(ctx, wait, async (tx) => {
     const dataset = await loadForRefresh(ctx, tx, id, 'dataset:refresh');
-    if (!ctx.viewer.superuser) throw refused('Only superusers and workers refresh a dataset this way');
-    return begin(ctx, tx, dataset, options, { checkOwner: false });
+    if (!ctx.viewer.superuser) throw refused('Only superusers and workers can refresh a dataset this way');
+    return startRefresh(ctx, tx, dataset, options, { checkOwner: false });
   });
 
-/** Where a dataset's rows are replaced, one operation at a time. */
+/** Returns the concurrency key under which a dataset's rows are replaced, one operation at a time. */
 export const concurrencyKeyOf = (datasetId: string): string => `dataset:${datasetId}`;
 
-/** Loads a dataset for what concerns its refreshes. Who ends one locks the concurrency key first and the dataset's row then; the other way round the two could wait for each other for ever. */
+/**
+ * Loads a dataset for a change that concerns its refreshes. Locks the concurrency key before the dataset's row, in the
+ * order in which a refresh ends: another order would risk a deadlock.
+ */
 export async function loadForRefresh(
   ctx: Context,
   tx: Transaction,
@@ -58,15 +67,15 @@ export async function loadForRefresh(
   return load(ctx, tx, DATASET, id, permission, expected);
 }
 
-/** Stops the refresh that runs, when its dataset goes. Those that wait find nothing to do. */
+/** Stops the running refresh of a dataset that is deleted. Waiting refreshes end by themselves. */
 export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> =>
   operations.cancelRunning(tx, tenantId, concurrencyKeyOf(id));
 
 /**
- * Checks all that can be checked before, and starts the refresh in the transaction. Answers the operation's id. Without `checkOwner` the owner's right to
- * the datasource is not asked for; of an `upload` nothing stays when its rows cannot be loaded.
+ * Checks the request and starts a refresh in the transaction. Returns the operation's id. Without `checkOwner`, the
+ * owner's access to the datasource is not checked. With `upload`, a failure deletes the dataset.
  */
-export async function begin(
+export async function startRefresh(
   ctx: Context,
   tx: Transaction,
   dataset: Dataset,
@@ -74,7 +83,7 @@ export async function begin(
   { checkOwner = true, upload = false } = {},
 ): Promise<string> {
   const source = await runnableQuery(tx, ctx.viewer.tenantId, dataset, checkOwner);
-  const input = { ...inputOf(dataset, source, options), ...(upload && { upload }) };
+  const input = { ...refreshInputOf(dataset, source, options), ...(upload && { upload }) };
   return operations.start(ctx, tx, {
     operation: 'dataset.refresh',
     resource: { kind: 'dataset', id: dataset.id },
@@ -88,8 +97,8 @@ export async function begin(
   });
 }
 
-/** What the rows are loaded by: the effective query and flags, as they are when it is asked for. */
-export const inputOf = (
+/** Returns the input of a refresh: the current query with its parameter values, and the options with their defaults. */
+export const refreshInputOf = (
   { id }: Pick<Dataset, 'id'>,
   { datasourceId, query, params }: EffectiveQuery,
   options: RefreshOptions,

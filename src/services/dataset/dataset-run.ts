@@ -1,76 +1,49 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatasetRun } from '../../../entities/dataset-run.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
-import { distinctNames, type Field } from '../../core/fields.ts';
-import { checkFlow } from '../../core/flow/check.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
-import { bindParameters, type ParameterValue } from '../../core/parameters.ts';
+import { bindParameters } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { readSource, runFailure, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
 import { load } from '../resource/load-resource.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
-import { countedChanges, mergedFields, type FieldChanges } from './dataset-fields.ts';
 import { runnableQuery } from './dataset-query.ts';
-import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
-/** Answer of a run (specification, "Dataset run, refresh, benchmark"). `params` are the effective values. */
-export interface RunResult {
-  records: number;
-  /** Milliseconds. */
-  duration: number;
-  success: true;
-  params: Record<string, ParameterValue>;
-}
-
-/** Runs the dataset's query at the source, on its owner's right, and counts its rows. Nothing is stored. With `progress` the run can be followed and cancelled. */
+/**
+ * Runs a dataset's query at the source, with the access of its owner, and counts the rows. Stores nothing. With
+ * `progress` a client can follow and cancel the run.
+ */
 export async function run(
   ctx: Context,
   id: string,
   params?: Record<string, unknown> | null,
   progress?: string | number | null,
-): Promise<RunResult> {
-  const { datasetId, source, query } = await prepared(ctx, id, params ?? {});
+): Promise<DatasetRun> {
+  const { datasetId, source, query } = await prepareRun(ctx, id, params ?? {});
   return runInline(
     ctx,
     { operation: 'dataset.run', resource: { kind: 'dataset', id: datasetId }, progress, unit: 'rows' },
-    async (errand) => {
-      const began = performance.now();
+    async (job) => {
+      const startedAt = performance.now();
       const records = await withSource(
         ctx,
         source,
-        (connection, signal) => countRows(connection, query, signal, (current) => errand.progress({ current })),
-        { signal: errand.signal },
+        (connection, signal) => countRows(connection, query, signal, (current) => job.progress({ current })),
+        { signal: job.signal },
       ).catch((error: unknown) => {
         throw runFailure(error);
       });
       return {
         records,
-        duration: Math.round(performance.now() - began),
+        duration: Math.round(performance.now() - startedAt),
         success: true,
         params: Object.fromEntries(query.parameters.map(({ name, value }) => [name, value])),
       };
     },
   );
-}
-
-/** Asks the source what the query answers with now and brings the dataset's fields up to date; its rows follow with the next refresh. */
-export async function syncFields(ctx: Context, id: string): Promise<FieldChanges & { fields: Field[] }> {
-  const { source, query, flow } = await prepared(ctx, id, null);
-  const columns = await withSource(ctx, source, (connection, signal) => connection.describe(query, signal));
-  const names = distinctNames(columns.map(({ name }) => name));
-  const described = checkFlow(
-    flow,
-    columns.map(({ type }, i) => ({ name: names[i]!, type })),
-  );
-  return ctx.transaction(async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
-    const before = dataset.fields;
-    dataset.fields = mergedFields(before, described);
-    await notifyBrokenFilters(tx, dataset.tenantId, dataset.id, before, dataset.fields);
-    return { ...countedChanges(before, dataset.fields), fields: dataset.fields };
-  });
 }
 
 interface PreparedRun {
@@ -80,15 +53,18 @@ interface PreparedRun {
   flow: FlowStep[];
 }
 
-/** Checks rights and parameters before the source is asked. Without `params` the query is only described: it takes the defaults, and nothing is required. */
-function prepared(ctx: Context, id: string, params: Record<string, unknown> | null): Promise<PreparedRun> {
+/**
+ * Checks permissions and parameters before the query reaches the source. `params` null is for describing the query:
+ * every parameter takes its default, and none is required.
+ */
+export function prepareRun(ctx: Context, id: string, params: Record<string, unknown> | null): Promise<PreparedRun> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
     const { datasourceId, query: text, params: definitions } = await runnableQuery(tx, tenantId, dataset);
     const parameters = params
       ? bindParameters(definitions, params)
-      : bindParameters(definitions.map((one) => ({ ...one, required: false })));
+      : bindParameters(definitions.map((definition) => ({ ...definition, required: false })));
     return {
       datasetId: dataset.id,
       source: await readSource(tx, tenantId, datasourceId),
@@ -98,19 +74,19 @@ function prepared(ctx: Context, id: string, params: Record<string, unknown> | nu
   });
 }
 
-/** Reads all rows as a refresh would, and drops them. */
+/** Reads all rows of a query as a refresh does, discards them and returns their number. Reports the number so far. */
 export async function countRows(
   connection: SourceConnection,
   query: BoundQuery,
   signal: AbortSignal,
-  tell: (records: number) => void,
+  onProgress: (records: number) => void,
 ): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'dws-run-'));
   try {
     let records = 0;
     for await (const segment of connection.segments(query, dir, signal)) {
       records += segment.rows;
-      tell(records);
+      onProgress(records);
       if (segment.temporary) await rm(segment.path, { force: true });
     }
     return records;

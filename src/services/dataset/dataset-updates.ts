@@ -3,32 +3,35 @@ import { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
 import { CHANNELS } from '../../core/operations.ts';
 
-/** Follows a dataset: its id at first, and again whenever its rows have been replaced, until it is deleted. 404 when the viewer may not read it. */
-export async function updates(
+/**
+ * Watches a dataset. Yields its id at once and again each time its rows are replaced, until it is deleted. Throws
+ * NOT_FOUND unless the viewer can read it.
+ */
+export async function watchDataset(
   { read, platform: { notifications } }: Context,
   key: string,
 ): Promise<AsyncIterable<string>> {
   const { id } = await read.one(Dataset, key, ['id']);
   return new Repeater(async (push, stop) => {
-    let untold = false;
-    const tell = () => {
-      // Who has not yet asked for the last change sees this one with it.
-      if (untold) return;
-      untold = true;
+    let pending = false;
+    const publish = () => {
+      // A subscriber that has not consumed the last update gets this one with it.
+      if (pending) return;
+      pending = true;
       void push(id).then(() => {
-        untold = false;
+        pending = false;
       });
     };
-    // What happened while nobody listened is not known, so after a reconnect the dataset is shown again.
-    const look = () => void read.find(Dataset, id, ['id']).then((found) => (found ? tell() : stop()), stop);
-    const off = [
-      notifications.on(CHANNELS.dataset, (updated) => {
-        if (updated === id) look();
+    const check = () => void read.find(Dataset, id, ['id']).then((found) => (found ? publish() : stop()), stop);
+    const unsubscribe = [
+      notifications.on(CHANNELS.dataset, (updatedId) => {
+        if (updatedId === id) check();
       }),
-      notifications.onResync(look),
+      // Notifications are lost while disconnected, so a reconnect publishes the dataset again.
+      notifications.onResync(check),
     ];
-    tell();
+    publish();
     await stop;
-    for (const end of off) end();
+    for (const end of unsubscribe) end();
   });
 }

@@ -1,4 +1,5 @@
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput } from '../../core/errors.ts';
 import { titleOf } from '../../core/files.ts';
@@ -14,30 +15,29 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { createOwned, type OwnedInput } from '../resource/owned-kind.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
-import { begin } from './dataset-refresh.ts';
+import { startRefresh } from './dataset-refresh.ts';
 
-export interface DatasetUploadInput extends UploadInput, OwnedInput {
-  /** Which table of a file that has several; or a query of one's own. */
+interface DatasetUploadInput extends UploadInput, OwnedInput {
+  /** A table of the file. Exclusive with `query`. */
   table?: string | null;
   query?: string | null;
   params?: ParameterDefinition[] | null;
   flow?: unknown[] | null;
   settings?: Record<string, unknown> | null;
   fieldSecurityEnabled?: boolean | null;
-  /** The caller's own name for the loading. */
+  /** The client's name for the operation. */
   progress?: string | number | null;
 }
 
-/** An upload that was begun; its rows are there when the operation has succeeded. */
+/** A started upload. The dataset has its rows after the operation succeeded. */
 export interface DatasetUpload {
   datasetId: string;
   operation: OperationRecord;
 }
 
 /**
- * A file becomes datasource, dataset and rows in one step. When the rows cannot be loaded nothing of it stays, and the error is the answer. The datasource
- * belongs to the dataset's owner and goes with the dataset.
+ * Creates a datasource and a dataset from an uploaded file and loads the rows. If they cannot be loaded, throws the
+ * error and leaves nothing behind. The datasource belongs to the dataset's owner and is deleted with the dataset.
  */
 export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): Promise<DatasetUpload> =>
   receiveFile(
@@ -45,7 +45,7 @@ export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): 
     input,
     async (file, { table, query, params, flow, settings, fieldSecurityEnabled, progress, ...common }) => {
       const definitions = storedDefinitions(params ?? []);
-      const text = await queryOf(ctx, file, { table, query });
+      const text = await chooseQuery(ctx, file, { table, query });
       checkParameters(text, definitions, dialectOf(file.driver.id));
       const rest: Partial<Dataset> = {
         query: text,
@@ -54,26 +54,32 @@ export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): 
         settings: settings ?? {},
         fieldSecurityEnabled: fieldSecurityEnabled ?? false,
       };
-      const made = await ctx.transaction(async (tx) => {
+      const created = await ctx.transaction(async (tx) => {
         const owned = { ...common, name: common.name ?? titleOf(file.filename) };
         const datasource = await createUploaded(ctx, tx, file, { name: owned.name, ownerId: owned.ownerId }, true);
         const dataset = await createOwned(ctx, tx, DATASET, owned, { ...rest, datasourceId: datasource.id });
-        return { datasetId: dataset.id, operationId: await begin(ctx, tx, dataset, { progress }, { upload: true }) };
+        return {
+          datasetId: dataset.id,
+          operationId: await startRefresh(ctx, tx, dataset, { progress }, { upload: true }),
+        };
       });
       return {
-        datasetId: made.datasetId,
-        operation: wait ? await waitFor(ctx, made.operationId) : await operations.get(ctx, made.operationId),
+        datasetId: created.datasetId,
+        operation: wait ? await waitFor(ctx, created.operationId) : await operations.get(ctx, created.operationId),
       };
     },
   );
 
-/** What to ask of the file: all of it where it is one table, otherwise the table or the query that was named. 400 listing the tables when neither was. */
-async function queryOf(
+/**
+ * Returns the query to run on an uploaded file: the given query, else one that selects the given or the only table.
+ * Throws 400 with the names of the tables if the table is unknown or missing.
+ */
+async function chooseQuery(
   ctx: Context,
   { driver, config, id }: ReceivedFile,
   { table, query }: Pick<DatasetUploadInput, 'table' | 'query'>,
 ): Promise<string> {
-  if (table && query) throw badInput('An upload takes either table or query, not both');
+  if (table && query) throw badInput('An upload accepts either table or query, not both');
   if (query) return query;
   const whole = driver.upload.wholeQuery(config);
   if (whole && !table) return whole;
@@ -82,10 +88,15 @@ async function queryOf(
   );
   const names = tables.map(({ name }) => name);
   const chosen = table ?? (names.length === 1 ? names[0]! : undefined);
-  if (chosen === undefined || !names.includes(chosen)) throw invalid('table', `must be one of ${listed(names)}`);
+  if (names.length === 0) throw invalid('table', 'cannot be chosen: the file has no tables');
+  if (chosen === undefined || !names.includes(chosen)) throw invalid('table', `must be one of ${listTables(names)}`);
   return `select * from "${chosen.replaceAll('"', '""')}"`;
 }
 
-const NAMED = 50;
-const listed = (names: string[]): string =>
-  `${names.slice(0, NAMED).join(', ') || 'none: the file has no tables'}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`;
+const MAX_LISTED_TABLES = 50;
+
+function listTables(names: string[]): string {
+  const listed = names.slice(0, MAX_LISTED_TABLES).join(', ');
+  const unlisted = names.length - MAX_LISTED_TABLES;
+  return unlisted > 0 ? `${listed} and ${unlisted} more` : listed;
+}

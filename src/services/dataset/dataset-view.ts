@@ -8,51 +8,52 @@ import type { Field } from '../../core/fields.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 
-/** What the view is made from: columns of a dataset that the viewer reads. */
-export const VIEWED = ['id', 'ownerId', 'generationId', 'fields', 'parent.id', 'parent.ownerId'] as const;
+/** The columns of a dataset that a view requires. */
+export const VIEW_COLUMNS = ['id', 'ownerId', 'generationId', 'fields', 'parent.id', 'parent.ownerId'] as const;
 
 export interface ViewedDataset extends AccessColumns {
   generationId?: string | null;
   fields: Field[];
 }
 
-/** What a viewer sees of a dataset's rows. All that leaves a dataset goes through one of these; nothing else asks the index. */
+/** The rows and fields of a dataset that a viewer sees. Every read of a dataset's rows goes through a view. */
 export interface DatasetView {
-  /** The dataset, of a draft or snapshot its parent: filters and shares are kept there. */
+  /** The dataset that has the filters and shares: the parent of a draft or snapshot, else the dataset itself. */
   datasetId: string;
-  /** The rows; null before the first refresh. */
+  /** The stored rows; null before the first refresh. */
   generation: Generation | null;
-  /** The fields that exist for the viewer. */
+  /** The visible fields. */
   fields: Field[];
-  /** The rows that exist for the viewer. */
+  /** The criteria of the visible rows. */
   where: CriteriaNode;
-  /** Whether there may be more than the viewer sees: then errors name nothing that the viewer did not. */
+  /** Whether rows or fields may be hidden. Errors then name nothing that the viewer did not name. */
   partial: boolean;
 }
 
-/** Replaced generations serve cursors and exports so long (contract 7). */
-const KEPT = '10 minutes';
+/** How long a replaced generation stays readable for cursors. See docs/contract.md#data. */
+const CURSOR_LIFETIME = '10 minutes';
 
-/** The dataset that a dataset's shares and filters are kept at. */
+/** Returns the id of the dataset that has the filters and shares of a dataset, draft or snapshot. */
 const rootIdOf = ({ id, parent }: AccessColumns): string => parent?.id ?? id;
 
-/** What is hidden of a dataset from the viewer; null when nothing is. */
+/** Returns the viewer's restriction on a dataset; null if the dataset is fully visible. */
 export async function restrictionOn(ctx: Context, dataset: AccessColumns): Promise<Restriction | null> {
   return isRestricted(await accessLevel(ctx, dataset)) ? ctx.restriction(rootIdOf(dataset)) : null;
 }
 
-/** The fields that a restriction leaves. */
-export const shown = <T extends { name: string }>(fields: T[], restriction: Restriction | null): T[] =>
+/** Returns the fields that a restriction does not hide. */
+export const visibleIn = <T extends { name: string }>(fields: T[], restriction: Restriction | null): T[] =>
   restriction?.fields ? fields.filter(({ name }) => restriction.fields!.has(name)) : fields;
 
-/** The fields of a dataset that exist for the viewer. */
+/** Returns the fields of a dataset that the viewer sees. */
 export const visibleFields = async (
   ctx: Context,
   dataset: AccessColumns & Pick<ViewedDataset, 'fields'>,
-): Promise<Field[]> => shown(dataset.fields, await restrictionOn(ctx, dataset));
+): Promise<Field[]> => visibleIn(dataset.fields, await restrictionOn(ctx, dataset));
 
 /**
- * The one place that says what a viewer sees: which rows, which fields. `generationId` is that of a cursor; 410 when it is not kept any more.
+ * Returns the viewer's view of a dataset: the only place that decides which rows and fields a viewer sees.
+ * `generationId` is that of a cursor, by default the current one. Throws GONE if the generation is no longer readable.
  */
 export async function viewOf(
   ctx: Context,
@@ -60,34 +61,42 @@ export async function viewOf(
   generationId: GenerationId | null = dataset.generationId ?? null,
 ): Promise<DatasetView> {
   const restriction = await restrictionOn(ctx, dataset);
-  const generation = generationId === null ? null : await readGeneration(ctx, dataset, generationId);
-  const held = new Map(generation?.fields.map((field) => [field.name, field]));
-  // A field's type and format are those of the rows; a field that the rows do not have yet comes with the next refresh.
+  const generation = generationId === null ? null : await loadGeneration(ctx, dataset, generationId);
+  const stored = new Map(generation?.fields.map((field) => [field.name, field]));
+  // Type and format are those of the stored rows. A field without stored values appears with the next refresh.
   const fields = dataset.fields.flatMap(({ format: _format, vanished: _vanished, ...field }) => {
-    const { type, format, vanished } = held.get(field.name) ?? {};
+    const { type, format, vanished } = stored.get(field.name) ?? {};
     return type ? [{ ...field, type, ...(format && { format }), ...(vanished && { vanished }) }] : [];
   });
   return {
     datasetId: rootIdOf(dataset),
     generation,
-    fields: shown(fields, restriction),
-    where: rowsOf(restriction, fields),
+    fields: visibleIn(fields, restriction),
+    where: visibleRows(restriction, fields),
     partial: restriction !== null,
   };
 }
 
-/** The rows that a restriction shows. Its criteria may name fields that it hides. */
-const rowsOf = (restriction: Restriction | null, fields: Field[]): CriteriaNode =>
-  restriction?.rows ? or(restriction.rows.map((criteria) => shownBy(criteria, fields))) : ALL;
+/** Returns the criteria of the rows that a restriction shows. They may use fields that it hides. */
+const visibleRows = (restriction: Restriction | null, fields: Field[]): CriteriaNode =>
+  restriction?.rows ? or(restriction.rows.map((criteria) => shareCriteria(criteria, fields))) : ALL;
 
-/** Criteria of fields that are gone, or of another type now, show nothing (contract 3). */
-function shownBy(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
-  const fitted = fittedCriteria(criteria, fields);
-  return fitted instanceof ApiError ? NONE : fitted;
+/**
+ * Returns the criteria of a share, or criteria that match no rows if a field no longer exists or has another type. See
+ * docs/contract.md#restricted-shares.
+ */
+function shareCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
+  const parsed = parseStoredCriteria(criteria, fields);
+  return parsed instanceof ApiError ? NONE : parsed;
 }
 
-/** Criteria that somebody keeps, over those of the fields that the source still has; why not, when they do not fit these (any more). */
-export function fittedCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode | ApiError {
+/**
+ * Parses stored criteria over the fields that the source still has. Returns the error if they do not fit these fields.
+ */
+export function parseStoredCriteria(
+  criteria: Record<string, unknown>,
+  fields: readonly Field[],
+): CriteriaNode | ApiError {
   try {
     return parseCriteria(
       criteria,
@@ -99,17 +108,20 @@ export function fittedCriteria(criteria: Record<string, unknown>, fields: readon
   }
 }
 
-async function readGeneration(
+async function loadGeneration(
   { query, viewer }: Context,
   { id, generationId: current }: ViewedDataset,
   generationId: GenerationId,
 ): Promise<Generation> {
   const [generation] = await query<Omit<Generation, 'warnings'> & Record<string, unknown>>({
     name: 'generation',
-    text: `select id, fields, records, size from dws.generation where tenant_id = $1 and dataset_id = $2 and id = $3
-      and (id = $4 or replaced_at is null or replaced_at > now() - interval '${KEPT}')`,
+    text: `
+      select id, fields, records, size
+      from dws.generation
+      where tenant_id = $1 and dataset_id = $2 and id = $3
+        and (id = $4 or replaced_at is null or replaced_at > now() - interval '${CURSOR_LIFETIME}')`,
     values: [viewer.tenantId, id, generationId, current ?? null],
   });
-  if (!generation) throw gone('The rows that this page belongs to have been replaced; start again without `after`');
+  if (!generation) throw gone('The rows of this cursor were replaced; start again without `after`');
   return { ...generation, warnings: [] };
 }

@@ -3,7 +3,7 @@ import type { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
 import type { Field } from '../../core/fields.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { changedSource, type QuerySource } from './dataset-query.ts';
+import { resolveChangedSource, type QuerySource } from './dataset-query.ts';
 
 /** What a commit can change of a dataset. */
 type Committed = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;
@@ -53,7 +53,7 @@ async function committedSource(
 ): Promise<QuerySource | null> {
   const { queryId, params, ...own } = sourceOf(draft);
   if (isDeepStrictEqual(sourceOf(draft), sourceOf(parent)) || !(queryId || own.query)) return null;
-  return changedSource(ctx, tx, parent, queryId ? { queryId, params } : { queryId, params, ...own });
+  return resolveChangedSource(ctx, tx, parent, queryId ? { queryId, params } : { queryId, params, ...own });
 }
 
 /** The draft's fields where a query of its own gave it others than it was made with; otherwise those that the dataset has by now. Labels are the draft's. */

@@ -14,14 +14,14 @@ import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
-import { redefine, type Definition } from './dataset.ts';
+import { redefine, type DatasetDefinition } from './dataset.ts';
 import { baseOf } from './draft-base.ts';
 import { applyDraft } from './draft-commit.ts';
 import { insertGeneration } from './generation.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /** What a draft is to have otherwise than its dataset. */
-export interface DraftInput extends Definition {
+export interface DraftInput extends DatasetDefinition {
   name?: string | null;
   description?: string | null;
 }

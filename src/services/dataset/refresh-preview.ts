@@ -12,7 +12,7 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
-import { inputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
+import { refreshInputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
 import type { Impact } from './refresh-impact.ts';
 
 /** How long the rows of a rehearsed refresh are kept. */
@@ -49,7 +49,7 @@ export async function preview(
   return startInTransaction(ctx, wait, async (tx) => {
     const dataset = await loadForRefresh(ctx, tx, id, 'dataset:refresh');
     const source = await runnableQuery(tx, ctx.viewer.tenantId, dataset);
-    const input: RefreshPreviewInput = { ...inputOf(dataset, source, options), definitions: source.params };
+    const input: RefreshPreviewInput = { ...refreshInputOf(dataset, source, options), definitions: source.params };
     return operations.start(ctx, tx, {
       operation: 'dataset.preview',
       resource: { kind: 'dataset', id: dataset.id },

@@ -4,7 +4,7 @@ import type { CriteriaNode } from '../../core/criteria/tree.ts';
 import { badInput, ApiError, notFound } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import type { AccessColumns } from '../resource/access-level.ts';
-import { fittedCriteria, restrictionOn, shown, type DatasetView } from './dataset-view.ts';
+import { parseStoredCriteria, restrictionOn, visibleIn, type DatasetView } from './dataset-view.ts';
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
 
@@ -16,7 +16,7 @@ export async function savedFilterOf(
 ): Promise<{ criteria: Record<string, unknown>; node: CriteriaNode }> {
   const filter = await ctx.read.find(SavedFilter, { id, datasetId }, ['name', 'criteria']);
   if (!filter) throw notFound({ what: 'filter', id });
-  const node = fittedCriteria(filter.criteria, fields);
+  const node = parseStoredCriteria(filter.criteria, fields);
   if (node instanceof ApiError)
     throw badInput(
       `The saved filter ${JSON.stringify(filter.name)} does not fit the dataset: ${saidOf(node, partial)}`,
@@ -36,7 +36,7 @@ export async function shownFilter(
   { criteria, dataset }: FilterColumns,
 ): Promise<{ criteria: Record<string, unknown> | null; problem: string | null }> {
   const restriction = await restrictionOn(ctx, dataset);
-  const problem = problemOf(criteria, shown(dataset.fields, restriction), restriction !== null);
+  const problem = problemOf(criteria, visibleIn(dataset.fields, restriction), restriction !== null);
   return { criteria: restriction && problem !== null ? null : criteria, problem };
 }
 
@@ -46,7 +46,7 @@ export function problemOf(
   fields: readonly Field[],
   partial: boolean,
 ): string | null {
-  const fitted = fittedCriteria(criteria, fields);
+  const fitted = parseStoredCriteria(criteria, fields);
   return fitted instanceof ApiError ? saidOf(fitted, partial) : null;
 }
 

@@ -12,7 +12,7 @@ import { checkVersion, load } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
-import { isUsed, mayShare } from './dataset-share.ts';
+import { isUsedByShare, mayShare } from './dataset-share.ts';
 import { visibleFields } from './dataset-view.ts';
 
 export interface SavedFilterInput {
@@ -120,7 +120,7 @@ async function loadEditable(
   const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const level = filter ? ownershipLevel(ctx.viewer, filter.ownerId) : LEVEL.none;
-  const used = filter !== null && (await isUsed(tx, filter));
+  const used = filter !== null && (await isUsedByShare(tx, filter));
   if (!filter || (level === LEVEL.none && !(used && (await mayShare(ctx, tx, dataset)))))
     throw notFound({ what: 'filter', id });
   if (level < LEVEL.edit) throw forbidden({ permission: 'filter:edit' });

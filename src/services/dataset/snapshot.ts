@@ -15,7 +15,7 @@ import { load } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
-import { checkRoom } from './dataset-copy.ts';
+import { checkCopySize } from './dataset-copy.ts';
 
 export interface SnapshotInput {
   name?: string | null;
@@ -42,7 +42,7 @@ export async function create(
     const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:copy');
     if (dataset.parentId) throw conflict('A draft or snapshot has no snapshots of its own');
     if (!dataset.generationId) throw conflict('The dataset has no rows yet: refresh it first');
-    await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
+    await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
     const input: CloneInput = { datasetId: dataset.id, newId: newId(), ...words };
     return operations.start(ctx, tx, {
       operation: 'dataset.snapshot',
@@ -99,7 +99,7 @@ export async function promote(
     const { snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:copy');
     if (!preserveSnapshot && !levelAllows(await accessLevelInTransaction(ctx, tx, snapshot), 'dataset:write'))
       throw forbidden({ permission: 'dataset:write' });
-    if (preserveSnapshot) await checkRoom(tx, ctx.viewer.tenantId, ctx.platform.config, snapshot);
+    if (preserveSnapshot) await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, snapshot);
     const input: PromotionInput = {
       datasetId: snapshot.id,
       newId: preserveSnapshot ? newId() : snapshot.id,

@@ -1,3 +1,4 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { CreateUserInput, UpdateUserInput } from '../../../entities/user-input.ts';
 import { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
@@ -7,7 +8,6 @@ import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
-import { OWNED_KINDS } from '../resource/owned-kinds.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
-import { visibleFields, VIEWED, type ViewedDataset } from '../dataset/dataset-view.ts';
+import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
@@ -22,7 +22,7 @@ export const RESOLVED = [
   'chips',
   'snapshots',
   'snapshotIds',
-  ...VIEWED.map((column) => `dataset.${column}`),
+  ...VIEW_COLUMNS.map((column) => `dataset.${column}`),
 ];
 
 export interface ResolvedReference extends Pick<
@@ -78,7 +78,7 @@ export async function snapshotsOf(
       : { sql: 'parent_id = ? and is_snapshot and id = any(?)', params: [datasetId, snapshotIds] };
   const found = (await ctx.read.list(
     Dataset,
-    [...VIEWED, 'name', 'snapshotDate'],
+    [...VIEW_COLUMNS, 'name', 'snapshotDate'],
     where,
     {},
     MAX_SNAPSHOTS,

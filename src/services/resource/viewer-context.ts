@@ -3,7 +3,7 @@ import { RowReader } from '../../adapters/database/row-reader.ts';
 import type { Context, PublicContext, RequestInfo } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { restrictions } from '../dataset/dataset-restriction.ts';
+import { loadRestrictions } from '../dataset/dataset-restriction.ts';
 import { loadSharedLevels } from './access-level.ts';
 import { modelFor } from './define-model.ts';
 import { runUnitOfWork } from './unit-of-work.ts';
@@ -34,7 +34,7 @@ export function createViewerContext(
     ifMatch,
     query,
     sharedLevel: createBatchLoader((ids) => loadSharedLevels(query, viewer, ids)),
-    restriction: createBatchLoader((ids) => restrictions(query, viewer, ids)),
+    restriction: createBatchLoader((ids) => loadRestrictions(query, viewer, ids)),
     read: new RowReader(query, viewer, modelFor),
     transaction: (work) => runUnitOfWork({ platform, viewer, request }, work),
   };

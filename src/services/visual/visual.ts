@@ -7,7 +7,7 @@ import { assignPresent, checkOptionalText, checkText, invalid } from '../../core
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { componentOf, withHidden, type IsVisible, type VisualComponent } from '../../core/visual/component.ts';
-import { VIEWED } from '../dataset/dataset-view.ts';
+import { VIEW_COLUMNS } from '../dataset/dataset-view.ts';
 import { copyRow } from '../resource/copy-row.ts';
 import { checkVersion, load } from '../resource/load-resource.ts';
 import { DATASET } from '../resource/owned-kinds.ts';
@@ -53,7 +53,7 @@ export async function create(
 /** Changes a visual; what the input does not name stays. Answers its id. */
 export async function update(ctx: Context, datasetId: string, id: string, input: VisualInput): Promise<string> {
   // Whoever does not see all fields must not lose those of others.
-  const isVisible = input.config ? await fieldsSeen(ctx, await ctx.read.one(Dataset, datasetId, VIEWED)) : null;
+  const isVisible = input.config ? await fieldsSeen(ctx, await ctx.read.one(Dataset, datasetId, VIEW_COLUMNS)) : null;
   return ctx.transaction(async (tx) => {
     const dataset = await lockedDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const visual = await visualIn(ctx, tx, dataset, id);

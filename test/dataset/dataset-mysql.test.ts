@@ -1,56 +1,52 @@
 import { expect } from 'vitest';
 import { HAS_MARIADB } from '../support/engines.ts';
+import { expectBody } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
 
 const source = HAS_MARIADB ? useMysqlSource() : null;
 
+const CREATE_ORDERS = `
+  create table orders (
+    id int primary key, region varchar(10), amount decimal(20,4), paid tinyint(1), at datetime(6), big bigint unsigned
+  );
+  insert into orders values
+    (1, 'EU', 12345678901234.5678, 1, '2024-02-29 12:34:56.789', 18446744073709551615),
+    (2, 'O\\'Brien "\\\\', 0.1, 0, null, 1),
+    (3, null, null, null, null, null)`;
+const AWKWARD_REGION = `O'Brien "\\`;
+
 test.skipIf(!source)(
   'a dataset of a MySQL datasource is described, refreshed with parameters, and read',
   async ({ admin }) => {
-    const {
-      address: { host, port, user, password },
-      database,
-      sql,
-    } = source!;
-    await sql(`create table orders (id int primary key, region varchar(10), amount decimal(20,4), paid tinyint(1), at datetime(6), big bigint unsigned);
-    insert into orders values (1, 'EU', 12345678901234.5678, 1, '2024-02-29 12:34:56.789', 18446744073709551615), (2, 'O\\'Brien "\\\\', 0.1, 0, null, 1), (3, null, null, null, null, null)`);
+    const { address, database, sql } = source!;
+    const { host, port, user, password } = address;
+    await sql(CREATE_ORDERS);
     const datasource = await admin.creates('/datasources', {
       name: 'Orders',
       type: 'mysql',
       config: { host, port, database, user },
       secrets: { password },
     });
-
-    expect((await admin.post(`/datasources/${datasource.id}/_test`, {})).body).toMatchObject({
+    const datasourcePath = `/datasources/${datasource.id}`;
+    await expectBody(admin.post(`${datasourcePath}/_test`, {}), 200, {
       ok: true,
       version: expect.stringContaining('MariaDB') as string,
     });
-    expect((await admin.get(`/datasources/${datasource.id}/schema`)).body).toMatchObject({
+    await expectBody(admin.get(`${datasourcePath}/schema`), 200, {
       tables: [{ schema: database, name: 'orders', type: 'table' }],
     });
-    expect(
-      (
-        await admin.post(`/datasources/${datasource.id}/_query`, {
-          query: 'select "a\\"b" as x, `id` from orders where id = {{id}} # one',
-          params: { id: 2 },
-        })
-      ).body,
-    ).toMatchObject({ rows: [{ x: 'a"b', id: 2 }] });
+    const query = { query: 'select "a\\"b" as x, `id` from orders where id = {{id}} # one', params: { id: 2 } };
+    await expectBody(admin.post(`${datasourcePath}/_query`, query), 200, { rows: [{ x: 'a"b', id: 2 }] });
 
-    const params = [{ name: 'region', dataType: 'string', defaultValue: `O'Brien "\\` }];
     const dataset = await admin.creates('/datasets', {
       name: 'Orders',
       datasourceId: datasource.id,
       query: 'select * from orders where region = {{region}} or id in (1, 3) order by id # "all"',
-      params,
+      params: [{ name: 'region', dataType: 'string', defaultValue: AWKWARD_REGION }],
     });
-    expect(await admin.post(`/datasets/${dataset.id}/_refresh`, {})).toMatchObject({
-      status: 200,
-      body: { records: 3 },
-    });
-    const { body } = await admin.get(`/datasets/${dataset.id}/data`);
-    expect(body).toMatchObject({
+    await expectBody(admin.post(`/datasets/${dataset.id}/_refresh`, {}), 200, { records: 3 });
+    await expectBody(admin.get(`/datasets/${dataset.id}/data`), 200, {
       fields: [
         { name: 'id', type: 'integer' },
         { name: 'region', type: 'string' },
@@ -69,7 +65,7 @@ test.skipIf(!source)(
             at: '2024-02-29T12:34:56.789Z',
             big: '18446744073709551615',
           },
-          { id: 2, region: `O'Brien "\\`, amount: '0.1', paid: false, at: null, big: '1' },
+          { id: 2, region: AWKWARD_REGION, amount: '0.1', paid: false, at: null, big: '1' },
           { id: 3, region: null, amount: null, paid: null, at: null, big: null },
         ],
       },
