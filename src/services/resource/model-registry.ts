@@ -63,7 +63,10 @@ export const MODELS: readonly ModelDefinition[] = [
   visualModel,
 ];
 
-/** Builds all read models from the entities that MikroORM has discovered. A kind with owners has one without declaring it. */
+/**
+ * Builds all read models from the entities that MikroORM has discovered. A kind with owners has one without declaring
+ * it.
+ */
 export function registerModels(orm: MikroORM): void {
   const defaults = OWNED_KINDS.map(({ entity }) => defineOwnedModel(entity as EntityType<OwnedRow>));
   const declared = new Set(MODELS.map(({ entity }) => entity));
