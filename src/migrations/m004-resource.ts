@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 import { forgetResourceTrigger, OWNED_COLUMNS } from './owned-table.ts';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** The resource that a row is about: its kind's word and its id, which no two kinds share. */
+/** The resource that a row belongs to. Ids are unique across kinds. */
 const about = `kind text not null, resource_id uuid not null`;
 
 const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
@@ -14,10 +14,12 @@ const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
 export class Resources extends Migration {
   override up(): void {
     this.addSql(
-      `create table dws.report (${OWNED_COLUMNS}, definition jsonb not null default '{"blocks": []}', settings jsonb not null default '{}');`,
+      `create table dws.report (${OWNED_COLUMNS}, definition jsonb not null default '{"blocks": []}',
+        settings jsonb not null default '{}');`,
     );
     this.addSql(
-      `create table dws.app (${OWNED_COLUMNS}, env text, env_names jsonb not null default '[]', status text not null default 'draft', deployed_at timestamptz, schema_name text);`,
+      `create table dws.app (${OWNED_COLUMNS}, env text, env_names jsonb not null default '[]',
+        status text not null default 'draft', deployed_at timestamptz, schema_name text);`,
     );
     for (const kind of ['report', 'app']) {
       this.addSql(`create unique index ${kind}_slug on dws.${kind} (tenant_id, slug);`);
@@ -122,8 +124,11 @@ export class Resources extends Migration {
         return null;
       end $$;`);
     for (const table of OWNED) this.addSql(forgetResourceTrigger(table));
-    this.addSql(`create function dws.forget_principal() returns trigger language plpgsql as $$
-      begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end $$;`);
+    this.addSql(
+      `create function dws.forget_principal() returns trigger language plpgsql as $$
+      begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; ` +
+        `return null; end $$;`,
+    );
     for (const [table, prefix] of [
       ['app_user', 'user:'],
       ['team', 'team:'],

@@ -3,7 +3,7 @@ import { OWNED_SEARCH } from './owned-table.ts';
 import { searchedTable, type SearchedTable } from './searched-table.ts';
 import { ofTenants } from './tenant-table.ts';
 
-const SEARCHED: readonly SearchedTable[] = [
+const SEARCHED_TABLES: readonly SearchedTable[] = [
   { kind: 'datasource', table: 'datasource', ...OWNED_SEARCH },
   { kind: 'query', table: 'saved_query', ...OWNED_SEARCH },
   { kind: 'dataset', table: 'dataset', ...OWNED_SEARCH, but: 'r.is_draft or r.is_snapshot' },
@@ -112,9 +112,13 @@ export class Search extends Migration {
             updated_at = excluded.updated_at, folded = excluded.folded, document = excluded.document;
       end $$;`,
     );
-    this.addSql(`create function dws.tag_names(of_tenant uuid, of_kind text, of_id uuid) returns text language sql stable as $$
-      select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $$;`);
-    for (const table of SEARCHED) for (const sql of searchedTable(table)) this.addSql(sql);
+    this.addSql(
+      `create function dws.tag_names(of_tenant uuid, of_kind text, ` +
+        `of_id uuid) returns text language sql stable as $$
+      select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id ` +
+        `where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $$;`,
+    );
+    for (const table of SEARCHED_TABLES) for (const sql of searchedTable(table)) this.addSql(sql);
   }
 
   /** Updates the entries of a resource when its tags change or are renamed. */

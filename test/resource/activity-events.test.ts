@@ -166,8 +166,8 @@ test('copies and snapshots have activities of their dataset and audit events', a
     ).toEqual([
       ['dataset.snapshot.deleted', 'admin deleted the snapshot June of Kept'],
       ['dataset.snapshot.promoted', 'admin promoted the snapshot May of Kept'],
-      ['dataset.snapshot.created', 'admin made the snapshot June of Kept'],
-      ['dataset.snapshot.created', 'admin made the snapshot May of Kept'],
+      ['dataset.snapshot.created', 'admin created the snapshot June of Kept'],
+      ['dataset.snapshot.created', 'admin created the snapshot May of Kept'],
       ['dataset.copied', 'admin copied Kept'],
     ]);
     expect((await readActivities(admin, `/datasets/${copy.id}`)).map(({ type, message }) => [type, message])).toEqual([

@@ -7,7 +7,7 @@ import { SavedQuery } from '../../../entities/saved-query.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { Visual } from '../../../entities/visual.ts';
 import { MAX_CHILDREN, type Relation } from '../../core/read/model.ts';
-import { readableDatasets, fullyVisible } from '../resource/access-filter.ts';
+import { fullyVisible, readableDatasets } from '../resource/access-filter.ts';
 import { belongsTo, hasMany, modelFor } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 

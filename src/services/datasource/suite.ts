@@ -7,7 +7,7 @@ import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
-import { readableThrough, readable } from '../resource/access-filter.ts';
+import { readable, readableThrough } from '../resource/access-filter.ts';
 import { loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
 
 export const SUITE: UnownedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };

@@ -44,18 +44,18 @@ function moveRows(
   folderId: string | null,
 ): Promise<{ id: string; name: string; ownerId: string }[]> {
   const access = writable(viewer);
+  // Rows are locked in the order of their ids, so that concurrent moves do not deadlock.
   const sql = new SqlParameters();
   const tenant = sql.bind(viewer.tenantId);
-  const selectedIds = sql.bind(ids);
   const folder = `${sql.bind(folderId)}::uuid`;
-  // Rows are locked in the order of their ids, so that concurrent moves do not deadlock.
+  const withIds = `id = any(${sql.bind(ids)})`;
+  const writableOnly = access ? `and (${sql.bindCondition(access).text})` : '';
   return tx.query({
     text: `
       with selected as (
         select id
         from dws.${table} r
-        where tenant_id = ${tenant} and id = any(${selectedIds}) and folder_id is distinct from ${folder}
-          ${access ? `and (${sql.bindCondition(access).text})` : ''}
+        where tenant_id = ${tenant} and ${withIds} and folder_id is distinct from ${folder} ${writableOnly}
         order by id
         for update
       )

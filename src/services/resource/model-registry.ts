@@ -1,4 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
+import type { OwnedRow } from '../../../entities/owned-row.ts';
+import type { EntityType } from '../../core/read/reader.ts';
 import { appModel } from '../app/app-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
@@ -23,6 +26,7 @@ import { favoriteModel, favoriteResourceModel } from './favorite-model.ts';
 import { folderModel } from './folder-model.ts';
 import { mailModel } from './mail-model.ts';
 import { notificationModel } from './notification-model.ts';
+import { defineOwnedModel } from './owned-model.ts';
 import { shareModel } from './share-model.ts';
 import { tagAssignmentModel, tagModel } from './tag-model.ts';
 
@@ -59,5 +63,12 @@ export const MODELS: readonly ModelDefinition[] = [
   visualModel,
 ];
 
-/** Builds all read models from the entities that MikroORM has discovered. */
-export const registerModels = (orm: MikroORM): void => buildModels(orm, MODELS);
+/**
+ * Builds all read models from the entities that MikroORM has discovered. A kind with owners has one without declaring
+ * it.
+ */
+export function registerModels(orm: MikroORM): void {
+  const defaults = OWNED_KINDS.map(({ entity }) => defineOwnedModel(entity as EntityType<OwnedRow>));
+  const declared = new Set(MODELS.map(({ entity }) => entity));
+  buildModels(orm, [...defaults.filter(({ entity }) => !declared.has(entity)), ...MODELS]);
+}

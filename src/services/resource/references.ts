@@ -3,7 +3,7 @@ import { conflict } from '../../core/errors.ts';
 import { LEVEL, type ResourceKind } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { ModelColumn, Model, Relation } from '../../core/read/model.ts';
+import type { Model, ModelColumn, Relation } from '../../core/read/model.ts';
 import { toMany } from '../../core/read/model.ts';
 import { readable } from './access-filter.ts';
 import { loadSharedLevels, ownershipLevel } from './access-level.ts';

@@ -2,7 +2,7 @@ import { SEARCHABLE_TYPES, type SearchHit } from '../../../entities/search-hit.t
 import type { Context } from '../../core/context.ts';
 import type { SqlRow } from '../../core/database.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { DEFAULT_LIMIT, checkLimit, checkStart } from '../../core/read/list-arguments.ts';
+import { checkLimit, checkStart, DEFAULT_LIMIT } from '../../core/read/list-arguments.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { readable } from './access-filter.ts';
@@ -28,25 +28,27 @@ export async function search(
   if (q.length > MAX_QUERY_CHARACTERS || q.includes('\0'))
     throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
   if (parseSearchWords(q).length === 0) throw invalid('q', 'must contain a word');
-  const wanted = kinds ?? Object.keys(SEARCHABLE_TYPES);
   const access = readable(viewer);
-  const from = checkStart(start);
-  const most = checkLimit(limit, DEFAULT_LIMIT);
   const sql = new SqlParameters();
   const tenant = sql.bind(viewer.tenantId);
-  const searched = `from dws.search_matches(${sql.bind(q)}) r where r.kind = any(${sql.bind(wanted)})`;
+  const searched = `dws.search_matches(${sql.bind(q)}) r`;
+  const ofKinds = `r.kind = any(${sql.bind(kinds ?? Object.keys(SEARCHABLE_TYPES))})`;
   const readableOnly = access ? `and (r.owner_id is null or (${sql.bindCondition(access).text}))` : '';
-  const matches = `${searched} ${readableOnly}`;
+  const matches = `from ${searched} where ${ofKinds} ${readableOnly}`;
   const countValues = [...sql.values];
-  const offset = sql.bind(from);
+  const first = checkStart(start);
 
   // Ranking requires all matches, so that counting them costs almost nothing.
   const rows = await query<SearchHit & { total?: number } & SqlRow>({
-    text: `select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score,
+    text: `
+      select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score,
         to_char(e.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", p.total
-      from (select r.*, count(*) over ()::int as total ${matches}
+      from (
+        select r.*, count(*) over ()::int as total
+        ${matches}
         order by r.score desc, r.folded, r.id
-        limit ${most} offset ${offset}) p
+        limit ${checkLimit(limit, DEFAULT_LIMIT)} offset ${sql.bind(first)}
+      ) p
       join dws.search_entry e on e.tenant_id = ${tenant} and e.kind = p.kind and e.id = p.id
       order by p.score desc, p.folded, p.id`,
     values: sql.values,
@@ -56,6 +58,6 @@ export async function search(
     return (await query<{ total: number }>({ text, values: countValues }))[0]!.total;
   };
   // A page after the last match has no row with the total.
-  const total = rows[0]?.total ?? (from > 0 ? await countMatches() : 0);
-  return { items: rows, start: from, count: rows.length, total };
+  const total = rows[0]?.total ?? (first > 0 ? await countMatches() : 0);
+  return { items: rows, start: first, count: rows.length, total };
 }
