@@ -18,7 +18,10 @@ const KINDS: ReadonlySet<string> = new Set([
 
 const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '');
 
-/** The kind of resource that a mutation is about: that of its permission, else the first in its name, `deleteToken`, else a user where it names one. */
+/**
+ * The kind of resource that a mutation is about: that of its permission, else the first in its name, `deleteToken`,
+ * else a user where it names one.
+ */
 function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
   const [ability = ''] = permission.split(':');
   const words = [
@@ -30,15 +33,19 @@ function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission
   );
 }
 
-/** What is kept of the arguments: the one that names the resource, children naming their parent first. Nothing else of them is ever logged. */
+/**
+ * What is kept of the arguments: the one that names the resource, children naming their parent first. Nothing else of
+ * them is ever logged.
+ */
 function keyOf(kind: string | null, args: Record<string, unknown>): string | null {
   const key = args[`${kind}Id`] ?? args['id'] ?? args['username'];
   return typeof key === 'string' ? key : null;
 }
 
 /**
- * Wraps a mutation so that each call of it that succeeds, or is refused, is one event of the audit log. The event is written in the transaction of the
- * change (src/services/unit-of-work.ts); for a mutation without one it is written afterwards, and before the caller hears of the success.
+ * Wraps a mutation so that each call of it that succeeds, or is refused, is one event of the audit log. The event is
+ * written in the transaction of the change (src/services/unit-of-work.ts); for a mutation without one it is written
+ * afterwards, and before the caller hears of the success.
  */
 export function audited(field: GraphQLField<unknown, PublicContext>, permission: string, resolve: Resolve): Resolve {
   const kind = kindOf(field, permission);

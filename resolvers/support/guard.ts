@@ -12,7 +12,10 @@ const sessionRequired = defineError(
   () => 'This needs a session: log in with a password instead of a token',
 );
 
-/** Names the permission of a root field. It is recorded, and enforced by `guard`; rights on the row itself are the service's. */
+/**
+ * Names the permission of a root field. It is recorded, and enforced by `guard`; rights on the row itself are the
+ * service's.
+ */
 export const Can = (permission: Permission) => Extensions({ permission });
 
 /** Opens a root field to callers without credentials. */
@@ -33,9 +36,9 @@ export const rootTypes = (schema: GraphQLSchema) =>
   ).filter(([, type]) => isObjectType(type));
 
 /**
- * Wraps every root field of the schema with one synchronous check of credentials, token scope and global permission, and every mutation, public ones
- * included, so that it is audited.
- * A root field that names neither a permission nor `@Public` stops the start.
+ * Wraps every root field of the schema with one synchronous check of credentials, token scope and global permission,
+ * and every mutation, public ones included, so that it is audited. A root field that names neither a permission nor
+ * `@Public` stops the start.
  */
 export function guard(schema: GraphQLSchema): GraphQLSchema {
   for (const [scope, type] of rootTypes(schema)) {

@@ -40,7 +40,7 @@ export interface Notifications {
   readonly connected: boolean;
   on(channel: string, heard: (payload: string) => void): () => void;
   /** Lets this process hear at once what Postgres tells every process a moment later: whoever made a change sees it with their next request. */
-  tell(channel: string, payload: string): void;
+  notifyLocally(channel: string, payload: string): void;
   onResync(heard: () => void): () => void;
 }
 

@@ -20,7 +20,7 @@ import {
 } from 'type-graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TenantRow } from '../../entities/tenant-row.ts';
-import { TenantPool } from '../../src/adapters/database/database.ts';
+import { TenantPool } from '../../src/adapters/database/tenant-pool.ts';
 import { createModel } from '../../src/adapters/database/entity-model.ts';
 import { RowReader } from '../../src/adapters/database/row-reader.ts';
 import type { Statement } from '../../src/core/database.ts';

@@ -277,12 +277,12 @@ describe('a session', () => {
       `update dws.session set last_used_at = now() - interval '50 seconds', expires_at = now() + interval '1 hour' where id = $1`,
       id,
     );
-    service.platform.notifications.tell('dws_credential', ann.id);
+    service.platform.notifications.notifyLocally('dws_credential', ann.id);
     await used.get('/me');
     expect(await state()).toEqual({ hours: 1, noted: false });
 
     await sql(service, `update dws.session set last_used_at = now() - interval '2 minutes' where id = $1`, id);
-    service.platform.notifications.tell('dws_credential', ann.id);
+    service.platform.notifications.notifyLocally('dws_credential', ann.id);
     await used.get('/me');
     await expect.poll(state).toEqual({ hours: 12, noted: true });
 
@@ -291,12 +291,12 @@ describe('a session', () => {
       `update dws.session set last_used_at = now() - interval '2 minutes', created_at = now() - interval '29 days 21 hours' where id = $1`,
       id,
     );
-    service.platform.notifications.tell('dws_credential', ann.id);
+    service.platform.notifications.notifyLocally('dws_credential', ann.id);
     expect(await used.get('/me')).toMatchObject({ status: 200 });
     await expect.poll(state).toEqual({ hours: 3, noted: true });
 
     await sql(service, `update dws.session set created_at = now() - interval '30 days 1 second' where id = $1`, id);
-    service.platform.notifications.tell('dws_credential', ann.id);
+    service.platform.notifications.notifyLocally('dws_credential', ann.id);
     expect(await used.get('/me')).toMatchObject(GONE);
   });
 

@@ -142,9 +142,12 @@ describe('connections', () => {
   const naming = (pattern: RegExp) => sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).sort();
 
   test('are opened in few places, and tenants’ rows are reached through `acquire` alone', () => {
-    expect(naming(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/database.ts']);
+    expect(naming(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/tenant-pool.ts']);
     expect(naming(/new TenantPool\(/)).toEqual(['src/adapters/database/tenant-database.ts']);
-    expect(naming(/\bopenPool\(/)).toEqual(['src/adapters/database/database.ts', 'src/adapters/database/system.ts']);
+    expect(naming(/\bopenPool\(/)).toEqual([
+      'src/adapters/database/system-pool.ts',
+      'src/adapters/database/tenant-pool.ts',
+    ]);
     expect(naming(/new (pg\.)?Client\(/)).toEqual([
       'src/adapters/database/generation-lock.ts', // the advisory lock of rows in the making
       'src/adapters/database/listener.ts', // hears ids, reads nothing
@@ -156,7 +159,7 @@ describe('connections', () => {
       'src/server/cli/generated-files.ts', // the operator's and the developer's
       'src/server/migrate.ts',
     ]);
-    const database = readFileSync('src/adapters/database/database.ts', 'utf8');
+    const database = readFileSync('src/adapters/database/tenant-pool.ts', 'utf8');
     expect(database.match(/connect\(this\.#pool\)/g), '`acquire` and nothing else takes from the pool').toHaveLength(1);
     expect(database).not.toMatch(/(?<!#)\bpool: pg\.Pool;/);
   });

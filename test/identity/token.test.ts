@@ -98,7 +98,7 @@ describe('an API token', () => {
     const holder = holderOf(service, token);
     expect(await holder.get('/session')).toMatchObject({ status: 200, body: { expiresAt, authMethod: 'token' } });
     await sql(service, `update dws.api_token set expires_at = now() - interval '1 second' where id = $1`, id);
-    service.platform.notifications.tell('dws_credential', ann.id);
+    service.platform.notifications.notifyLocally('dws_credential', ann.id);
     expect(await holder.get('/session')).toMatchObject({ status: 401 });
     expect(await session.post('/tokens', { name: 'past', expiresAt: '2020-01-01T00:00:00.000Z' })).toMatchObject({
       status: 400,

@@ -34,7 +34,7 @@ import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
 
-/** Every stored type. */
+/** All entities. */
 export const ENTITIES = [
   Tenant,
   User,
@@ -69,7 +69,7 @@ export const ENTITIES = [
   AuditEvent,
 ];
 
-/** What MikroORM is told wherever it is used: entities, schema, names. */
+/** Returns the options of MikroORM: those that are the same everywhere, and the given ones. */
 export const ormOptions = (more: Partial<Options>): Options =>
   ({
     entities: ENTITIES,

@@ -7,7 +7,7 @@ import type { TeamRole } from '../../core/permissions.ts';
  * other processes.
  */
 export function credentialsChanged({ platform }: PublicContext, userIds: readonly string[]): void {
-  for (const userId of userIds) platform.notifications.tell(CHANNELS.credential, userId);
+  for (const userId of userIds) platform.notifications.notifyLocally(CHANNELS.credential, userId);
 }
 
 /** Lets the rest of the viewer's own request know of a team they have just become part of. */

@@ -11,7 +11,9 @@ export const TAG_IDS: { sql: string; type: ColumnType } = {
   type: 'json',
 };
 
-/** Resources with a tag, by its id: `resolvePage` has replaced names. Postgres reads the array once, not for each row. */
+/**
+ * Resources with a tag, by its id: `resolvePage` has replaced names. Postgres reads the array once, not for each row.
+ */
 export const tagFilter: ListFilter = (value, { tenantId }) =>
   isUuid(String(value))
     ? {
