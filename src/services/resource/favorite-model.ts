@@ -29,7 +29,9 @@ const column = (name: string, type: ModelColumn['type']): ModelColumn => ({ colu
 /** The resource of a favorite `f`: one lookup in the table of its kind. */
 const RESOURCE = KINDS.map(
   ({ kind, table }) =>
-    `select id, tenant_id, owner_id, name from dws.${table} where f.kind = '${kind}' and id = f.resource_id and tenant_id = f.tenant_id`,
+    `select id, tenant_id, owner_id, name
+      from dws.${table}
+      where f.kind = '${kind}' and id = f.resource_id and tenant_id = f.tenant_id`,
 ).join(' union all ');
 
 /** The favorites of all kinds as one list, the newest first. */
