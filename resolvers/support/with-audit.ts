@@ -7,7 +7,7 @@ import { recordAuditAfterwards } from '../../src/services/resource/audit.ts';
 
 type Resolve = GraphQLFieldResolver<unknown, PublicContext>;
 
-/** Kinds in the audit log beside those with abilities. */
+/** Kinds of resources in the audit log: those with abilities, and some without. */
 const AUDITED_KINDS: ReadonlySet<string> = new Set([
   ...Object.keys(ABILITIES),
   'token',

@@ -10,6 +10,7 @@ import type { Viewer } from '../../src/core/viewer.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
 import { registerModels } from '../../src/services/resource/model-registry.ts';
+import { normalizeSql } from '../support/normalize-sql.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/read-path.md'), 'utf8');
 
@@ -50,15 +51,13 @@ async function pageStatementOf(source: string): Promise<Statement> {
   return statements[0]!;
 }
 
-const normalize = (sql: string): string => sql.replace(/\s+/g, ' ').replace(/\( /g, '(').replace(/ \)/g, ')').trim();
-
 beforeAll(async () => {
   registerModels(await MikroORM.init(ormOptions({ clientUrl: 'postgresql://localhost/unused' })));
 });
 
 test('the SQL in docs/read-path.md is what its query becomes', async () => {
   const statement = await pageStatementOf(codeBlock('One query', 'graphql'));
-  expect(normalize(statement.text)).toBe(normalize(codeBlock('Its SQL', 'sql')));
+  expect(normalizeSql(statement.text)).toBe(normalizeSql(codeBlock('Its SQL', 'sql')));
 });
 
 test('the values in docs/read-path.md are those of its statement', async () => {

@@ -45,7 +45,7 @@ export interface Model {
   columns: Readonly<Record<string, ModelColumn>>;
   /** By GraphQL field. */
   relations: Readonly<Record<string, Relation>>;
-  /** The columns and relations that computed fields require, by GraphQL field, beside those of `@Requires`. */
+  /** The columns and relations that computed fields require, by GraphQL field, in addition to those of `@Requires`. */
   required: Readonly<Record<string, readonly string[]>>;
   /** Without one the viewer may read all rows of the tenant. */
   accessFilter?: AccessFilter;
@@ -58,7 +58,7 @@ export interface Model {
   defaultSort: string;
   /** By argument name. */
   filters: Readonly<Record<string, ListFilter>>;
-  /** The field that identifies a row within its tenant beside its id: a slug or a username. */
+  /** The field that identifies a row within its tenant in addition to its id: a slug or a username. */
   key?: { field: string; ignoreCase: boolean };
 }
 

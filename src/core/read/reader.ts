@@ -24,7 +24,7 @@ export interface ReadPage<T> {
 /** What to select: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */
 export type SelectionSource = SelectionInfo | readonly string[];
 
-/** A condition of the service, beside the client's filters: values of fields, or SQL. */
+/** A condition of the service, in addition to the client's filters: values of fields, or SQL. */
 export type RowCondition = FieldValues | Condition;
 
 /** Identifies a row: its id, key or natural id, or values that only it has, e.g. `{ teamId, userId }`. */

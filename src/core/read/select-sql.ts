@@ -5,7 +5,7 @@ import type { StatementScope } from './statement-builder.ts';
 
 /** The rows to select. All texts contain their placeholders. */
 export interface RowSource {
-  /** Over `r`, beside the tenant's. All must hold. */
+  /** Over `r`, in addition to the comparison with the tenant. All must be true. */
   conditions: readonly string[];
   /** An `order by` list over `r`. */
   order?: string;

@@ -26,7 +26,7 @@ export interface ListPart {
   limit: number;
   /** Number of rows to skip, validated. */
   start: number;
-  /** A condition on all rows, beside the client's filters. */
+  /** A condition on all rows, in addition to the client's filters. */
   where?: FieldValues | Condition;
 }
 
