@@ -1,8 +1,8 @@
 /**
- * Which folder may import which. A room may look down the stairs, never up; `tools/rooms.mjs` runs this and also fails when no
- * module was cruised, which is what happens when TypeScript cannot be read (dependency-cruiser reads it through @swc/core).
+ * Import rules between folders. A layer imports only from the layers before it in this list. `tools/import-rules.mjs`
+ * runs the rules, and fails when no module was cruised: that happens when TypeScript cannot be read without @swc/core.
  */
-const rooms = [
+const layers = [
   'src/core',
   'entities',
   'src/adapters',
@@ -15,34 +15,33 @@ const rooms = [
 ];
 
 const instead = {
-  'src/core': 'Core is vocabulary: state an interface here and let the caller pass in what it needs.',
-  entities: 'An entity only describes what is stored. Put a rule into src/services, a computed field into resolvers.',
-  'src/adapters':
-    'An adapter knows one outside system. State the interface it serves in src/core and let a service use it.',
-  'src/services': 'A service starts an operation by its name from src/core, and takes what it needs from its context.',
+  'src/core': 'Core has no dependencies: declare an interface here and let the caller pass the implementation.',
+  entities: 'An entity only describes what is stored. Rules belong in src/services, computed fields in resolvers.',
+  'src/adapters': 'An adapter serves one outside system. Declare its interface in src/core and let a service use it.',
+  'src/services': 'A service starts an operation by its name from src/core and gets everything else from its context.',
   'src/operations':
-    'An operation calls services and reports progress; what it has in common with a resolver is a service.',
-  resolvers: 'Put the rule into src/services, where both can call it.',
-  'rest-bridge': 'REST speaks through the schema: name the GraphQL field in the route instead.',
-  'src/server': 'What a test and the server share belongs into the room it is about.',
+    'An operation calls services and reports progress. Code that it shares with a resolver belongs in a service.',
+  resolvers: 'Move the rule to src/services, where both can call it.',
+  'rest-bridge': 'REST reaches the service through the schema only: name the GraphQL field in the route.',
+  'src/server': 'Code that tests and the server share belongs in the layer that it is about.',
 };
 
-const upward = rooms.slice(0, -1).map((room, i) => ({
-  name: `${room} looks up`,
+const upward = layers.slice(0, -1).map((layer, i) => ({
+  name: `${layer} imports upward`,
   severity: 'error',
-  comment: instead[room],
-  from: { path: `^${room}/` },
-  to: { path: rooms.slice(i + 1).map((above) => `^${above}/`) },
+  comment: instead[layer],
+  from: { path: `^${layer}/` },
+  to: { path: layers.slice(i + 1).map((above) => `^${above}/`) },
 }));
 
 module.exports = {
   forbidden: [
     ...upward,
     {
-      name: 'rest-bridge knows only the schema',
+      name: 'rest-bridge imports more than the schema',
       severity: 'error',
       comment:
-        'Name the GraphQL field in the route; only types may be imported (`import type`) from services, resolvers and entities.',
+        'Name the GraphQL field in the route. Only types (`import type`) may come from services, resolvers and entities.',
       from: { path: '^rest-bridge/' },
       to: {
         path: ['^entities/', '^src/adapters/', '^src/services/', '^src/operations/', '^resolvers/'],
@@ -52,8 +51,7 @@ module.exports = {
     {
       name: 'core does no I/O',
       severity: 'error',
-      comment:
-        'Core is vocabulary. What reads files, sockets or processes is an adapter behind an interface stated in core.',
+      comment: 'Code that reads files, sockets or processes is an adapter behind an interface declared in core.',
       from: { path: '^src/core/' },
       to: { path: '^(node:)?(fs|net|http|https|child_process|dns|tls|dgram|worker_threads|sqlite|fs/promises)$' },
     },
@@ -61,23 +59,23 @@ module.exports = {
       name: 'an adapter uses another adapter',
       severity: 'error',
       comment:
-        'Adapters stand beside each other: let a service bring them together, or state the common interface in src/core. src/adapters/database (the pools) is open to all.',
+        'Let a service combine two adapters, or declare a common interface in src/core. src/adapters/database is open to all.',
       from: { path: '^src/adapters/([^/]+)/' },
       to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/', '^src/adapters/database/'] },
     },
     {
-      name: 'a migration uses the code of today',
+      name: 'a migration imports application code',
       severity: 'error',
       comment:
-        'A migration must do the same for ever: it imports nothing but the migration base and what lies beside it.',
+        'A migration must never change its effect: it imports only the migration base and files of src/migrations.',
       from: { path: '^src/migrations/' },
       to: { pathNot: ['^src/migrations/', '^node_modules/', '^(node:)?[a-z_/]+$'] },
     },
     {
-      name: 'the code uses a developer tool',
+      name: 'the service imports a development package',
       severity: 'error',
       comment:
-        'Only tests, tools and benches may import development packages; move the package to "dependencies" if the service needs it.',
+        'Only tests, tools and benchmarks may import development packages. Move it to "dependencies" if the service needs it.',
       from: { path: '^(src|entities|resolvers|rest-bridge)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },

@@ -13,7 +13,7 @@ export default defineConfig({
     reporters: ['default', new CiReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // Tests that kill processes share CI's two cores with everything else; one that fails is run once more there, and the output says so.
+    // Tests that kill processes share CI's two cores with all others; a failed one is run once more, visibly.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,5 +1,6 @@
-// Our service as a contender of ../shared/bench: CONTENDER=<this file> CONTENDER_SIZE=<contender-size beside it> run.sh http only=nodehttp-pg,ours-rest,ours-graphql
-// It needs `npm run build`, and answers from its own tables in the same Postgres, as a superuser with a bearer token.
+// The service as a contender of ../shared/bench: CONTENDER=<this file> CONTENDER_SIZE=<contender-size beside it>
+// run.sh http only=nodehttp-pg,ours-rest,ours-graphql
+// It needs `npm run build`, and serves its own tables in the same Postgres, as a superuser with a bearer token.
 const { join } = require('node:path');
 
 const ROOT = join(__dirname, '..');

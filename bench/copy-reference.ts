@@ -1,6 +1,8 @@
 /**
- * The reference of a refresh: pipes `COPY (query) TO STDOUT` of SOURCE_URL into `COPY target FROM STDIN` of TARGET_URL, with back-pressure and nothing
- * else. The messages with the rows have the same form both ways, so their bytes pass as they are. Prints its own CPU seconds.
+ * Reference for a refresh: pipes `COPY (query) TO STDOUT` of SOURCE_URL into `COPY target FROM STDIN` of TARGET_URL
+ * with back-pressure,
+ * and does nothing else. Row messages have the same form in both directions, so their bytes pass unchanged. Prints
+ * its own CPU seconds.
  * `node bench/copy-reference.ts '<query>' '<target>'`
  */
 import { once } from 'node:events';
@@ -24,7 +26,7 @@ async function open(url: string): Promise<pg.Client & { connection: Wire }> {
   return client as pg.Client & { connection: Wire };
 }
 
-/** `COPY target FROM STDIN`: `begun` when rows may come, `done` when all are in. */
+/** Runs `COPY target FROM STDIN`: `begun` resolves when rows may be sent, `done` when all are stored. */
 function copyIn(client: pg.Client): { begun: Promise<Wire>; done: Promise<void> } {
   const begun = Promise.withResolvers<Wire>();
   const done = Promise.withResolvers<void>();
@@ -40,7 +42,7 @@ function copyIn(client: pg.Client): { begun: Promise<Wire>; done: Promise<void> 
   return { begun: begun.promise, done: done.promise };
 }
 
-/** `COPY (query) TO STDOUT` into the sink's stream, past pg, which would look at every row. */
+/** Runs `COPY (query) TO STDOUT` into the sink's stream, bypassing pg, which would parse every row. */
 async function copyOut(wire: Wire, sink: Duplex): Promise<void> {
   const { stream } = wire;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -49,7 +51,7 @@ async function copyOut(wire: Wire, sink: Duplex): Promise<void> {
     const data = rest.length > 0 ? Buffer.concat([rest, bytes]) : bytes;
     let from = 0;
     let at = 0;
-    // Runs of whole row messages are sent on at once.
+    // Runs of whole row messages are sent at once.
     const send = (until: number) => {
       if (until > from) sink.write(data.subarray(from, until));
     };
@@ -80,7 +82,7 @@ const wire = await into.begun;
 await copyOut(source.connection, wire.stream);
 wire.endCopyFrom();
 await into.done;
-// pg does not know what happened on this connection; it is of no more use.
+// pg has lost track of this connection, so it cannot be reused.
 source.on('error', () => {});
 source.connection.stream.destroy();
 await sink.end();

@@ -1,4 +1,7 @@
-/** What the embedded index adds to bare DuckDB: `node bench/dataset-index.ts [rows]`. Ratios of medians, both measured in turns in this process. */
+/**
+ * Measures the overhead of the embedded index over bare DuckDB: `node bench/dataset-index.ts [rows]`. Prints ratios of
+ * medians, measured alternately in this process.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -56,7 +59,7 @@ async function* segments(dir: string): AsyncGenerator<Segment> {
       new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
       n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
     ]);
-    if (writer.full) yield await writer.flush();
+    if (writer.isFull) yield await writer.flush();
   }
   if (writer.rows > 0) yield await writer.flush();
 }
@@ -86,9 +89,13 @@ try {
     signal,
   });
   const used = process.cpuUsage(cpu);
-  console.log(
-    `load of ${ROWS} rows: ${Math.round(ROWS / (performance.now() - began))}k rows/s, ${((used.user + used.system) / 1e6).toFixed(1)} CPU s with making the rows, peak RSS ${Math.round(process.resourceUsage().maxRSS / 1024)} MB, ${(generation.size / 1e6).toFixed(0)} MB`,
-  );
+  const figures = [
+    `${Math.round(ROWS / (performance.now() - began))}k rows/s`,
+    `${((used.user + used.system) / 1e6).toFixed(1)} CPU s including the creation of the rows`,
+    `peak RSS ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`,
+    `${(generation.size / 1e6).toFixed(0)} MB`,
+  ];
+  console.log(`load of ${ROWS} rows: ${figures.join(', ')}`);
   const words = performance.now();
   await index.prepareWords(generation, signal);
   console.log(`words: ${Math.round(performance.now() - words)} ms`);
@@ -97,7 +104,8 @@ try {
   await bare.run(`ATTACH '${rowsFile(join(dir, 'index'), generation.id)}' AS g (READ_ONLY)`);
   await bare.run(`ATTACH '${join(dir, 'worded.duckdb')}' AS w`);
   await bare.run(
-    `CREATE TABLE w.worded AS SELECT *, ' ' || regexp_replace(lower(concat_ws(' ', c1, c2, c3, c11)), '[^a-z0-9]+', ' ', 'g') q FROM g.data`,
+    `CREATE TABLE w.worded AS
+      SELECT *, ' ' || regexp_replace(lower(concat_ws(' ', c1, c2, c3, c11)), '[^a-z0-9]+', ' ', 'g') q FROM g.data`,
   );
   await bare.run('CHECKPOINT w');
   await bare.run(`SET TimeZone = 'UTC'`);
@@ -178,7 +186,8 @@ try {
       () => index.aggregate({ ...grouped, groupBy: [{ field: 'created', interval: 'day', timezone: BERLIN }] }, signal),
       () =>
         rows(
-          `SELECT time_bucket(INTERVAL 1 day, c9 AT TIME ZONE 'UTC', '${BERLIN}'), sum(c4), count(*) FROM g.data GROUP BY 1 ORDER BY 1 LIMIT 100`,
+          `SELECT time_bucket(INTERVAL 1 day, c9 AT TIME ZONE 'UTC', '${BERLIN}'), sum(c4), count(*)
+            FROM g.data GROUP BY 1 ORDER BY 1 LIMIT 100`,
         ),
     ],
     [
@@ -186,7 +195,8 @@ try {
       () => index.search({ ...page, where: ALL, words: ['4711', 'de'] }, signal),
       () =>
         rows(
-          `SELECT ${columns} FROM w.worded WHERE contains(q, ' 4711') AND contains(q, ' de') ORDER BY c4 DESC LIMIT 100`,
+          `SELECT ${columns} FROM w.worded
+            WHERE contains(q, ' 4711') AND contains(q, ' de') ORDER BY c4 DESC LIMIT 100`,
         ),
     ],
     [
@@ -194,7 +204,8 @@ try {
       () => index.search({ ...page, where: ALL, words: ['customer', 'paid'] }, signal),
       () =>
         rows(
-          `SELECT ${columns} FROM w.worded WHERE contains(q, ' customer') AND contains(q, ' paid') ORDER BY c4 DESC LIMIT 100`,
+          `SELECT ${columns} FROM w.worded
+            WHERE contains(q, ' customer') AND contains(q, ' paid') ORDER BY c4 DESC LIMIT 100`,
         ),
     ],
     [
@@ -205,9 +216,8 @@ try {
   ];
   for (const [name, ours, theirs] of rounds) {
     const [mine, reference] = await median([ours, theirs]);
-    console.log(
-      `${name.padEnd(32)} ${(mine! / reference!).toFixed(2)} x bare DuckDB (${mine!.toFixed(1)} / ${reference!.toFixed(1)} ms)`,
-    );
+    const ratio = (mine! / reference!).toFixed(2);
+    console.log(`${name.padEnd(32)} ${ratio} x bare DuckDB (${mine!.toFixed(1)} / ${reference!.toFixed(1)} ms)`);
   }
 } finally {
   await index.close();

@@ -1,7 +1,9 @@
 /**
- * What a refresh through a driver costs beside reading the same cursor and throwing the rows away, in turns in one run, each in a process of its own:
- * `node bench/drivers.ts [drivers=mysql,sqlite,csv,parquet] [rows=1000000] [rounds=2]`. Prints Markdown. CPU is that of the reading process and its children; the source's own
- * is told beside it.
+ * Measures a refresh through a driver against reading the same cursor and discarding the rows, alternately in one
+ * run, each in its own process:
+ * `node bench/drivers.ts [drivers=mysql,sqlite,csv,parquet] [rows=1000000] [rounds=2]`. Prints Markdown. CPU is that
+ * of the reading process and its
+ * children; that of the source is printed beside it.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,6 +17,7 @@ import mysql from 'mysql2/promise';
 import { openDuckdbIndex } from '../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { createDrivers } from '../src/adapters/drivers/driver-registry.ts';
 import { start } from '../tools/mariadb.ts';
+import { printTable } from './markdown.ts';
 import { cpuOf } from './processes.ts';
 
 /** A datasource and the query whose rows are read. */
@@ -32,9 +35,9 @@ interface Opened {
   close(): Promise<void>;
 }
 interface Contender {
-  /** Makes a source of so many rows of twelve columns of the usual types. */
+  /** Creates a source with this many rows of twelve columns of common types. */
   open(rows: number): Promise<Opened>;
-  /** Reads the rows as an application would and throws them away; answers how many. */
+  /** Reads the rows as an application would, discards them and returns their number. */
   read(source: Source): Promise<number>;
 }
 interface Cost {
@@ -53,12 +56,26 @@ const CONTENDERS: Record<string, Contender> = {
         stop,
       } = await start();
       const admin = await mysql.createConnection({ host, port, user, password, multipleStatements: true });
-      await admin.query(`create database bench; use bench; create table orders (id bigint primary key, customer varchar(40), status varchar(10), country char(2), amount decimal(12,2), price double, quantity int,
-          discount double, paid tinyint(1), created datetime(3), shipped date, note text)
-        as select seq as id, concat('Customer ', (seq * 7919) % 50000) as customer, elt(1 + seq * 31 % 5, 'new', 'paid', 'shipped', 'returned', 'cancelled') as status,
-          elt(1 + seq * 17 % 8, 'RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB') as country, seq * 104729 % 1000000 / 100 as amount, (seq % 9973) / 8e0 as price, 1 + seq % 20 as quantity,
-          (seq * 13 % 100) / 100e0 as discount, seq % 3 <> 0 as paid, '2022-01-01' + interval seq * 94 second as created, date('2022-01-01' + interval seq % 1095 day) as shipped,
-          if(seq % 10 <> 0, concat('note ', md5(seq), ', "quoted" and ', seq % 1000, ' more'), null) as note from seq_1_to_${rows}`);
+      await admin.query(`
+        create database bench;
+        use bench;
+        create table orders (
+          id bigint primary key, customer varchar(40), status varchar(10), country char(2), amount decimal(12,2),
+          price double, quantity int, discount double, paid tinyint(1), created datetime(3), shipped date, note text
+        ) as
+        select seq as id,
+          concat('Customer ', (seq * 7919) % 50000) as customer,
+          elt(1 + seq * 31 % 5, 'new', 'paid', 'shipped', 'returned', 'cancelled') as status,
+          elt(1 + seq * 17 % 8, 'RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB') as country,
+          seq * 104729 % 1000000 / 100 as amount,
+          (seq % 9973) / 8e0 as price,
+          1 + seq % 20 as quantity,
+          (seq * 13 % 100) / 100e0 as discount,
+          seq % 3 <> 0 as paid,
+          '2022-01-01' + interval seq * 94 second as created,
+          date('2022-01-01' + interval seq % 1095 day) as shipped,
+          if(seq % 10 <> 0, concat('note ', md5(seq), ', "quoted" and ', seq % 1000, ' more'), null) as note
+        from seq_1_to_${rows}`);
       const [[row]] = await admin.query<mysql.RowDataPacket[]>('select @@pid_file as file');
       await admin.end();
       const pid = Number(execFileSync('cat', [String(row!['file'])], { encoding: 'utf8' }));
@@ -93,8 +110,10 @@ const CONTENDERS: Record<string, Contender> = {
     open: (rows) =>
       uploaded('sqlite', 'sqlite', 'orders.db', 'select * from orders', (path) => {
         const database = new DatabaseSync(path);
-        database.exec(`create table orders (id integer primary key, customer text, status text, country text, amount decimal(12,2), price real, quantity integer, discount real, paid boolean,
-        created datetime, shipped date, note text)`);
+        database.exec(`create table orders (
+          id integer primary key, customer text, status text, country text, amount decimal(12,2), price real,
+          quantity integer, discount real, paid boolean, created datetime, shipped date, note text
+        )`);
         const insert = database.prepare(
           `insert into orders values (${Array.from({ length: 12 }, () => '?').join(', ')})`,
         );
@@ -163,7 +182,7 @@ function writeCsv(path: string, rows: number): void {
   closeSync(file);
 }
 
-/** A file that is made once, as the driver recognises it. */
+/** Creates a file once and recognises it as its driver does. */
 async function uploaded(
   contender: string,
   type: string,
@@ -184,7 +203,7 @@ async function uploaded(
   };
 }
 
-/** Rows that DuckDB reads of a file, chunk by chunk. */
+/** Counts the rows that DuckDB reads from a file, chunk by chunk. */
 async function readByDuckdb(table: string): Promise<number> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   const result = await (await instance.connect()).stream(`select * from ${table}`);
@@ -194,7 +213,7 @@ async function readByDuckdb(table: string): Promise<number> {
   return rows;
 }
 
-/** The refresh without the service around it: describe, segments, a generation of the embedded index. */
+/** Runs a refresh without the service around it: describe, segments, a generation of the embedded index. */
 async function refresh({ type, config, secrets, file, query }: Source): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'dws-drivers-'));
   const connection = createDrivers({ ownDatabase: null }).driverOf(type).connect(config, secrets, file);
@@ -218,7 +237,7 @@ async function refresh({ type, config, secrets, file, query }: Source): Promise<
   }
 }
 
-/** One measurement, in this process alone. */
+/** Takes one measurement, alone in this process. */
 async function measure(what: 'read' | 'refresh', source: Source): Promise<Omit<Cost, 'source'>> {
   const before = cpuOf(process.pid);
   const began = performance.now();
@@ -257,18 +276,20 @@ async function compare(name: string, rows: number, rounds: number): Promise<void
       Cost,
       Cost,
     ];
-    console.log(
-      `\n## ${name}: ${rows} rows x 12 columns\n\n| | rows/s | CPU s | of the source | peak RSS MiB |\n|---|--:|--:|--:|--:|`,
-    );
-    for (const [what, { seconds, cpu, source: own, peak }] of [
-      ['read and thrown away', read],
-      ['refresh', loaded],
-    ] as const)
-      console.log(
-        `| ${what} | ${(rows / seconds).toFixed(0)} | ${cpu.toFixed(2)} | ${own.toFixed(2)} | ${peak.toFixed(0)} |`,
-      );
-    console.log(
-      `| ratio | ${(read.seconds / loaded.seconds).toFixed(2)} | ${(loaded.cpu / read.cpu).toFixed(2)} | | |`,
+    console.log(`\n## ${name}: ${rows} rows x 12 columns\n`);
+    const figures = ({ seconds, cpu, source, peak }: Cost) => [
+      (rows / seconds).toFixed(0),
+      cpu.toFixed(2),
+      source.toFixed(2),
+      peak.toFixed(0),
+    ];
+    printTable(
+      ['', 'rows/s', 'CPU s', 'of the source', 'peak RSS MiB'],
+      [
+        ['read and discarded', ...figures(read)],
+        ['refresh', ...figures(loaded)],
+        ['ratio', (read.seconds / loaded.seconds).toFixed(2), (loaded.cpu / read.cpu).toFixed(2), '', ''],
+      ],
     );
   } finally {
     await close();

@@ -1,6 +1,8 @@
 /**
- * What a load into Elasticsearch costs beside bare bulk clients that send the same documents, rendered beforehand, to the same mapping:
- * `node bench/elasticsearch.ts URL [rows=1000000] [rounds=2]` (an engine: `node tools/elasticsearch.ts run`). In turns in this process, the best of each. Prints Markdown.
+ * Measures a load into Elasticsearch against bare bulk clients that send the same documents, rendered beforehand, to
+ * the same mapping:
+ * `node bench/elasticsearch.ts URL [rows=1000000] [rounds=2]` (engine: `node tools/elasticsearch.ts run`). Alternates
+ * in this process and prints the best of each as Markdown.
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -19,6 +21,7 @@ import { CsvSegmentWriter } from '../src/adapters/drivers/csv-encoder.ts';
 import type { Generation } from '../src/core/dataset-index.ts';
 import type { Column } from '../src/core/fields.ts';
 import type { Segment } from '../src/core/row-source.ts';
+import { printTable } from './markdown.ts';
 
 const [url, ...more] = process.argv.slice(2);
 if (!url) throw new Error('The address of an Elasticsearch or OpenSearch is needed');
@@ -51,7 +54,7 @@ const COLUMNS: Column[] = [
 ];
 const pick = <T>(from: T[], n: number): T => from[n % from.length]!;
 
-/** Written once, read by every load. */
+/** Segments that are written once and read by every load. */
 async function writeSegments(dir: string): Promise<Segment[]> {
   const writer = new CsvSegmentWriter(dir);
   const segments: Segment[] = [];
@@ -70,7 +73,7 @@ async function writeSegments(dir: string): Promise<Segment[]> {
       new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
       n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
     ]);
-    if (writer.full) segments.push(await writer.flush());
+    if (writer.isFull) segments.push(await writer.flush());
   }
   if (writer.rows > 0) segments.push(await writer.flush());
   return segments.map((segment) => ({ ...segment, temporary: false }));
@@ -101,7 +104,7 @@ try {
   const files = (await readdir(bodies)).sort().map((name) => join(bodies, name));
 
   type Sender = (index: string) => Promise<void>;
-  /** Two requests at a time, as they are in their files. */
+  /** Sends the files unchanged, two requests at a time. */
   const raw: Sender = async (index) => {
     const left = [...files];
     const sender = async () => {
@@ -116,7 +119,7 @@ try {
     };
     await Promise.all([sender(), sender()]);
   };
-  /** The client's own helper, as its manual has it, with documents from a file of lines. */
+  /** Uses the client's own bulk helper as its manual shows, with documents from a file of lines. */
   const helper: Sender = async (index) => {
     let number = 0;
     async function* lines() {
@@ -165,7 +168,8 @@ try {
     'requests from files, refresh off': () => bare(raw, quiet),
     'requests from files, default settings': () => bare(raw, {}),
   };
-  // The first round only warms the engine. Memory is what the loads alone reach: bodies of the bare clients come later.
+  // The first round only warms the engine. Memory is measured for the loads alone, before the bodies of the bare
+  // clients are read.
   await ours();
   const peak = process.resourceUsage().maxRSS / 1024;
   const best = new Map<string, number>();
@@ -173,14 +177,17 @@ try {
     for (const [name, contender] of Object.entries(contenders))
       best.set(name, Math.min(best.get(name) ?? Infinity, await contender()));
   }
-  console.log(
-    `## Load of ${ROWS} rows x 12 columns, ${(bytes / 1e6).toFixed(0)} MB of documents\n\n| | seconds | rows/s | the load beside it |\n|---|--:|--:|--:|`,
+  console.log(`## Load of ${ROWS} rows x 12 columns, ${(bytes / 1e6).toFixed(0)} MB of documents\n`);
+  const load = best.get('load, staging included')!;
+  printTable(
+    ['', 'seconds', 'rows/s', 'of the load'],
+    [...best].map(([name, seconds]) => [
+      name,
+      seconds.toFixed(1),
+      (ROWS / seconds).toFixed(0),
+      (seconds / load).toFixed(2),
+    ]),
   );
-  const mine = best.get('load, staging included')!;
-  for (const [name, seconds] of best)
-    console.log(
-      `| ${name} | ${seconds.toFixed(1)} | ${(ROWS / seconds).toFixed(0)} | ${(seconds / mine).toFixed(2)} |`,
-    );
   console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a clone ${clone.toFixed(0)} ms`);
 } finally {
   await engine.close();

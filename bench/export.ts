@@ -1,4 +1,7 @@
-/** What writing each export format adds to reading the rows: `node bench/export.ts [rows=200000] [columns=12] [rounds=3]`. Medians, measured in turns in this process. */
+/**
+ * Measures the cost of each export format over reading the rows: `node bench/export.ts [rows=200000] [columns=12]
+ * [rounds=3]`. Prints medians, measured alternately in this process.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +13,7 @@ import { ALL } from '../src/core/criteria/tree.ts';
 import type { Row } from '../src/core/dataset-index.ts';
 import type { Column } from '../src/core/fields.ts';
 import type { Segment } from '../src/core/row-source.ts';
+import { printTable } from './markdown.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
   string,
@@ -21,7 +25,7 @@ const [ROWS, COLUMNS, ROUNDS] = [
   Number(given['rounds'] ?? 3),
 ];
 
-/** Columns of these kinds in turn, with the text of their value in row n. */
+/** The types that columns have in turn, each with the text of its value in row n. */
 const KINDS: { type: Column['type']; storage: Column['storage']; text(n: number): string | null }[] = [
   { type: 'integer', storage: { kind: 'int64' }, text: (n) => String(n) },
   { type: 'string', storage: { kind: 'text' }, text: (n) => `Customer ${(n * 7919) % 50_000}` },
@@ -55,7 +59,7 @@ async function* segments(dir: string): AsyncGenerator<Segment> {
   const writer = new CsvSegmentWriter(dir);
   for (let n = 1; n <= ROWS; n++) {
     writer.row(columns.map((_, i) => kindOf(i).text(n + i)));
-    if (writer.full) yield await writer.flush();
+    if (writer.isFull) yield await writer.flush();
   }
   if (writer.rows > 0) yield await writer.flush();
 }
@@ -93,15 +97,19 @@ try {
   }
   const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
   const [read] = measured;
-  console.log(
-    `Exports of ${ROWS} rows of ${COLUMNS} columns, ${(generation.size / 1e6).toFixed(1)} MB in the index; peak RSS ${Math.round(process.resourceUsage().maxRSS / 1024)} MB\n`,
+  const peak = Math.round(process.resourceUsage().maxRSS / 1024);
+  const size = (generation.size / 1e6).toFixed(1);
+  console.log(`Exports of ${ROWS} rows of ${COLUMNS} columns, ${size} MB in the index; peak RSS ${peak} MB\n`);
+  printTable(
+    ['format', 'rows/s', '× reading', 'CPU × reading', 'MB'],
+    measured.map(({ name, ms, cpu, bytes }) => [
+      name,
+      Math.round((ROWS / median(ms)) * 1000).toString(),
+      (median(ms) / median(read!.ms)).toFixed(2),
+      (median(cpu) / median(read!.cpu)).toFixed(2),
+      (bytes / 1e6).toFixed(1),
+    ]),
   );
-  console.log('| format | rows/s | × reading | CPU × reading | MB |\n|---|--:|--:|--:|--:|');
-  for (const { name, ms, cpu, bytes } of measured) {
-    console.log(
-      `| ${name} | ${Math.round((ROWS / median(ms)) * 1000)} | ${(median(ms) / median(read!.ms)).toFixed(2)} | ${(median(cpu) / median(read!.cpu)).toFixed(2)} | ${(bytes / 1e6).toFixed(1)} |`,
-    );
-  }
 } finally {
   await index.close();
   await rm(dir, { recursive: true, force: true });

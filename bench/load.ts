@@ -1,6 +1,6 @@
 /**
- * A load generator: keeps connections busy with requests for some seconds and tells how it went as one line of JSON (`Outcome`).
- * `node bench/load.ts '<Load as JSON>'`, in a process of its own so that its CPU is nobody else's.
+ * Load generator: sends requests on several connections for some seconds and prints the `Outcome` as one line of JSON.
+ * `node bench/load.ts '<Load as JSON>'`, in its own process so that its CPU is not counted elsewhere.
  */
 import net from 'node:net';
 
@@ -14,7 +14,7 @@ export interface Load {
 
 export interface Outcome {
   answers: number;
-  /** Answers with another status than 200. */
+  /** Number of responses with a status other than 200. */
   failures: number;
   bytes: number;
   seconds: number;

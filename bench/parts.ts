@@ -1,6 +1,8 @@
 /**
- * What snapshots, copies and drafts cost at few rows and at many, what a reader of a part pays for it, and what `q` tells them by its time:
- * `npm run build && node bench/parts.ts [rows=1000000] [rounds=15] [dist=dist]`. Prints Markdown; medians in milliseconds, measured in turns. One `web` and one `worker`.
+ * Measures snapshots, copies and drafts at few and at many rows, the overhead of a restricted reader, and how much
+ * the time of `q` reveals to one:
+ * `npm run build && node bench/parts.ts [rows=1000000] [rounds=15] [dist=dist]`. Prints Markdown with medians in
+ * milliseconds. One `web` and one `worker`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,19 +21,24 @@ const FEW = 1000;
 const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
 const PORTS = { web: 6121, worker: 6122 };
 
-/** The rows that the reader sees: those of one country; `hidden` is a word of all others, `nowhere` of none. */
-const ROWS = `create table orders as select n as id, 'Customer ' || (n * 7919) % 50000 as customer, (array['RU','DE','US','FR','CN','IN','BR','GB'])[1 + n * 17 % 8] as country,
-  (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount, timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created,
-  case when n * 17 % 8 = 3 then 'visible ' else 'hidden ' end || md5(n::text) as note from generate_series(1, ${rows}::bigint) n`;
+/** The rows that the reader sees are those of one country; `hidden` is a word of all others, `nowhere` of none. */
+const ROWS = `create table orders as
+  select n as id,
+    'Customer ' || (n * 7919) % 50000 as customer,
+    (array['RU','DE','US','FR','CN','IN','BR','GB'])[1 + n * 17 % 8] as country,
+    (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount,
+    timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created,
+    case when n * 17 % 8 = 3 then 'visible ' else 'hidden ' end || md5(n::text) as note
+  from generate_series(1, ${rows}::bigint) n`;
 
-type Answer = Record<string, any>;
+type ResponseBody = Record<string, any>;
 
 async function call(
   method: string,
   path: string,
   body?: object,
   token: keyof typeof TOKENS = 'superuser',
-): Promise<Answer> {
+): Promise<ResponseBody> {
   const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, {
     method,
     headers: { authorization: `Bearer ${TOKENS[token]}`, 'content-type': 'application/json' },
@@ -39,12 +46,12 @@ async function call(
   });
   const said = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status} ${said}`);
-  return said.startsWith('{') ? (JSON.parse(said) as Answer) : {};
+  return said.startsWith('{') ? (JSON.parse(said) as ResponseBody) : {};
 }
 
 const medianOf = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1]!;
 
-/** Medians of works that are done in turns. */
+/** Returns medians of tasks that are run alternately. */
 async function inTurns(works: Record<string, (round: number) => Promise<unknown>>): Promise<Record<string, number>> {
   const times = Object.fromEntries(Object.keys(works).map((name): [string, number[]] => [name, []]));
   for (let round = 0; round < Number(rounds); round++) {
@@ -102,10 +109,12 @@ try {
     config: { host: hostname, port: Number(port), database: 'source', user: username },
     secrets: { password: decodeURIComponent(password) },
   });
-  const make = async (name: string, query: string): Promise<string> =>
-    `/api/datasets/${String((await call('POST', '/api/datasets', { name, datasourceId, query, refresh: true }))['id'])}`;
-  const many = await make('Many', 'select * from orders'),
-    few = await make('Few', `select * from orders limit ${FEW}`);
+  const createDataset = async (name: string, query: string): Promise<string> => {
+    const { id } = await call('POST', '/api/datasets', { name, datasourceId, query, refresh: true });
+    return `/api/datasets/${String(id)}`;
+  };
+  const many = await createDataset('Many', 'select * from orders');
+  const few = await createDataset('Few', `select * from orders limit ${FEW}`);
 
   const clones = await inTurns(
     Object.fromEntries(

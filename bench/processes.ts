@@ -1,4 +1,4 @@
-/** What processes cost, read from /proc: a process and all its descendants count as one. Linux only. */
+/** Costs of processes, read from /proc. A process and its descendants count as one. Linux only. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ interface Stat {
   seconds: number;
 }
 
-/** Parent and CPU seconds (user and system, reaped children included); undefined when the process is gone. */
+/** Returns parent and CPU seconds (user and system, reaped children included); undefined if the process has ended. */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -24,10 +24,10 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-/** Asks Postgres, as a superuser, for the process that all its others descend from. */
+/** SQL, for a superuser, that returns the process id of the postmaster. */
 export const POSTMASTER = `select split_part(pg_read_file('postmaster.pid'), e'\\n', 1) as pid`;
 
-/** The process and its living descendants. */
+/** Returns the process and its living descendants. */
 export function treeOf(root: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -37,10 +37,10 @@ export function treeOf(root: number): number[] {
   return tree;
 }
 
-/** CPU seconds that the tree has used so far. */
+/** Returns the CPU seconds that the process tree has used so far. */
 export const cpuOf = (root: number): number => treeOf(root).reduce((sum, pid) => sum + (statOf(pid)?.seconds ?? 0), 0);
 
-/** Resident memory of the tree in MiB: what it has now (`VmRSS`), or the sum of its peaks (`VmHWM`). */
+/** Returns the resident memory of the process tree in MiB: current (`VmRSS`), or the sum of peaks (`VmHWM`). */
 export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   return treeOf(root).reduce((sum, pid) => {
     try {
@@ -54,10 +54,10 @@ export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): numbe
   }, 0);
 }
 
-/** Binds this process, and all it starts from now on, to cores (`1`, `0,1`). */
+/** Binds this process, and all that it starts from now on, to cores (`1`, `0,1`). */
 export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);
 
-/** Starts `command` on the given cores and waits until it answers at `url`. */
+/** Starts `command` on the given cores and waits until `url` responds. */
 export async function startServer(
   cores: string,
   command: string[],
@@ -83,7 +83,7 @@ export async function startServer(
   throw new Error(`${command.join(' ')} does not answer at ${url}`);
 }
 
-/** Ends a process that we started: asked first, killed after 10 s. */
+/** Ends a process that this one started: SIGTERM, then SIGKILL after 10 s. */
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');

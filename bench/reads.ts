@@ -1,8 +1,11 @@
 /**
- * What reading costs through our API, as a multiple of the raw limit (raw-server.ts) on the same rows, in one interleaved run:
+ * Measures reads through both APIs as a multiple of the lower bound (raw-server.ts) on the same rows, in one
+ * interleaved run:
  * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [warm=8] [growth=1000,100000] [dist=dist]`. Prints Markdown.
- * W1 is a list of 30 by name with owner and total, W3 one query with its owner, a different one each time; both by REST and by GraphQL, as a superuser and
- * as an ordinary caller, whom the rights predicate holds to their own half. Servers are on core 0; load and Postgres on core 1. DATABASE_URL replaces the throw-away Postgres.
+ * W1 is a list of 30 by name with owner and total, W3 one query with its owner, a different one each time; both by
+ * REST and by GraphQL, as a superuser and
+ * as an ordinary caller, whose access filter selects half of the rows. Servers run on core 0; load and Postgres on
+ * core 1. DATABASE_URL replaces the temporary Postgres.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,6 +16,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { fill, TOKENS } from './fill.ts';
 import type { Load, Outcome } from './load.ts';
+import { printTable } from './markdown.ts';
 import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
@@ -26,7 +30,7 @@ const PORTS = { raw: 6101, ours: 6102 };
 const HERE = import.meta.dirname;
 const MAIN = join(HERE, '..', dist, 'src/server/main.js');
 
-/** The fields of the raw limit's answer, in GraphQL's words. */
+/** GraphQL selection of the fields that the raw server returns. */
 export const FIELDS =
   'id name slug description datasourceId language params { name } version createdAt updatedAt owner { id name }';
 const listing = (total: boolean) =>
@@ -57,7 +61,14 @@ const asking = (path: string, token = ''): string =>
   `GET ${path} HTTP/1.1\r\nhost: bench\r\n${token && `authorization: Bearer ${token}\r\n`}\r\n`;
 const querying = (query: string, variables: object, token: string): string => {
   const body = JSON.stringify({ query, variables });
-  return `POST /graphql HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const head = [
+    'POST /graphql HTTP/1.1',
+    'host: bench',
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 };
 
 function cells(): Cell[] {
@@ -109,7 +120,7 @@ async function load(port: number, requests: string[], time: number): Promise<Out
   return JSON.parse(await text(child.stdout)) as Outcome;
 }
 
-/** Asks once and looks whether the answer is the wanted one. */
+/** Sends one request and checks its response. */
 async function check({ name, server, requests, items }: Cell): Promise<void> {
   const [head, body] = requests[0]!.split('\r\n\r\n');
   const [start, , ...headers] = head!.split('\r\n');
@@ -145,12 +156,13 @@ async function measure({ server, requests }: Cell): Promise<Result> {
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Visits every cell in every round, every second round backwards; answers medians. */
+/** Measures every cell in every round, every second round in reverse order, and returns medians. */
 async function interleaved(wanted: Cell[]): Promise<Map<string, Result>> {
   const all = new Map<string, Result[]>(wanted.map(({ name }) => [name, []]));
   for (const cell of wanted) {
     await check(cell);
-    // Postgres' count of the total allows no more than some hundred lists a second, and V8 compiles only what ran some thousand times.
+    // Counting the total limits Postgres to some hundred lists a second, and V8 compiles only what ran some thousand
+    // times.
     await load(PORTS[cell.server], cell.requests, Number(warm));
   }
   for (let round = 0; round < Number(rounds); round++)
@@ -166,15 +178,22 @@ async function interleaved(wanted: Cell[]): Promise<Map<string, Result>> {
 }
 
 function print(title: string, results: Map<string, Result>): void {
-  console.log(
-    `\n## ${title}\n\n| workload | server CPU µs | × raw | Postgres CPU µs | p50 ms | p99 ms | requests/s | bytes |\n|---|--:|--:|--:|--:|--:|--:|--:|`,
-  );
-  for (const [name, { cpu, postgres, p50, p99, answers, bytes, seconds: took }] of results) {
+  console.log(`\n## ${title}\n`);
+  const figures = ([name, { cpu, postgres, p50, p99, answers, bytes, seconds: took }]: [string, Result]) => {
     const raw = results.get(`${name.slice(0, 2)} raw`)?.cpu;
-    console.log(
-      `| ${name} | ${cpu.toFixed(0)} | ${raw ? (cpu / raw).toFixed(2) : ''} | ${postgres.toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${(answers / took).toFixed(0)} | ${(bytes / answers).toFixed(0)} |`,
-    );
-  }
+    return [
+      name,
+      cpu.toFixed(0),
+      raw ? (cpu / raw).toFixed(2) : '',
+      postgres.toFixed(0),
+      p50.toFixed(1),
+      p99.toFixed(1),
+      (answers / took).toFixed(0),
+      (bytes / answers).toFixed(0),
+    ];
+  };
+  const header = 'workload, server CPU µs, × raw, Postgres CPU µs, p50 ms, p99 ms, requests/s, bytes';
+  printTable(header.split(', '), [...results].map(figures));
 }
 
 pin(LOAD_CORE);

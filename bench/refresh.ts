@@ -1,7 +1,9 @@
 /**
- * What a refresh from Postgres into the embedded index costs beside the reference (copy-reference.ts: COPY to COPY into a typed table), in turns in one run:
- * `npm run build && node bench/refresh.ts [rows=1000000] [rounds=2] [dist=dist]`. Prints Markdown. One `web` and one `worker`, whose child loads; CPU
- * is that of all processes, Postgres included, which is source, target and the service's own.
+ * Measures a refresh from Postgres into the embedded index against the reference (copy-reference.ts: COPY to COPY
+ * into a typed table), alternately in one run:
+ * `npm run build && node bench/refresh.ts [rows=1000000] [rounds=2] [dist=dist]`. Prints Markdown. One `web` and one
+ * `worker`, whose child loads. CPU
+ * is that of all processes, including Postgres, which is source, target and the service's own database.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +13,7 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { fill, TOKENS } from './fill.ts';
+import { printTable } from './markdown.ts';
 import { cpuOf, memoryOf, POSTMASTER, startServer, stopServer, treeOf } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
@@ -22,13 +25,23 @@ const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
 const CORES = '0,1';
 const PORTS = { web: 6111, worker: 6112 };
 
-/** Twelve columns of the usual types. */
-const ROWS = `create table orders as select n as id, 'Customer ' || (n * 7919) % 50000 as customer, (array['new','paid','shipped','returned','cancelled'])[1 + n * 31 % 5] as status,
-  (array['RU','DE','US','FR','CN','IN','BR','GB'])[1 + n * 17 % 8] as country, (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount, (n % 9973) / 8.0 as price, 1 + n % 20 as quantity,
-  (n * 13 % 100) / 100.0::float8 as discount, n % 3 <> 0 as paid, timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created, date '2022-01-01' + (n % 1095)::int as shipped,
-  case when n % 10 <> 0 then 'note ' || md5(n::text) || ', "quoted" and ' || n % 1000 || ' more' end as note from generate_series(1, ${rows}::bigint) n`;
+/** Twelve columns of common types. */
+const ROWS = `create table orders as
+  select n as id,
+    'Customer ' || (n * 7919) % 50000 as customer,
+    (array['new','paid','shipped','returned','cancelled'])[1 + n * 31 % 5] as status,
+    (array['RU','DE','US','FR','CN','IN','BR','GB'])[1 + n * 17 % 8] as country,
+    (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount,
+    (n % 9973) / 8.0 as price,
+    1 + n % 20 as quantity,
+    (n * 13 % 100) / 100.0::float8 as discount,
+    n % 3 <> 0 as paid,
+    timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created,
+    date '2022-01-01' + (n % 1095)::int as shipped,
+    case when n % 10 <> 0 then 'note ' || md5(n::text) || ', "quoted" and ' || n % 1000 || ' more' end as note
+  from generate_series(1, ${rows}::bigint) n`;
 
-/** CPU seconds of everything, and of them Postgres'. */
+/** CPU seconds of all processes, and those of Postgres alone. */
 interface Cost {
   seconds: number;
   cpu: number;
@@ -61,7 +74,7 @@ async function call(method: string, path: string, body?: object): Promise<Record
   return JSON.parse(said) as Record<string, unknown>;
 }
 
-/** The p99 of the event loop's delay since the last call, in milliseconds. */
+/** Returns the p99 of the event loop's delay since the last call, in milliseconds. */
 async function lagOfWeb(): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${PORTS.web}/metrics`)).text();
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000;
@@ -164,17 +177,31 @@ try {
   }
   const copied = best(costs.reference);
   const loaded = best(costs.ours);
-  console.log(
-    `## Refresh of ${rows} rows x 12 columns\n\n| | rows/s | CPU s, all processes | of them Postgres | peak RSS of the loader MiB | of web MiB | event loop delay of web p99 ms |\n|---|--:|--:|--:|--:|--:|--:|`,
-  );
-  console.log(
-    `| COPY to COPY | ${(Number(rows) / copied.seconds).toFixed(0)} | ${copied.cpu.toFixed(1)} | ${copied.postgres.toFixed(1)} | | | |`,
-  );
-  console.log(
-    `| refresh | ${(Number(rows) / loaded.seconds).toFixed(0)} | ${loaded.cpu.toFixed(1)} | ${loaded.postgres.toFixed(1)} | ${Math.max(...costs.ours.map(({ loader }) => loader)).toFixed(0)} | ${loaded.web.toFixed(0)} | ${Math.max(...costs.ours.map(({ lag }) => lag)).toFixed(0)} |`,
-  );
-  console.log(
-    `| ratio | ${(copied.seconds / loaded.seconds).toFixed(2)} | ${(loaded.cpu / copied.cpu).toFixed(2)} | | | | |`,
+  console.log(`## Refresh of ${rows} rows x 12 columns\n`);
+  const figures = ({ seconds, cpu, postgres }: Cost) => [
+    (Number(rows) / seconds).toFixed(0),
+    cpu.toFixed(1),
+    postgres.toFixed(1),
+  ];
+  const most = (numbers: number[]) => Math.max(...numbers).toFixed(0);
+  const loader = most(costs.ours.map((cost) => cost.loader));
+  const lag = most(costs.ours.map((cost) => cost.lag));
+  const ratios = [(copied.seconds / loaded.seconds).toFixed(2), (loaded.cpu / copied.cpu).toFixed(2)];
+  printTable(
+    [
+      '',
+      'rows/s',
+      'CPU s',
+      'of Postgres',
+      'peak RSS of the loader MiB',
+      'of web MiB',
+      'event loop delay of web p99 ms',
+    ],
+    [
+      ['COPY to COPY', ...figures(copied), '', '', ''],
+      ['refresh', ...figures(loaded), loader, loaded.web.toFixed(0), lag],
+      ['ratio', ...ratios, '', '', '', ''],
+    ],
   );
 } finally {
   for (const server of servers) await stopServer(server);

@@ -1,35 +1,57 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A credential for programs (contract 2). The secret is shown once and kept as SHA-256. */
-@ObjectType({ description: 'A credential for programs. Its secret is shown once, when it is made.' })
+export const TokenScopeEnum = { READ: 'read', WRITE: 'write' } as const;
+export type TokenScope = (typeof TokenScopeEnum)[keyof typeof TokenScopeEnum];
+registerEnumType(TokenScopeEnum, {
+  name: 'TokenScope',
+  description: 'Scope of an API token.',
+  valuesConfig: {
+    READ: { description: 'Allows queries and subscriptions.' },
+    WRITE: { description: 'Allows mutations.' },
+  },
+});
+
+/** A credential for programs. The secret is stored as its SHA-256. See docs/contract.md#tokens. */
+@ObjectType({ description: 'A credential for programs. Its secret is returned once, on creation.' })
 @Entity()
 export class ApiToken extends TenantRow {
   @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => String, { description: 'What it is for.' })
+  @Field(() => String, { description: 'Display name.' })
   @Property({ type: 'text' })
   name!: string;
 
   @Property({ type: 'text' })
   tokenHash!: string;
 
-  @Field(() => String, { description: 'The first characters of the secret, to recognise it by.' })
+  @Field(() => String, { description: 'First eight characters of the secret, for recognition.' })
   @Property({ type: 'text' })
   prefix!: string;
 
-  @Field(() => [String], { description: '`read` allows queries, `write` mutations.' })
+  @Field(() => [String], {
+    description: 'Scopes: `read` allows queries and subscriptions, `write` allows mutations.',
+  })
   @Property({ type: 'json' })
   scopes: string[] = ['read', 'write'];
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was last used, to the minute.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last use, accurate to the minute.' })
   @Property({ type: 'timestamptz', nullable: true })
   lastUsedAt?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it ends; null for never.' })
+  @Field(() => DateTime, { nullable: true, description: 'Expiry time. Null if the token does not expire.' })
   @Property({ type: 'timestamptz', nullable: true })
   expiresAt?: Date | null;
+}
+
+/** A created token with its secret. */
+@ObjectType({ description: 'A created API token with its secret.' })
+export class NewApiToken extends ApiToken {
+  @Field(() => String, {
+    description: 'Secret, for the header `Authorization: Bearer <secret>`. It is not returned again.',
+  })
+  token!: string;
 }

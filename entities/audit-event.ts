@@ -11,12 +11,12 @@ export const AuditChannelEnum = {
 } as const satisfies Record<string, AuditChannel>;
 registerEnumType(AuditChannelEnum, {
   name: 'AuditChannel',
-  description: 'How a change was asked for.',
+  description: 'API or tool through which a call was received.',
   valuesConfig: {
     GRAPHQL: { description: 'GraphQL over HTTP.' },
     REST: { description: 'REST.' },
     WEBSOCKET: { description: 'GraphQL over WebSocket.' },
-    CLI: { description: 'A command of the service’s operator.' },
+    CLI: { description: 'Command line of the operator.' },
   },
 });
 
@@ -26,66 +26,77 @@ export const AuditOutcomeEnum = { SUCCEEDED: 'succeeded', DENIED: 'denied' } as 
 >;
 registerEnumType(AuditOutcomeEnum, {
   name: 'AuditOutcome',
-  description: 'What became of an audited call.',
+  description: 'Outcome of an audited call.',
   valuesConfig: {
-    SUCCEEDED: { description: 'It was done; what it began may have failed later.' },
-    DENIED: { description: 'It was refused: a permission was lacking, or a password wrong.' },
+    SUCCEEDED: { description: 'The call succeeded. An operation that it started may have failed later.' },
+    DENIED: { description: 'The call was refused: the caller lacked a permission, or a password was wrong.' },
   },
 });
 
-/** One mutation, done or refused (contract 9). Never the values of its arguments. Rows are only ever added; the janitor deletes them after 400 days. */
+/**
+ * One mutation that succeeded or was refused, without the values of its arguments. Rows are never updated; they are
+ * deleted after 400 days. See docs/contract.md#audit-log.
+ */
 @ObjectType({
-  description: 'One call of a GraphQL mutation, by whichever channel, that was done or refused. Kept for 400 days.',
+  description:
+    'A call of a GraphQL mutation, through any channel, that succeeded or was refused. Deleted after 400 days.',
 })
 @Entity()
 export class AuditEvent extends TenantRow {
-  @Field(() => ID, { nullable: true, description: 'Who called; null for operators, and where a login failed.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the caller. Null for operators and failed logins.' })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
 
   @Field(() => String, {
     description:
-      'The name of who called at that time: of a user, as a failed login gave it, or of the operator’s account on the machine.',
+      'Name of the caller at the time of the call: the username, the name used in a failed login, or the ' +
+      'operating-system account of the operator.',
   })
   @Property({ type: 'text' })
   username!: string;
 
-  @Field(() => String, { description: 'The GraphQL field that was called, e.g. `updateDataset`.' })
+  @Field(() => String, { description: 'GraphQL field that was called, e.g. `updateDataset`.' })
   @Property({ type: 'text' })
   action!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'What the resource is, e.g. `dataset` or `query`; null for calls about none.',
+    description: 'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource.',
   })
   @Property({ type: 'text', nullable: true })
   kind?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The resource. Where the call was refused: as the caller named it.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the resource concerned. For refused calls, the key that the caller used.',
+  })
   @Property({ type: 'text', nullable: true })
   resourceId?: string | null;
 
-  @Field(() => AuditOutcomeEnum, { description: 'What became of the call.' })
+  @Field(() => AuditOutcomeEnum, { description: 'Outcome of the call.' })
   @Enum({ items: () => [...AUDIT_OUTCOMES], type: 'text' })
   outcome!: AuditOutcome;
 
-  @Field(() => AuditChannelEnum, { description: 'How it was asked for.' })
+  @Field(() => AuditChannelEnum, { description: 'API or tool through which the call was received.' })
   @Enum({ items: () => [...AUDIT_CHANNELS], type: 'text' })
   channel!: AuditChannel;
 
-  @Field(() => String, { nullable: true, description: 'The caller’s IP address; null for operators.' })
+  @Field(() => String, { nullable: true, description: 'IP address of the caller. Null for operators.' })
   @Property({ type: 'text', nullable: true })
   address?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The API token that was used; null without.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the API token that was used. Null if none was.' })
   @Property({ type: 'uuid', nullable: true })
   tokenId?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The session that was used, or that a login opened; null without.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the session that was used, or that a login opened. Null if there was none.',
+  })
   @Property({ type: 'uuid', nullable: true })
   sessionId?: string | null;
 
-  @Field(() => String, { description: 'The `x-request-id` of the call.' })
+  @Field(() => String, { description: '`x-request-id` of the call.' })
   @Property({ type: 'text' })
   requestId!: string;
 }

@@ -3,10 +3,10 @@ import { Field, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-export const MAIL_STATUSES = ['queued', 'sent', 'failed'] as const;
-export type MailStatus = (typeof MAIL_STATUSES)[number];
+const MAIL_STATUSES = ['queued', 'sent', 'failed'] as const;
+type MailStatus = (typeof MAIL_STATUSES)[number];
 
-export const MailStatusEnum = { QUEUED: 'queued', SENT: 'sent', FAILED: 'failed' } as const satisfies Record<
+const MailStatusEnum = { QUEUED: 'queued', SENT: 'sent', FAILED: 'failed' } as const satisfies Record<
   string,
   MailStatus
 >;
@@ -15,68 +15,67 @@ registerEnumType(MailStatusEnum, {
   description: 'State of a mail in the outbox.',
   valuesConfig: {
     QUEUED: {
-      description:
-        'Waits to be sent, for the first or another time. Without `SMTP_URL` mails stay so: an operator reads them here.',
+      description: 'Waiting for its first or next delivery attempt. Without `SMTP_URL` mails stay in this state.',
     },
-    SENT: { description: 'The mail server has taken it.' },
-    FAILED: { description: 'It was given up; `error` says why.' },
+    SENT: { description: 'Accepted by the mail server.' },
+    FAILED: { description: 'Not delivered and not retried. `error` is the reason.' },
   },
 });
 
-/** A mail in the outbox (contract 9). Its texts are sealed: they may hold links that let their reader in. */
+/** A mail in the outbox. Its texts are encrypted, since they can contain password links. See docs/contract.md#mail. */
 @ObjectType({
-  description: 'A mail that was sent, waits to be sent, or is there for an operator to hand over. Mails stay 30 days.',
+  description: 'A mail in the outbox: sent, waiting or failed. Deleted after 30 days.',
 })
 @Entity()
 export class Mail extends TenantRow {
   @Field(() => ID, {
     nullable: true,
-    description: 'The user it is for; null when it is for no user of the tenant, or a deleted one.',
+    description: 'Id of the recipient. Null if the recipient is not a user of the tenant or was deleted.',
   })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
 
-  @Field(() => String, { description: 'The address it goes to; the username of a user without one.' })
+  @Field(() => String, { description: 'E-mail address of the recipient, or their username if they have no address.' })
   @Property({ type: 'text', fieldName: 'recipient' })
   to!: string;
 
-  @Field(() => String, { description: 'Subject.' })
+  @Field(() => String, { description: 'Subject line.' })
   @Property({ type: 'text' })
   subject!: string;
 
-  /** Sealed. */
+  /** Encrypted plain text. */
   @Property({ type: 'text' })
   sealedText!: string;
 
-  /** Sealed. */
+  /** Encrypted HTML. */
   @Property({ type: 'text', nullable: true })
   sealedHtml?: string | null;
 
-  @Field(() => MailStatusEnum, { description: 'Its state.' })
+  @Field(() => MailStatusEnum, { description: 'Delivery state.' })
   @Enum({ items: () => [...MAIL_STATUSES], type: 'text' })
   status: MailStatus = 'queued';
 
-  @Field(() => Int, { description: 'How often it was tried.' })
+  @Field(() => Int, { description: 'Number of delivery attempts.' })
   @Property({ type: 'integer' })
   attempts: number = 0;
 
-  @Field(() => String, { nullable: true, description: 'Why the last attempt failed, or why there was none.' })
+  @Field(() => String, { nullable: true, description: 'Reason why the last attempt failed, or why there was none.' })
   @Property({ type: 'text', nullable: true })
   error?: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When the mail server took it.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time at which the mail server accepted the mail.' })
   @Property({ type: 'timestamptz', nullable: true })
   sentAt?: Date | null;
 
-  /** Not before. */
+  /** Earliest time of the next attempt. */
   @Property({ type: 'timestamptz' })
   nextAttemptAt: Date = new Date();
 
-  /** Set while a worker sends it. */
+  /** Set while a worker sends the mail. */
   @Property({ type: 'timestamptz', nullable: true })
   claimedAt?: Date | null;
 
-  /** When it is of no more use. */
+  /** Time after which the mail is not sent. */
   @Property({ type: 'timestamptz', nullable: true })
   expiresAt?: Date | null;
 }

@@ -3,23 +3,23 @@ import { Field, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** Something that a user should know; nobody else sees it (contract 6). */
-@ObjectType({ description: 'Something that the caller should know; nobody else sees it. Kept for 90 days.' })
+/** A message for one user. No one else can see it. See docs/contract.md#notifications. */
+@ObjectType({ description: 'A message for the caller. No one else can see it. Deleted after 90 days.' })
 @Entity()
 export class Notification extends TenantRow {
-  /** Whom it tells. */
+  /** The recipient. */
   @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => String, { description: 'What it is about, e.g. `dataset.filter.broken`.' })
+  @Field(() => String, { description: 'Type of the notification, e.g. `dataset.filter.broken`.' })
   @Property({ type: 'text' })
   type!: string;
 
-  @Field(() => String, { description: 'The same in a sentence for people.' })
+  @Field(() => String, { description: 'Message for display.' })
   @Property({ type: 'text' })
   message!: string;
 
-  /** Kind and id of a resource, which may be gone by now. */
+  /** Kind and id of the resource concerned. The resource may have been deleted since. */
   @Property({ type: 'text', nullable: true })
   resourceKind?: string | null;
 
@@ -28,7 +28,7 @@ export class Notification extends TenantRow {
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'When the caller first marked it as read; null while it is unread.',
+    description: 'Time at which the caller marked it as read. Null while it is unread.',
   })
   @Property({ type: 'timestamptz', nullable: true })
   readAt?: Date | null;

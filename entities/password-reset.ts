@@ -1,7 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { TenantRow } from './tenant-row.ts';
 
-/** A link by which a user sets a new password once (contract 2). */
+/** A link with which a user can set a new password once. See docs/contract.md#passwords. */
 @Entity()
 export class PasswordReset extends TenantRow {
   @Property({ type: 'uuid' })
@@ -14,7 +14,7 @@ export class PasswordReset extends TenantRow {
   @Property({ type: 'timestamptz' })
   expiresAt!: Date;
 
-  /** When it was used, or ended by something else that made it out of date. */
+  /** Time at which the link was used, or invalidated by another change of the user. */
   @Property({ type: 'timestamptz', nullable: true })
   usedAt?: Date | null;
 }

@@ -3,30 +3,34 @@ import { Field, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A login that lasts (contract 2): 12 hours sliding, 30 days at most. */
-@ObjectType({ description: 'A login that lasts: 12 hours after its last use, 30 days at most.' })
+/** An open login. It ends 12 hours after its last use, and 30 days after the login. See docs/contract.md#sessions. */
+@ObjectType({
+  description: 'An open login. It ends 12 hours after its last use, and 30 days after the login at the latest.',
+})
 @Entity()
 export class Session extends TenantRow {
   @Property({ type: 'uuid' })
   userId!: string;
 
-  /** SHA-256 of the cookie's random value. */
+  /** SHA-256 of the random value in the cookie. */
   @Property({ type: 'text' })
   tokenHash!: string;
 
-  @Field(() => String, { nullable: true, description: 'Address it was opened from.' })
+  @Field(() => String, { nullable: true, description: 'IP address of the login.' })
   @Property({ type: 'text', nullable: true })
   address?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The browser or client, in its own words.' })
+  @Field(() => String, { nullable: true, description: '`User-Agent` header of the login.' })
   @Property({ type: 'text', nullable: true })
   userAgent?: string | null;
 
-  @Field(() => DateTime, { description: 'When it was last used, to the minute.' })
+  @Field(() => DateTime, { description: 'Time of the last use, accurate to the minute.' })
   @Property({ type: 'timestamptz' })
   lastUsedAt: Date = new Date();
 
-  @Field(() => DateTime, { description: 'When it ends unless it is used before.' })
+  @Field(() => DateTime, {
+    description: 'Time at which the session ends if it is not used before. Each use extends it.',
+  })
   @Property({ type: 'timestamptz' })
   expiresAt!: Date;
 }

@@ -4,38 +4,40 @@ import { TEAM_ROLES, type TeamRole } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** TypeGraphQL wants an object: the keys are GraphQL's words, the values those of the specification. */
+/**
+ * The values are those of REST and of the database. TypeGraphQL requires an object whose keys are the GraphQL names.
+ */
 export const TeamRoleEnum = { MEMBER: 'member', MEMBER_PLUS: 'memberPlus', ADMIN: 'admin' } as const satisfies Record<
   string,
   TeamRole
 >;
 registerEnumType(TeamRoleEnum, {
   name: 'TeamRole',
-  description: 'What a member may do with what the team owns.',
+  description: 'Role of a member: what they may do with the team and the resources that it owns.',
   valuesConfig: {
-    MEMBER: { description: 'Reads what the team owns and sees its tags.' },
-    MEMBER_PLUS: { description: 'Also writes, runs and assigns tags.' },
-    ADMIN: { description: 'Also manages members and the team, shares and deletes.' },
+    MEMBER: { description: 'Can read the resources of the team and see their tags.' },
+    MEMBER_PLUS: { description: 'Can also write and run the resources of the team and assign tags to them.' },
+    ADMIN: { description: 'Can also share and delete the resources of the team, and edit the team and its members.' },
   },
 });
 
-/** That a user belongs to a team (specification, "Membership"). */
-@ObjectType('Membership', { description: 'That a user belongs to a team.' })
+/** Membership of a user in a team. See docs/contract.md#team-roles. */
+@ObjectType('Membership', { description: 'Membership of a user in a team.' })
 @Entity()
 export class TeamMember extends TenantRow {
-  @Field(() => ID, { description: 'The team.' })
+  @Field(() => ID, { description: 'Id of the team.' })
   @Property({ type: 'uuid' })
   teamId!: string;
 
-  @Field(() => ID, { description: 'The user.' })
+  @Field(() => ID, { description: 'Id of the user.' })
   @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => TeamRoleEnum, { description: 'What the user may do there.' })
+  @Field(() => TeamRoleEnum, { description: 'Role of the user in the team.' })
   @Enum({ items: () => [...TEAM_ROLES], type: 'text' })
   role!: TeamRole;
 
-  @Field(() => DateTime, { description: 'When the user joined.' })
+  @Field(() => DateTime, { description: 'Time at which the user joined the team.' })
   @Property({ type: 'timestamptz' })
   joinedAt: Date = new Date();
 }

@@ -1,7 +1,7 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { newId } from '../src/core/id.ts';
 
-/** A customer of the service. Every row belongs to one; nobody sees another's (contract 2). */
+/** A customer of the service. Every row belongs to one tenant. See docs/architecture.md#tenants. */
 @Entity()
 export class Tenant {
   @PrimaryKey({ type: 'uuid' })

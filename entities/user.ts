@@ -4,23 +4,25 @@ import type { GlobalPermission } from '../src/core/permissions.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A person with an account in one tenant (specification, "User, membership, team feed, comment"). */
+/** A person with an account in one tenant. See docs/contract.md#users. */
 @ObjectType({ description: 'A person with an account in the tenant.', implements: Node })
 @Entity({ tableName: 'app_user' })
 export class User extends TenantRow {
-  @Field(() => String, { description: 'Name to log in with, unique in the tenant without regard to case.' })
+  @Field(() => String, { description: 'Login name. Unique within the tenant, ignoring case.' })
   @Property({ type: 'text' })
   username!: string;
 
-  @Field(() => String, { description: 'Where the account is kept; `local` accounts have their password here.' })
+  @Field(() => String, {
+    description: 'Domain of the account. Accounts of the domain `local` log in with a password of this service.',
+  })
   @Property({ type: 'text' })
   domain: string = 'local';
 
-  /** Argon2id; null for who has no password here. */
+  /** Argon2id hash. Null for users without a password, for example those of other domains. */
   @Property({ type: 'text', nullable: true, lazy: true })
   passwordHash?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Name to show.' })
+  @Field(() => String, { nullable: true, description: 'Display name.' })
   @Property({ type: 'text', nullable: true })
   displayName?: string | null;
 
@@ -36,7 +38,7 @@ export class User extends TenantRow {
   @Property({ type: 'text', nullable: true })
   middleName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Address for mail.' })
+  @Field(() => String, { nullable: true, description: 'E-mail address.' })
   @Property({ type: 'text', nullable: true })
   email?: string | null;
 
@@ -44,18 +46,20 @@ export class User extends TenantRow {
   @Property({ type: 'boolean' })
   enabled: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether the user passes every check in the tenant.' })
+  @Field(() => Boolean, {
+    description: 'Whether the user is a superuser. Superusers have every permission in their tenant.',
+  })
   @Property({ type: 'boolean' })
   superuser: boolean = false;
 
-  @Field(() => String, { nullable: true, description: 'IANA time zone.' })
+  @Field(() => String, { nullable: true, description: 'IANA time zone, e.g. `Europe/Paris`.' })
   @Property({ type: 'text', nullable: true })
   timezone?: string | null;
 
   @Property({ type: 'json' })
   settings: Record<string, unknown> = {};
 
-  /** Global permissions beyond those of a superuser. */
+  /** Granted global permissions. Superusers have all of them, granted or not. */
   @Property({ type: 'json' })
   permissions: GlobalPermission[] = [];
 

@@ -1,7 +1,9 @@
 /**
- * Completes package-lock.json after `npm install`: a registry mirror that does not carry a package's builds for other platforms makes npm
- * leave them out of the lock, and then refuse the lock (`npm ci`: "Missing: ... from lock file"). Their versions are pinned by the
- * package that asks for them, so each missing one gets an entry with its version and platform, which npm skips everywhere else.
+ * Completes package-lock.json after `npm install`. If a registry mirror lacks a package's builds for other platforms,
+ * npm leaves
+ * them out of the lock file and then refuses it (`npm ci`: "Missing: ... from lock file"). Their versions are pinned
+ * by the package that
+ * depends on them, so this adds an entry with version and platform for each, which npm skips on other platforms.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -17,7 +19,7 @@ const packages = Object.entries({ ...lock.packages, ...missing }).toSorted(([a],
 writeFileSync('package-lock.json', `${JSON.stringify({ ...lock, packages: Object.fromEntries(packages) }, null, 2)}\n`);
 console.log(`${Object.keys(missing).length} entries added to package-lock.json`);
 
-/** The `os`, `cpu` and `libc` of a package that is called after its platform, as in `@swc/core-linux-x64-musl`. */
+/** Returns `os`, `cpu` and `libc` of a package named after its platform, such as `@swc/core-linux-x64-musl`. */
 function platform(name) {
   const words = name.replace(/^@[^/]+/, '').split(/[-./]/);
   const among = (field, known) => {

@@ -1,7 +1,7 @@
 /**
- * A real Elasticsearch or OpenSearch without a container, from Maven Central, for tests and for trying things out:
+ * Runs a real Elasticsearch or OpenSearch from Maven Central, without a container, for tests and experiments:
  *
- *   node tools/elasticsearch.ts install [opensearch]    downloads it (100 MB, once a machine)
+ *   node tools/elasticsearch.ts install [opensearch]    downloads it (100 MB, once per machine)
  *   node tools/elasticsearch.ts run [opensearch]        runs it on a free port with an empty folder until Ctrl-C
  */
 import { spawnSync } from 'node:child_process';
@@ -41,17 +41,17 @@ const ARCHIVES: Record<Distribution, Archive> = {
   },
 };
 
-/** Where engines are kept: the user's cache, or root's that others may enter, for the engines run as somebody else then. */
+/** The folder of installed engines: the user's cache, or for root a folder that the engines' user can enter. */
 const CACHE =
   process.getuid?.() === 0
     ? '/var/cache/data-workspace-service'
     : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'data-workspace-service');
 const homeOf = (name: Distribution) => join(CACHE, ARCHIVES[name].path.split('/').at(-1)!.replace('.zip', ''));
 
-/** Whether it can be started here without a download. */
+/** Whether the engine can be started here without a download. */
 export const isInstalled = (name: Distribution): boolean => existsSync(homeOf(name)) && javaHome() !== undefined;
 
-/** A JDK of version 21 or newer; undefined when the machine has none. */
+/** Returns a JDK of version 21 or newer, undefined if the machine has none. */
 function javaHome(): string | undefined {
   const jvms = '/usr/lib/jvm';
   const candidates = [
@@ -66,7 +66,7 @@ const versionOf = (home: string) =>
     /version "(\d+)/.exec(spawnSync(join(home, 'bin/java'), ['-version'], { encoding: 'utf8' }).stderr ?? '')?.[1] ?? 0,
   );
 
-/** Downloads it and unpacks it beside its final place, so that what is there is whole. */
+/** Downloads the engine and unpacks it beside its final place, so that an installed engine is always complete. */
 export async function install(name: Distribution): Promise<void> {
   if (!javaHome())
     throw new Error('Elasticsearch needs a JDK of version 21 or newer, in JAVA_HOME or below /usr/lib/jvm');
@@ -94,7 +94,7 @@ export async function install(name: Distribution): Promise<void> {
   rmSync(unpacked, { recursive: true });
 }
 
-/** Starts it, empty, on loopback. */
+/** Starts an empty engine on loopback. */
 export async function start(name: Distribution): Promise<Engine<{ url: string }>> {
   if (!isInstalled(name))
     throw new Error(`${name} is not installed, or there is no JDK 21: node tools/elasticsearch.ts install ${name}`);
@@ -111,13 +111,13 @@ export async function start(name: Distribution): Promise<Engine<{ url: string }>
       `transport.port: ${transport}`,
       `path.data: ${folder}/data`,
       `path.logs: ${logs}`,
-      // Tests make many small indices on machines whose disks are fuller than a cluster would like.
+      // Tests create many small indices, often on machines with fuller disks than the default watermarks permit.
       'cluster.routing.allocation.disk.threshold_enabled: false',
       'cluster.max_shards_per_node: 5000',
       ...(name === 'elasticsearch' ? ['xpack.security.enabled: false'] : []),
     ].join('\n'),
   );
-  // The JVM's own log goes below the program's folder otherwise, which is not ours to write.
+  // By default the JVM writes its own log below the program's folder, which is read-only for it.
   writeFileSync(
     join(config, 'jvm.options'),
     readFileSync(join(config, 'jvm.options'), 'utf8').replaceAll('file=logs/', `file=${logs}/`),

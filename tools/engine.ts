@@ -1,4 +1,7 @@
-/** What the engines that tests run for real have in common: a folder, an unprivileged user, a free port, and an end no later than ours. */
+/**
+ * Code shared by the engines of tests: a folder, an unprivileged user, a free port, and an end no later than this
+ * process.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, chmodSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +19,10 @@ export interface Engine<Address> {
 const NOBODY = 65_534;
 export const account = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** A new empty folder that the engine's user owns; those of processes that are gone are removed. Root's own TMPDIR may be closed to others. */
+/**
+ * Creates an empty folder for the engine's user and removes those of processes that have ended. It is below /tmp
+ * because root's own TMPDIR may be closed to others.
+ */
 export function engineFolder(name: string): string {
   for (const left of readdirSync('/tmp')) {
     const [, engine, pid] = /^dws-([a-z]+)-(\d+)-/.exec(left) ?? [];
@@ -37,8 +43,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Starts a program in its folder and answers once `ready` does. A shell beside it waits on a pipe that only we have open, so that it ends with us however we end.
- * @throws with the end of its log when it ends or is not ready within two minutes.
+ * Starts a program in its folder and resolves once `ready` does. A shell beside it waits on a pipe that only this
+ * process has open, so that the program ends with this process in any case.
+ * Throws with the end of its log if it ends or is not ready within two minutes.
  */
 export async function startEngine<Address>(
   folder: string,
@@ -53,7 +60,9 @@ export async function startEngine<Address>(
     '/bin/sh',
     [
       '-c',
-      'exec 3<&0; "$@" <&- & engine=$!; (read -r _ <&3; kill -TERM $engine) & wait $engine; status=$?; kill $! 2>/dev/null; exit $status',
+      `exec 3<&0; "$@" <&- & engine=$!
+        (read -r _ <&3; kill -TERM $engine) &
+        wait $engine; status=$?; kill $! 2>/dev/null; exit $status`,
       'sh',
       ...command,
     ],

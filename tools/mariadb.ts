@@ -1,7 +1,7 @@
 /**
- * A real MariaDB from Debian's packages, for tests and for trying things out:
+ * Runs a real MariaDB from Debian's packages, for tests and experiments:
  *
- *   node tools/mariadb.ts install    by apt, as root or through sudo
+ *   node tools/mariadb.ts install    installs it by apt, as root or through sudo
  *   node tools/mariadb.ts run        runs one on a free port with an empty folder until Ctrl-C
  */
 import { spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { account, engineFolder, freePort, hold, startEngine, type Engine } from 
 const SERVER = '/usr/sbin/mariadbd';
 const INSTALL_DB = '/usr/bin/mariadb-install-db';
 
-/** Where it listens; `user` may do everything. */
+/** Address of a running server. `user` has all privileges. */
 export interface MariadbAddress {
   host: string;
   port: number;
@@ -47,7 +47,7 @@ export function install(): void {
   }
 }
 
-/** Starts it, empty, on loopback. */
+/** Starts an empty server on loopback. */
 export async function start(): Promise<Engine<MariadbAddress>> {
   if (!isInstalled()) throw new Error('MariaDB is not installed: node tools/mariadb.ts install');
   const folder = engineFolder('mariadb');
@@ -59,10 +59,11 @@ export async function start(): Promise<Engine<MariadbAddress>> {
   );
   if (made.status !== 0) throw new Error(`mariadb-install-db failed: ${made.stdout}${made.stderr}`);
   const password = 'throw-away';
-  // One statement a line.
+  // `init-file` expects one statement a line.
   const users = ['localhost', '127.0.0.1', '::1'].map(
     (host) =>
-      `create or replace user root@'${host}' identified by '${password}';\ngrant all on *.* to root@'${host}' with grant option;\n`,
+      `create or replace user root@'${host}' identified by '${password}';\n` +
+      `grant all on *.* to root@'${host}' with grant option;\n`,
   );
   writeFileSync(join(folder, 'init.sql'), users.join(''));
   const port = await freePort();
@@ -86,7 +87,7 @@ export async function start(): Promise<Engine<MariadbAddress>> {
   );
 }
 
-/** Whether something says hello there, as MariaDB does once it has run its `init-file`. */
+/** Whether a server sends its greeting there, which MariaDB does once its `init-file` has run. */
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

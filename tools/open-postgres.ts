@@ -1,4 +1,7 @@
-/** Opens a folder with an embedded Postgres, e.g. the one that failed tests leave, until Ctrl-C: `node tools/open-postgres.ts <folder>`. */
+/**
+ * Serves a folder of the embedded Postgres, e.g. one that failed tests left, until Ctrl-C: `node tools/open-postgres.ts
+ * <folder>`.
+ */
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 
 const [dataDir] = process.argv.slice(2);

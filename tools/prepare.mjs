@@ -1,9 +1,14 @@
 /**
- * What stands behind `npm start` and `npm test`: makes the checkout ready (packages, Node 24, build) and runs the wanted thing.
- * It runs on whatever Node the machine has, from 20 on, before anything is installed: hence plain JavaScript and no packages.
+ * Runs every npm script: prepares the checkout (packages, Node 24, build where needed) and then starts the program.
+ * It runs on any Node from version 20 and before anything is installed, hence plain JavaScript without packages.
  *
- *   node tools/prepare.mjs start [options of `dws serve`]
- *   node tools/prepare.mjs test [options of `vitest run`]
+ *   node tools/prepare.mjs start [options of `dws serve`]     the built service
+ *   node tools/prepare.mjs dev [options of `dws serve`]       the service from its sources, restarted on each change
+ *   node tools/prepare.mjs test [options of `vitest run`]     every check and every test
+ *   node tools/prepare.mjs check                              every check and the tests related to uncommitted changes
+ *   node tools/prepare.mjs fix                                formats and repairs lint
+ *   node tools/prepare.mjs generate                           writes schema/
+ *   node tools/prepare.mjs bench <name> [arguments]           bench/<name>.ts
  *   node tools/prepare.mjs build
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -19,17 +24,20 @@ const MAIN = 'dist/src/server/main.js';
 const major = (version) => Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined);
 
-/** Ends with a sentence instead of a stack trace. */
-function giveUp(sentence, code = 1) {
+/** Ends the process with a message instead of a stack trace. */
+function fail(sentence, code = 1) {
   console.error(`\n${sentence}`);
   process.exit(code);
 }
 
-/** Whether node_modules holds exactly what package-lock.json asks for; npm writes its own list there when an installation is complete. */
+/**
+ * Whether node_modules has exactly the packages of package-lock.json. npm writes its own list there when an installation is
+ * complete.
+ */
 function isInstalled() {
   const wanted = readJson('package-lock.json').packages;
   const present = readJson('node_modules/.package-lock.json')?.packages ?? {};
-  // What belongs to other platforms is optional and absent.
+  // Packages for other platforms are optional and absent.
   const fits = (path) =>
     present[path]
       ? present[path].version === wanted[path].version && present[path].integrity === wanted[path].integrity
@@ -43,7 +51,7 @@ function isInstalled() {
 function install() {
   console.log('Installing packages (npm ci) ...');
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  // Embedded Postgres needs its install script, and the build its development packages, whatever the user's npm settings say.
+  // Embedded Postgres needs its install script and the build needs development packages, also against the user's npm settings.
   const options = [
     'ci',
     '--prefer-offline',
@@ -55,7 +63,7 @@ function install() {
     '--loglevel=error',
   ];
   const { status, error } = spawnSync(npm[0], [...npm.slice(1), ...options], { stdio: 'inherit' });
-  if (status !== 0) giveUp(`npm ci failed${error ? `: ${error.message}` : ', see above'}.`, status ?? 1);
+  if (status !== 0) fail(`npm ci failed${error ? `: ${error.message}` : ', see above'}.`, status ?? 1);
 }
 
 /** The pinned Node 24 from node_modules, or the running Node where the platform has no such package. */
@@ -64,18 +72,19 @@ function findNode() {
   if (existsSync(pinned) && major(spawnSync(pinned, ['--version'], { encoding: 'utf8' }).stdout ?? '') >= 24)
     return join(process.cwd(), pinned);
   if (major(process.version) >= 24) return process.execPath;
-  return giveUp(
-    `There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}. Install Node 24 or newer and run again.`,
+  return fail(
+    `There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}.` +
+      ' Install Node 24 or newer and run again.',
   );
 }
 
-/** A fingerprint of all that the build reads. */
+/** A digest of every file that the build reads. */
 function sourceHash() {
   const hash = createHash('sha256');
   const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  for (const room of ['src', 'entities', 'resolvers', 'rest-bridge']) {
-    for (const file of readdirSync(room, { recursive: true }))
-      if (/\.(ts|json)$/.test(file)) files.push(join(room, file));
+  for (const folder of ['src', 'entities', 'resolvers', 'rest-bridge']) {
+    for (const file of readdirSync(folder, { recursive: true }))
+      if (/\.(ts|json)$/.test(file)) files.push(join(folder, file));
   }
   for (const file of files.toSorted()) hash.update(file).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');
@@ -83,7 +92,7 @@ function sourceHash() {
 
 const isBuilt = () => existsSync('dist/.sources') && readFileSync('dist/.sources', 'utf8') === sourceHash();
 
-/** Builds beside the present `dist` and then takes its place, so that a failed build changes nothing and deleted sources leave nothing. */
+/** Builds beside `dist` and then replaces it: a failed build changes nothing and deleted sources leave no output. */
 function build(node) {
   console.log('Building ...');
   const hash = sourceHash();
@@ -95,24 +104,24 @@ function build(node) {
   );
   if (status !== 0) {
     rmSync('dist.new', { recursive: true, force: true });
-    giveUp('The build failed, see above.', status ?? 1);
+    fail('The build failed, see above.', status ?? 1);
   }
   writeFileSync('dist.new/.sources', hash);
   rmSync('dist', { recursive: true, force: true });
   renameSync('dist.new', 'dist');
 }
 
-/** Runs `work` unless `done()`; of several processes in this checkout one at a time, and the others find it done. */
+/** Runs `work` unless `done()`. Of several processes in this checkout one works at a time; the others find it done. */
 async function ensure(done, work) {
   if (done()) return;
   mkdirSync('.cache', { recursive: true });
-  let told = false;
+  let announced = false;
   for (let holder = lock(); holder !== process.pid; holder = lock()) {
-    if (holder && !told) console.log(`Waiting for process ${holder}, which prepares this checkout ...`);
-    told ||= holder > 0;
+    if (holder && !announced) console.log(`Waiting for process ${holder}, which prepares this checkout ...`);
+    announced ||= holder > 0;
     await new Promise((wake) => setTimeout(wake, 200));
   }
-  // `giveUp` ends the process, so the lock is let go on exit rather than in a `finally`.
+  // `fail` ends the process, so the lock is removed on exit rather than in a `finally`.
   const unlock = () => rmSync(LOCK, { force: true });
   process.once('exit', unlock);
   if (!done()) work();
@@ -120,7 +129,7 @@ async function ensure(done, work) {
   process.removeListener('exit', unlock);
 }
 
-/** Takes the lock file and answers who has it: this process, another one, or 0 when nobody has it at the moment (try again). */
+/** Takes the lock file. Returns the process that holds it: this one, another one, or 0 if it was just released. */
 function lock() {
   try {
     writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
@@ -131,7 +140,7 @@ function lock() {
   const { mtimeMs } = statSync(LOCK, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
   const holder = existsSync(LOCK) ? Number(readFileSync(LOCK, 'utf8')) : 0;
   if (holder && isAlive(holder)) return holder;
-  // The holder is gone, or was killed before it could write its number.
+  // The holder has ended, or was killed before it could write its process id.
   if (holder || Date.now() - mtimeMs > 5_000) rmSync(LOCK, { force: true });
   return 0;
 }
@@ -144,7 +153,10 @@ function isAlive(pid) {
   }
 }
 
-/** Runs a program in our place: signals go to it, its end is ours. It ends with us when we are killed, for its channel closes, and we with npm when that is. */
+/**
+ * Runs a program in place of this one: signals are forwarded to it and its exit code is ours. It ends when this process
+ * is killed, because its channel closes, and this process ends when npm is killed.
+ */
 function become(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal));
@@ -160,27 +172,71 @@ function become(node, args) {
   });
 }
 
-/** The whole truth, step by step, until one fails: what `npm test` means. */
-function test(node, args) {
-  const steps = [
-    ['Lint', 'node_modules/oxlint/bin/oxlint', ['--quiet', '--type-aware']],
-    ['Types', 'node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']],
-    ['Rooms (which folder may import which)', 'tools/rooms.mjs', []],
-    ['Generated files', MAIN, ['schema', 'check']],
-    ['Tests', 'node_modules/vitest/vitest.mjs', ['run', ...args]],
-  ];
+/** Checks of the whole checkout, without tests. Each is a name, a program and its arguments. */
+const CHECKS = [
+  ['Format', 'node_modules/oxfmt/bin/oxfmt', ['--check']],
+  ['Lint', 'node_modules/oxlint/bin/oxlint', ['--quiet', '--type-aware']],
+  ['Types', 'node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']],
+  ['Import rules', 'tools/import-rules.mjs', []],
+  ['Unused code', 'node_modules/knip/bin/knip.js', ['--no-progress']],
+  ['Generated files', MAIN, ['schema', 'check']],
+];
+
+/** Runs steps one after the other until one fails, which ends the process with its exit code. */
+function runSteps(node, script, steps) {
   for (const [name, program, options] of steps) {
     console.log(`\n== ${name}`);
     const { status, signal } = spawnSync(node, [program, ...options], { stdio: 'inherit' });
-    if (status !== 0) giveUp(`npm test stopped at: ${name}${signal ? ` (${signal})` : ''}`, status ?? 1);
+    if (status !== 0) fail(`npm ${script} stopped at: ${name}${signal ? ` (${signal})` : ''}`, status ?? 1);
   }
 }
 
+const vitest = (args) => ['Tests', 'node_modules/vitest/vitest.mjs', ['run', ...args]];
+
+/** The steps after the checks for the tests related to uncommitted changes; none when there are none. */
+function relatedTests(node) {
+  const { stdout } = spawnSync(node, ['tools/related-tests.mjs'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const files = stdout.split('\n').filter(Boolean);
+  return files.length ? [vitest(files)] : [];
+}
+
 const [command, ...args] = process.argv.slice(2);
-if (major(process.version) < 20) giveUp(`Node 20 or newer is needed to install and build; this is ${process.version}.`);
+if (major(process.version) < 20) fail(`Node 20 or newer is needed to install and build; this is ${process.version}.`);
 await ensure(isInstalled, install);
 const node = findNode();
-await ensure(isBuilt, () => build(node));
-if (command === 'start') become(node, ['--enable-source-maps', MAIN, 'serve', ...args]);
-else if (command === 'test') test(node, args);
-else if (command !== 'build') giveUp('usage: node tools/prepare.mjs start|test|build');
+const built = () => ensure(isBuilt, () => build(node));
+
+const commands = {
+  async start() {
+    await built();
+    become(node, ['--enable-source-maps', MAIN, 'serve', ...args]);
+  },
+  dev: () => become(node, ['--import', '@oxc-node/core/register', '--watch', 'src/server/main.ts', 'serve', ...args]),
+  async test() {
+    await built();
+    runSteps(node, 'test', [...CHECKS, vitest(args)]);
+  },
+  async check() {
+    await built();
+    runSteps(node, 'run check', [...CHECKS, ...relatedTests(node)]);
+  },
+  fix: () =>
+    runSteps(node, 'run fix', [
+      ['Lint', 'node_modules/oxlint/bin/oxlint', ['--quiet', '--type-aware', '--fix']],
+      ['Format', 'node_modules/oxfmt/bin/oxfmt', []],
+    ]),
+  async generate() {
+    await built();
+    runSteps(node, 'run generate', [['Generated files', MAIN, ['schema', 'print', '--write']]]);
+  },
+  async bench() {
+    await built();
+    become(node, [`bench/${args[0]}.ts`, ...args.slice(1)]);
+  },
+  build: built,
+};
+if (!Object.hasOwn(commands, command)) fail(`usage: node tools/prepare.mjs ${Object.keys(commands).join('|')}`);
+await commands[command]();

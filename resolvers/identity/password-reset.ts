@@ -8,12 +8,15 @@ export class PasswordResetResolver {
   @Public()
   @Mutation(() => Boolean, {
     description:
-      'Mails a link for a new password, `{PUBLIC_URL}/password-reset/{token}`, to an enabled user of the domain `local`; it works once, within an hour. The mail to a user without an address stays in the outbox, addressed to the username and marked failed, for an operator to hand over. The answer is always true and takes the same time, whoever is named. A user gets ten links an hour at most.',
+      'Mails a link for a new password, `{PUBLIC_URL}/password-reset/{token}`, to an enabled user of the domain ' +
+      '`local`. The link works once, within an hour. If the user has no e-mail address, the mail stays in the outbox ' +
+      'with status `FAILED`, for an operator to hand over. Returns true after the same time for any name, so that it ' +
+      'does not reveal which users exist. A user gets at most ten links an hour. Rate limited like logins.',
   })
   async requestPasswordReset(
     @Ctx() ctx: PublicContext,
-    @Arg('username', { description: 'Name of the user.' }) username: string,
-    @Arg('tenant', () => String, { nullable: true, description: 'Slug of the tenant. Default `default`.' }) tenant?:
+    @Arg('username', { description: 'Username.' }) username: string,
+    @Arg('tenant', () => String, { nullable: true, description: 'Slug of the tenant. Default: `default`.' }) tenant?:
       | string
       | null,
   ) {
@@ -24,12 +27,16 @@ export class PasswordResetResolver {
   @Public()
   @Mutation(() => Boolean, {
     description:
-      'Sets a new password by a mailed link, unlocks the user and ends all their sessions and other links; API tokens stay. A link that was used, has expired or never existed is `GONE`; a bad password does not use it up. A link ends early when its user is disabled or gets another password, address or domain.',
+      'Sets a new password with a mailed link, unlocks the user and ends all their sessions and other links. ' +
+      'API tokens stay valid. Fails with `GONE` if the link was used, has expired or never existed. A link also ends ' +
+      'when its user is disabled or gets another password, e-mail address or domain. A refused password does not use ' +
+      'up the link.',
   })
   async resetPassword(
     @Ctx() ctx: PublicContext,
-    @Arg('token', { description: 'The end of the link.' }) token: string,
-    @Arg('password', { description: 'At least 12 characters, not the username.' }) password: string,
+    @Arg('token', { description: 'Token: the last segment of the link.' }) token: string,
+    @Arg('password', { description: 'New password of 12 to 1,024 characters that is not the username.' })
+    password: string,
   ) {
     await passwordResets.reset(ctx, token, password);
     return true;

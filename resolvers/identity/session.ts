@@ -20,39 +20,41 @@ import { DateTime } from '../../src/core/scalars.ts';
 import { login, logout } from '../../src/services/identity/login.ts';
 import * as tokens from '../../src/services/identity/token.ts';
 import { permissionsOf } from '../../src/services/identity/user-permissions.ts';
-import { viewerContext } from '../../src/services/resource/viewer-context.ts';
+import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
 import { Can, Public } from '../support/guard.ts';
 
-export const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token' } as const;
+const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token' } as const;
 registerEnumType(AuthMethodEnum, {
   name: 'AuthMethod',
-  description: 'How a caller proved who they are.',
-  valuesConfig: { SESSION: { description: 'By a session’s cookie.' }, TOKEN: { description: 'By an API token.' } },
+  description: 'Method by which a caller is authenticated.',
+  valuesConfig: { SESSION: { description: 'Session cookie.' }, TOKEN: { description: 'API token.' } },
 });
 
-/** Answer of a login; the session itself travels as a cookie. */
-@ObjectType({ description: 'A session that was opened; its cookie came with the answer.' })
-export class Login {
-  @Field(() => DateTime, { description: 'When the session ends unless it is used before.' })
+/** Result of a login. The session itself is in the cookie. */
+@ObjectType({ description: 'Result of a login. The session cookie is set in the response.' })
+class Login {
+  @Field(() => DateTime, { description: 'Time at which the session ends if it is not used before.' })
   expiresAt!: Date;
 }
 
-/** Who is calling, and how. */
-@ObjectType({ description: 'Who is calling, how, and what they may do.' })
-export class CurrentSession {
+/** The caller with their credential and permissions. */
+@ObjectType({ description: 'The caller with their credential and permissions.' })
+class CurrentSession {
   @Field(() => String, { description: 'Slug of the tenant.' }) tenant!: string;
   @Field(() => [String], { description: 'Global permissions of the caller.' }) permissions!: string[];
   @Field(() => DateTime, {
     nullable: true,
-    description: 'When the session or token ends; null for a token without end.',
+    description: 'Time at which the session or token expires. Null for a token that does not expire.',
   })
   expiresAt!: Date | null;
-  @Field(() => AuthMethodEnum, { description: 'How the caller proved who they are.' }) authMethod!: 'session' | 'token';
+  @Field(() => AuthMethodEnum, { description: 'Method by which the caller is authenticated.' }) authMethod!:
+    | 'session'
+    | 'token';
 }
 
 @Resolver(() => Login)
 export class LoginResolver {
-  @FieldResolver(() => User, { description: 'Who logged in.' })
+  @FieldResolver(() => User, { description: 'The user who logged in.' })
   user(@Ctx() ctx: Context, @Root() _login: Login, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(User, ctx.viewer.userId, info);
   }
@@ -61,32 +63,36 @@ export class LoginResolver {
 @Resolver(() => CurrentSession)
 export class SessionResolver {
   @Public()
-  @Mutation(() => Login, { description: 'Opens a session and sets its cookie.' })
+  @Mutation(() => Login, {
+    description:
+      'Opens a session and sets its cookie. Ten consecutive failures lock the user for 15 minutes. Rate limited by ' +
+      'user and IP address.',
+  })
   async login(
     @Ctx() ctx: PublicContext,
-    @Arg('username', { description: 'Name of the user.' }) username: string,
-    @Arg('password', { description: 'Password of the user.' }) password: string,
-    @Arg('domain', () => String, { nullable: true, description: 'Where the account is kept. Default `local`.' })
+    @Arg('username', { description: 'Username.' }) username: string,
+    @Arg('password', { description: 'Password.' }) password: string,
+    @Arg('domain', () => String, { nullable: true, description: 'Domain of the account. Default: `local`.' })
     domain?: string | null,
-    @Arg('tenant', () => String, { nullable: true, description: 'Slug of the tenant. Default `default`.' }) tenant?:
+    @Arg('tenant', () => String, { nullable: true, description: 'Slug of the tenant. Default: `default`.' }) tenant?:
       | string
       | null,
   ): Promise<Login> {
     const { viewer, expiresAt } = await login(ctx, { username, password, domain, tenant });
-    // From here on the request is the user's, so that what is selected of them can be read.
-    Object.assign(ctx, viewerContext(ctx.platform, ctx.request, viewer));
+    // The rest of the request runs as the user, so that the selected fields can be read.
+    Object.assign(ctx, createViewerContext(ctx.platform, ctx.request, viewer));
     return { expiresAt };
   }
 
   @Public()
-  @Mutation(() => Boolean, { description: 'Ends the session of the request and clears its cookie.' })
+  @Mutation(() => Boolean, { description: 'Ends the session of the request, if it has one, and clears the cookie.' })
   async logout(@Ctx() ctx: PublicContext) {
     await logout(ctx);
     return true;
   }
 
   @Can('authenticated')
-  @Query(() => CurrentSession, { description: 'Who is calling, and how.' })
+  @Query(() => CurrentSession, { description: 'Returns the caller with their credential and permissions.' })
   session(@Ctx() { viewer }: Context): CurrentSession {
     const { tenant, expiresAt, authMethod } = viewer;
     return {
@@ -103,13 +109,13 @@ export class SessionResolver {
   }
 
   @Can('authenticated')
-  @Query(() => [Session], { description: 'The caller’s sessions, the latest first.' })
+  @Query(() => [Session], { description: 'Lists the open sessions of the caller, latest first.' })
   sessions(@Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
     return ctx.read.list(Session, info, { sql: 'user_id = ? and expires_at > now()', params: [ctx.viewer.userId] });
   }
 
   @Can('authenticated')
-  @Mutation(() => ID, { description: 'Ends one of the caller’s sessions; answers its id.' })
+  @Mutation(() => ID, { description: 'Ends a session of the caller at once. Returns its id.' })
   async deleteSession(@Ctx() ctx: Context, @Arg('id', () => ID, { description: 'Id of the session.' }) id: string) {
     await tokens.removeSession(ctx, id);
     return id;

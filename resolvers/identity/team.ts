@@ -7,13 +7,13 @@ import {
   FieldResolver,
   ID,
   Info,
-  InputType,
   Mutation,
   ObjectType,
   Query,
   Resolver,
   Root,
 } from 'type-graphql';
+import { CreateTeamInput, UpdateTeamInput } from '../../entities/team-input.ts';
 import { TeamMember, TeamRoleEnum } from '../../entities/team-member.ts';
 import { Team } from '../../entities/team.ts';
 import { User } from '../../entities/user.ts';
@@ -28,56 +28,31 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const TeamPage = pageOf(Team, 'Team');
 
-/** A new team. */
-@InputType({ description: 'A new team.' })
-export class CreateTeamInput {
-  @Field(() => String, { description: 'Display name.' })
-  name!: string;
-
-  @Field(() => String, { nullable: true, description: 'Short name; made of the name by default.' })
-  slug?: string;
-
-  @Field(() => String, { nullable: true, description: 'What the team is for.' })
-  description?: string | null;
-}
-
-/** Changes of a team. */
-@InputType({ description: 'Changes of a team. Absent keys stay as they are, null clears.' })
-export class UpdateTeamInput implements Partial<CreateTeamInput> {
-  @Field(() => String, { nullable: true, description: 'Display name.' })
-  name?: string;
-
-  @Field(() => String, { nullable: true, description: 'Short name.' })
-  slug?: string;
-
-  @Field(() => String, { nullable: true, description: 'What the team is for.' })
-  description?: string | null;
-}
-
-/** What the caller may do to a team. */
-@ObjectType({ description: 'What the caller may do to a team.' })
-export class TeamPermissions {
-  @Field(() => Boolean, { description: 'See it and the names of its members.' }) read!: boolean;
-  @Field(() => Boolean, { description: 'Change it and its members.' }) edit!: boolean;
-  @Field(() => Boolean, { description: 'Delete it.' }) delete!: boolean;
+/** The caller's permissions on a team. */
+@ObjectType({ description: 'Permissions of the caller on a team.' })
+class TeamPermissions {
+  @Field(() => Boolean, { description: 'Whether the caller can read the team and its members. Always true.' })
+  read!: boolean;
+  @Field(() => Boolean, { description: 'Whether the caller can edit the team and its members.' }) edit!: boolean;
+  @Field(() => Boolean, { description: 'Whether the caller can delete the team.' }) delete!: boolean;
 }
 
 @Resolver(() => Team)
 export class TeamResolver {
   @Can('authenticated')
-  @Query(() => Team, { description: 'One team.' })
+  @Query(() => Team, { description: 'Returns a team.' })
   team(@Ctx() ctx: Context, @Key('team') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Team, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => TeamPage, { description: 'The teams of the tenant.' })
+  @Query(() => TeamPage, { description: 'Lists the teams of the tenant.' })
   teams(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Team, page, info);
   }
 
   @Can('teams:create')
-  @Mutation(() => Team, { description: 'Makes a team; the caller becomes its first admin.' })
+  @Mutation(() => Team, { description: 'Creates a team. The caller becomes its first admin.' })
   async createTeam(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The new team.' }) input: CreateTeamInput,
@@ -87,24 +62,24 @@ export class TeamResolver {
   }
 
   @Can('team:edit')
-  @Mutation(() => Team, { description: 'Changes a team.' })
+  @Mutation(() => Team, { description: 'Updates a team.' })
   async updateTeam(
     @Ctx() ctx: Context,
     @Key('team') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateTeamInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateTeamInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.one(Team, await teams.update(ctx, id, input), info);
   }
 
   @Can('team:delete')
-  @Mutation(() => ID, { description: 'Deletes a team; answers its id as given.' })
+  @Mutation(() => ID, { description: 'Deletes a team. Returns the key that was passed.' })
   async deleteTeam(
     @Ctx() ctx: Context,
     @Key('team') id: string,
     @Arg('transferTo', () => ID, {
       nullable: true,
-      description: 'Principal that gets what the team owned; by default the caller.',
+      description: 'Principal that becomes the owner of the resources of the team. Default: the caller.',
     })
     transferTo?: string,
   ) {
@@ -113,12 +88,12 @@ export class TeamResolver {
   }
 
   @Can('team:edit')
-  @Mutation(() => TeamMember, { description: 'Adds a member or changes their role.' })
+  @Mutation(() => TeamMember, { description: 'Adds a user to a team, or changes their role in it.' })
   async setTeamMember(
     @Ctx() ctx: Context,
     @Key('team') id: string,
     @Username() username: string,
-    @Arg('role', () => TeamRoleEnum, { description: 'What they may do there.' }) role: TeamRole,
+    @Arg('role', () => TeamRoleEnum, { description: 'Role of the user in the team.' }) role: TeamRole,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.one(TeamMember, await teams.setMember(ctx, id, username, role), info);
@@ -126,7 +101,8 @@ export class TeamResolver {
 
   @Can('authenticated')
   @Mutation(() => ID, {
-    description: 'Takes a member out of a team; answers the username as given. Everybody may leave.',
+    description:
+      'Removes a user from a team. Returns the username or id that was passed. Members can remove themselves.',
   })
   async removeTeamMember(@Ctx() ctx: Context, @Key('team') id: string, @Username() username: string) {
     await teams.removeMember(ctx, id, username);
@@ -134,29 +110,31 @@ export class TeamResolver {
   }
 
   @Requires('id')
-  @FieldResolver(() => TeamPermissions, { description: 'What the caller may do to it.' })
+  @FieldResolver(() => TeamPermissions, { description: 'Permissions of the caller on the team.' })
   permissions(@Ctx() { viewer }: Context, @Root() { id }: { id: string }): TeamPermissions {
     const admin = viewer.superuser || viewer.teamRoles[id] === 'admin';
     return { read: true, edit: admin, delete: admin };
   }
 
-  @FieldResolver(() => String, { description: 'Slug of the tenant it belongs to.' })
+  @FieldResolver(() => String, { description: 'Slug of the tenant.' })
   tenant(@Ctx() { viewer }: Context) {
     return viewer.tenant;
   }
 
   @Requires('slug')
-  @FieldResolver(() => String, { description: '`tenant:slug`; finds it as its id does.' })
+  @FieldResolver(() => String, { description: 'Natural id, `tenant:slug`. Accepted wherever the id is.' })
   naturalId(@Ctx() { viewer }: Context, @Root() { slug }: { slug: string }) {
     return `${viewer.tenant}:${slug}`;
   }
 
-  @FieldResolver(() => [TeamMember], { description: 'Its members, in the order they joined.' })
+  @FieldResolver(() => [TeamMember], { description: 'Members, in the order in which they joined.' })
   members(@Ctx() ctx: Context, @Root() team: { id: string }, @Info() info: GraphQLResolveInfo) {
     return ctx.read.children(Team, 'members', team, info);
   }
 
-  @FieldResolver(() => TeamMember, { description: 'One member.' })
+  @FieldResolver(() => TeamMember, {
+    description: 'The membership of a user. Fails with `NOT_FOUND` if the user is not a member.',
+  })
   async member(
     @Ctx() ctx: Context,
     @Root() team: { id: string },

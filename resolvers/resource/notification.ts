@@ -8,7 +8,6 @@ import {
   FieldResolver,
   ID,
   Info,
-  InputType,
   Int,
   Mutation,
   ObjectType,
@@ -17,6 +16,7 @@ import {
   Root,
   Subscription,
 } from 'type-graphql';
+import { UpdateNotificationInput } from '../../entities/notification-input.ts';
 import { Notification } from '../../entities/notification.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -27,47 +27,43 @@ import { pageOf } from '../support/page.ts';
 
 const NotificationPage = pageOf(Notification, 'Notification');
 
-/** What a notification is about. */
-@ObjectType({ description: 'What a notification is about. It may be gone by now.' })
-export class NotificationResource {
-  @Field(() => String, { description: 'Its kind, e.g. `dataset`.' }) kind!: string;
-  @Field(() => ID, { description: 'Its id.' }) id!: string;
+/** The resource that a notification concerns. */
+@ObjectType({ description: 'The resource that a notification concerns. It may have been deleted since.' })
+class NotificationResource {
+  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset`.' }) kind!: string;
+  @Field(() => ID, { description: 'Id of the resource.' }) id!: string;
 }
 
-/** What can be changed of a notification. */
-@InputType({ description: 'What changes of a notification.' })
-export class UpdateNotificationInput {
-  @Field(() => Boolean, { nullable: true, description: 'Whether the caller has read it.' })
-  read?: boolean | null;
-}
-
-/** Which notifications are wanted. */
+/** Filter, order and page of the list of notifications. */
 @ArgsType()
-export class NotificationPageArgs {
+class NotificationPageArgs {
   @Field(() => Boolean, {
     nullable: true,
-    description: 'true: only those that are read; false: only those that are not.',
+    description: 'Filters by whether the caller has read the notification.',
   })
   read?: boolean;
 
   @Field(() => String, {
     nullable: true,
     description:
-      'Fields to sort by, separated by commas; `-` before one descends. Ties are broken by id. Default `-createdAt`.',
+      'Comma-separated fields to sort by. `-` before a field sorts it in descending order. Ties are broken by id. ' +
+      'Default: `-createdAt`.',
   })
   sort?: string;
 
-  @Field(() => Int, { nullable: true, description: 'Items wanted, 1 to 1000. Default 30.' })
+  @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
   limit?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Items to pass over. Default 0.' })
+  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
   start?: number;
 }
 
 @Resolver(() => Notification)
 export class NotificationResolver {
   @Can('authenticated')
-  @Query(() => NotificationPage, { description: 'What the caller was told in the last 90 days, the latest first.' })
+  @Query(() => NotificationPage, {
+    description: 'Lists the notifications of the caller from the last 90 days, latest first.',
+  })
   notifications(
     @Ctx() ctx: Context,
     @Args(() => NotificationPageArgs) page: NotificationPageArgs,
@@ -77,11 +73,11 @@ export class NotificationResolver {
   }
 
   @Can('authenticated')
-  @Mutation(() => Notification, { description: 'Marks one of the caller’s notifications as read or unread.' })
+  @Mutation(() => Notification, { description: 'Marks a notification of the caller as read or unread.' })
   async updateNotification(
     @Ctx() ctx: Context,
     @Id('notification') id: string,
-    @Arg('input', { description: 'What changes.' }) input: UpdateNotificationInput,
+    @Arg('input', { description: 'The changes.' }) input: UpdateNotificationInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Notification, await notifications.update(ctx, id, input), info);
@@ -90,17 +86,17 @@ export class NotificationResolver {
   @Can('authenticated')
   @Subscription(() => Notification, {
     name: 'notifications',
-    description: 'Each new notification of the caller as it is made.',
-    subscribe: ({ context }) => notifications.news(context as Context),
+    description: 'Emits each new notification of the caller.',
+    subscribe: ({ context }) => notifications.subscribe(context as Context),
   })
-  notified(@Root() id: string, @Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
+  onNotification(@Root() id: string, @Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Notification, id, info);
   }
 
   @Requires('resourceKind', 'resourceId')
   @FieldResolver(() => NotificationResource, {
     nullable: true,
-    description: 'What it is about; null for what is about no resource.',
+    description: 'The resource concerned. Null if the notification concerns none.',
   })
   resource(@Root() { resourceKind, resourceId }: Notification): NotificationResource | null {
     return resourceKind && resourceId ? { kind: resourceKind, id: resourceId } : null;

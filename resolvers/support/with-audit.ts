@@ -1,5 +1,5 @@
 import type { GraphQLField, GraphQLFieldResolver } from 'graphql';
-import type { Mutation } from '../../src/core/audit.ts';
+import type { AuditedMutation } from '../../src/core/audit.ts';
 import type { PublicContext } from '../../src/core/context.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { ABILITIES } from '../../src/core/permissions.ts';
@@ -50,7 +50,13 @@ function keyOf(kind: string | null, args: Record<string, unknown>): string | nul
 export function withAudit(field: GraphQLField<unknown, PublicContext>, permission: string, resolve: Resolve): Resolve {
   const kind = kindOf(field, permission);
   return async (source, args, context, info) => {
-    const mutation: Mutation = { action: field.name, kind, key: keyOf(kind, args), resourceId: null, recorded: false };
+    const mutation: AuditedMutation = {
+      action: field.name,
+      kind,
+      key: keyOf(kind, args),
+      resourceId: null,
+      recorded: false,
+    };
     // The mutations of a document run one after the other, so a request has at most one at a time.
     context.request.mutation = mutation;
     try {

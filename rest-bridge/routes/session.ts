@@ -1,9 +1,9 @@
 import { collection, resource } from '../present.ts';
 import { create, del, get, post } from '../route.ts';
-import { FIELDS } from './user.ts';
+import { USER_FIELDS } from './user.ts';
 
-const login = resource(`user { ${FIELDS} } expiresAt`, () => ({ self: '/session' }));
-const current = resource(`user { ${FIELDS} } tenant permissions expiresAt authMethod`, () => ({
+const login = resource(`user { ${USER_FIELDS} } expiresAt`, () => ({ self: '/session' }));
+const current = resource(`user { ${USER_FIELDS} } tenant permissions expiresAt authMethod`, () => ({
   self: '/session',
   'svc:user': '/me',
 }));

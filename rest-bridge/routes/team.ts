@@ -10,7 +10,9 @@ interface Member {
 }
 
 const team = resource<Team>(
-  'id tenant slug naturalId name description usageProfileId members { userId role joinedAt user { username displayName } } createdAt updatedAt permissions { read edit delete }',
+  `id tenant slug naturalId name description usageProfileId
+  members { userId role joinedAt user { username displayName } }
+  createdAt updatedAt permissions { read edit delete }`,
   ({ id }) => ({ self: `/teams/${id}`, 'svc:membership': `/teams/${id}/members` }),
 );
 

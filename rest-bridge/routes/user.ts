@@ -7,47 +7,51 @@ interface User {
   superuser: boolean;
 }
 
-export const FIELDS = `id username domain displayName givenName familyName middleName email enabled superuser timezone settings locked lockedAt loginAttempts
-  passwordSetAt passwordExpiresAt createdAt updatedAt`;
+export const USER_FIELDS = `id username domain displayName givenName familyName middleName email enabled superuser
+  timezone settings locked lockedAt loginAttempts passwordSetAt passwordExpiresAt createdAt updatedAt`;
 const links = ({ username }: User) => ({
   self: `/users/${encodeURIComponent(username)}`,
   'svc:membership': `/users/${encodeURIComponent(username)}/memberships`,
 });
 
-const PRIVATE = ['settings', 'locked', 'lockedAt', 'loginAttempts', 'passwordSetAt', 'passwordExpiresAt'];
+const PRIVATE_FIELDS = ['settings', 'locked', 'lockedAt', 'loginAttempts', 'passwordSetAt', 'passwordExpiresAt'];
 
-/** Without `users:view`, others' records lack what GraphQL answers null for (contract 9). `locked` is null then and only then. */
-function withoutPrivate<T extends Json>(record: T): T {
-  if (record['locked'] === null) for (const name of PRIVATE) delete record[name];
+/**
+ * Removes the private fields that GraphQL returns as null to callers without `users:view`. `locked` is null only for
+ * them. See docs/contract.md#users.
+ */
+function removeHiddenFields<T extends Json>(record: T): T {
+  if (record['locked'] === null) for (const name of PRIVATE_FIELDS) delete record[name];
   return record;
 }
 
-const lacking = (presenter: Presenter): Presenter => ({
+/** Wraps a presenter so that its records lack the hidden fields. */
+const withoutHiddenFields = (presenter: Presenter): Presenter => ({
   on(type, field, within) {
-    const whole = presenter.on(type, field, within);
-    const present: typeof whole.present = (answer, asked) => {
-      const printed = whole.present(answer, asked) as Json | Json[];
-      return Array.isArray(printed) ? printed.map(withoutPrivate) : withoutPrivate(printed);
+    const inner = presenter.on(type, field, within);
+    const present: typeof inner.present = (data, request) => {
+      const printed = inner.present(data, request) as Json | Json[];
+      return Array.isArray(printed) ? printed.map(removeHiddenFields) : removeHiddenFields(printed);
     };
-    return { ...whole, present };
+    return { ...inner, present };
   },
 });
 
-export const user = lacking(resource<User>(FIELDS, links, { identity: ['superuser'] }));
+export const user = withoutHiddenFields(resource<User>(USER_FIELDS, links, { identity: ['superuser'] }));
 const created = resource<User>('username displayName enabled createdAt', links);
 const superuser = value('username superuser');
 const permissions = value('', (list) => ({ permissions: list }));
 
 export default [
   get('/users', 'users', collection('user', user)),
-  { ...plain('GET', '/users-list', 'usersList'), presenter: lacking(value(FIELDS)) },
+  { ...plain('GET', '/users-list', 'usersList'), presenter: withoutHiddenFields(value(USER_FIELDS)) },
   create('/users', 'createUser', created),
   get('/users/:username', 'user', user),
   put('/users/:username', 'updateUser', user),
   del('/users/:username', 'deleteUser', undefined, { query: ['transferTo'] }),
   get('/me', 'me', user),
   put('/me', 'updateMe', user, {
-    identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE.slice(1), 'enabled'],
+    identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE_FIELDS.slice(1), 'enabled'],
   }),
   put('/me/password', 'changePassword'),
   put('/users/:username/theme', 'setTheme', user),

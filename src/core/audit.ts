@@ -1,13 +1,15 @@
-/** How a change was asked for: through GraphQL over HTTP, REST, GraphQL over WebSocket, or by an operator's command. */
+/**
+ * Channels through which a call is received: GraphQL over HTTP, REST, GraphQL over WebSocket, an operator's command.
+ */
 export const AUDIT_CHANNELS = ['graphql', 'rest', 'websocket', 'cli'] as const;
 export type AuditChannel = (typeof AUDIT_CHANNELS)[number];
 
 export const AUDIT_OUTCOMES = ['succeeded', 'denied'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Who does something, for the audit log. */
-export interface Actor {
-  /** The tenant whose log it belongs to. */
+/** The caller as the audit log records them. */
+export interface AuditActor {
+  /** The tenant to whose log the event belongs. */
   tenant: { id: string } | { slug: string };
   userId: string | null;
   username: string;
@@ -15,31 +17,36 @@ export interface Actor {
   sessionId?: string | null;
 }
 
-/** A mutation on its way to its event in the audit log. A request carries the one that it is at. */
-export interface Mutation {
+/** A mutation while it runs, with the data of its audit event. */
+export interface AuditedMutation {
   /** The GraphQL field. */
   action: string;
-  /** The kind of resource that it is about, and how the caller named the resource. */
+  /** Kind of the resource concerned. */
   kind: string | null;
+  /** Key by which the caller named the resource. */
   key: string | null;
-  /** The id of that resource, once it is known. */
+  /** Id of the resource, once it is known. */
   resourceId: string | null;
-  /** Who does it, where that is not the viewer of the request: logins and mailed links. */
-  actor?: Actor;
-  /** Its failure is a refusal that the log shall show, whatever its status. */
+  /** The actor if it is not the viewer of the request: logins and mailed links. */
+  actor?: AuditActor;
+  /** Whether a failure is recorded as a refusal, whatever its status. */
   refused?: boolean;
   recorded: boolean;
 }
 
-/** What a mutation tells of the request it came with. */
+/** The part of a request that the audit log records. */
 export interface AuditedRequest {
   id: string;
   address: string | null;
   channel: AuditChannel;
-  mutation?: Mutation | undefined;
+  /** The mutation that runs at present. */
+  mutation?: AuditedMutation | undefined;
 }
 
-/** Says which row the caller's word for a resource means; the first resource of a mutation that named none is taken for its own. */
+/**
+ * Records the id of the resource that the caller named by `kind` and `key`. A mutation that names no resource gets the
+ * first resource recorded.
+ */
 export function recordAuditTarget(
   { mutation }: Pick<AuditedRequest, 'mutation'>,
   kind: string,

@@ -5,46 +5,49 @@ import type { Platform, Transaction } from './platform.ts';
 import type { Reader } from './read/reader.ts';
 import type { Viewer } from './viewer.ts';
 
-/** What a request tells about itself. */
-export interface RequestFacts extends AuditedRequest {
+/** The facts of a request that services use. */
+export interface RequestInfo extends AuditedRequest {
   address: string;
   userAgent: string | null;
   /** Aborted when the client hangs up, its credential ends, or the service stops. */
   signal: AbortSignal;
-  /** It came with the session's cookie and does not show that it is of the same origin: it must not change anything (contract 2). */
-  foreign?: boolean;
-  /** Sets or clears the session cookie of the answer; does nothing where there is none to set. */
+  /**
+   * Whether the request has a session cookie without proof of the same origin. It must not change anything. See
+   * docs/contract.md#sessions.
+   */
+  crossSite?: boolean;
+  /** Sets or clears the session cookie in the response. Does nothing on channels without cookies. */
   setSession(value: string | null): void;
 }
 
-/** What shares of a part show of a dataset (contract 3). */
+/** The part of a dataset that restricted shares allow. See docs/contract.md#restricted-shares. */
 export interface Restriction {
-  /** Criteria of the rows: any of them. Null is all rows. */
+  /** Criteria of the rows, combined with OR. Null means all rows. */
   rows: Record<string, unknown>[] | null;
-  /** Names of the fields; null is all. */
+  /** Names of the visible fields. Null means all fields. */
   fields: ReadonlySet<string> | null;
 }
 
-/** What every resolver and service gets first. Public root fields may meet a null viewer, all others never do. */
+/** First parameter of every resolver and service. `viewer` is null only in public root fields. */
 export interface PublicContext {
   platform: Platform;
-  request: RequestFacts;
+  request: RequestInfo;
   viewer: Viewer | null;
-  /** Versions that `If-Match` allows; a change of any other fails with 412. */
+  /** Versions that `If-Match` allows. A change of another version fails with 412. */
   ifMatch?: readonly number[];
 }
 
-/** The context of an authenticated caller: reading and writing happen in the caller's tenant. */
+/** The context of an authenticated caller. It reads and writes in the tenant of the caller only. */
 export interface Context extends PublicContext {
   viewer: Viewer;
-  /** Reads what a GraphQL selection asks for, under the viewer's rights. */
+  /** Reads GraphQL selections with the access filters of the viewer. */
   read: Reader;
-  /** The level that shares give the viewer on a resource, beside what its ownership gives. Calls of one tick share a statement. */
+  /** Returns the level that shares grant the viewer on a resource. Calls in the same tick share one statement. */
   sharedLevel(resourceId: string): Promise<Level>;
-  /** What shares hide from the viewer of a dataset that they see in part. Calls of one tick share a statement. */
+  /** Returns the part of a dataset that the viewer can see. Calls in the same tick share one statement. */
   restriction(datasetId: string): Promise<Restriction>;
-  /** One statement in the viewer's tenant. */
+  /** Runs one statement in the tenant of the viewer. */
   query: Query;
-  /** A unit of work in the viewer's tenant; throwing undoes all of it. */
+  /** Runs a unit of work in the tenant of the viewer. A throw rolls it back. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }

@@ -1,6 +1,9 @@
 import type { TeamRole } from './permissions.ts';
 
-/** Who is calling: one user in one tenant, by one credential. Immutable but for a session's sliding `expiresAt`. */
+/**
+ * The caller: one user of one tenant with one credential. Immutable except for the sliding `expiresAt` of a session and
+ * the teams that the request itself adds.
+ */
 export interface Viewer {
   userId: string;
   username: string;
@@ -8,7 +11,7 @@ export interface Viewer {
   /** The tenant's slug. */
   tenant: string;
   superuser: boolean;
-  /** `user:<id>` of the viewer and `team:<id>` of each of their teams. */
+  /** Principals of the viewer: `user:<id>`, and `team:<id>` for each of their teams. */
   principals: string[];
   teamRoles: Record<string, TeamRole>;
   permissions: ReadonlySet<string>;
@@ -18,5 +21,5 @@ export interface Viewer {
   expiresAt: Date | null;
 }
 
-/** As answers spell principals: users by their bare id, teams as `team:<id>` (contract 3). */
+/** Formats a principal for responses: users as their bare id, teams as `team:<id>`. */
 export const printPrincipal = (principal: string): string => principal.replace(/^user:/, '');

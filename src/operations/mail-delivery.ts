@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { MailRefused, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import { withoutSecrets } from '../services/resource/mail.ts';
+import { maskResetLinks } from '../services/resource/mail.ts';
 
 /** Milliseconds. */
 export interface DeliveryOptions {
@@ -119,7 +119,7 @@ async function attempt(
     const pause = error instanceof MailRefused ? undefined : pauses[attempts - 1];
     log.warn({ mail: id, attempts, code, again: pause !== undefined }, 'A mail could not be sent');
     // Servers quote what they dislike, and that may be the link.
-    const reason = withoutSecrets(message).slice(0, MAX_ERROR_CHARACTERS);
+    const reason = maskResetLinks(message).slice(0, MAX_ERROR_CHARACTERS);
     await system.query({
       text: `update dws.mail set status = $2, error = $3, claimed_at = null, next_attempt_at = now() + $4 * interval '1 ms', version = version + 1, updated_at = now() where id = $1 and status = 'queued'`,
       values: [id, pause === undefined ? 'failed' : 'queued', reason, pause ?? 0],

@@ -1,5 +1,5 @@
 import type { Platform } from '../core/platform.ts';
-import { sweepCredentials } from '../services/identity/credential-cleanup.ts';
+import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { abandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
 import { sweepFiles, sweepGenerations, sweepMail, sweepRecords } from './janitor.ts';
@@ -64,7 +64,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepMail(query);
     await sweepRecords(query);
     await sweepFiles(platform, options.fileAge);
-    await sweepCredentials(platform.system);
+    await deleteExpiredCredentials(platform.system);
   });
   await sweepGenerations(platform, options);
 }

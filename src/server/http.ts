@@ -15,7 +15,7 @@ import { graphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { healthRoutes } from './health.ts';
 import { handleNotFound } from './not-found-route.ts';
-import { pageRoutes } from './pages/pages.ts';
+import { registerPages } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { contextFactory } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
@@ -60,7 +60,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
       return context;
     },
   });
-  await app.register(pageRoutes, { schema, endpoints, platform, makeContext });
+  await app.register(registerPages, { schema, endpoints, platform, createContext: makeContext });
   app.setNotFoundHandler(handleNotFound(app));
   return app;
 }

@@ -8,12 +8,12 @@ import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { DATABASE_IDENTITY_SQL, type DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
-import { secretBox } from '../adapters/secrets/secret-box.ts';
+import { createSecretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderPlace } from '../operations/load-job.ts';
-import { checkKeyRing, installationId } from '../services/identity/bootstrap.ts';
+import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
 import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
 
@@ -36,7 +36,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
   try {
     const system = new SystemPool(url);
     closers.push(() => system.close());
-    const secrets = secretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
+    const secrets = createSecretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
     await checkKeyRing(system, secrets);
 
     const notifications = new Listener(url, Object.values(CHANNELS));
@@ -47,7 +47,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     registerModels(database.orm);
     const queue = await openQueue({ url, log, longest: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
-    const place = indexPlace(config, await installationId(system));
+    const place = indexPlace(config, await loadInstallationId(system));
     const index = await openIndex(place);
     closers.push(() => index.close());
 

@@ -6,7 +6,7 @@ import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
-import { contextFor } from '../services/resource/viewer-context.ts';
+import { createRequestContext } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpFacts, isForeign, SESSION_COOKIE, type Watch } from './request.ts';
 
@@ -36,7 +36,7 @@ export function contextFactory({ platform, authenticator, limiter, closing }: Co
       closing.addEventListener('abort', close);
       const stop =
         credential && viewer
-          ? authenticator.watch(credential, viewer, { ended: () => end(unauthenticated()) })
+          ? authenticator.watch(credential, viewer, { onEnd: () => end(unauthenticated()) })
           : undefined;
       return () => {
         stop?.();
@@ -49,7 +49,7 @@ export function contextFactory({ platform, authenticator, limiter, closing }: Co
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
     const foreign = viewer?.authMethod === 'session' && isForeign(request, CORS_ORIGINS);
-    return contextFor(
+    return createRequestContext(
       platform,
       new HttpFacts(request, reply, { secure, foreign, channel, watch: watchOf(credential, viewer) }),
       viewer,
@@ -65,7 +65,7 @@ export async function identify(
   limiter: RateLimiter,
 ): Promise<Viewer | null> {
   const guesses = `guesses ${address}`;
-  const viewer = await authenticator.viewer(credential, () => limiter.check(guesses));
+  const viewer = await authenticator.authenticate(credential, () => limiter.check(guesses));
   if (!viewer) limiter.count(guesses);
   return viewer;
 }

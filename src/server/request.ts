@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Mutation, AuditChannel } from '../core/audit.ts';
-import type { RequestFacts } from '../core/context.ts';
+import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
+import type { RequestInfo } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
-import { SESSION_ABSOLUTE, type Credential } from '../services/identity/credential.ts';
+import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
 
 export const SESSION_COOKIE = 'dws_session';
 
@@ -20,13 +20,13 @@ export type Watch = (end: (reason: Error) => void) => () => void;
  * What the request tells about itself; aborted when the client hangs up before the answer, or `watch` says so. Who looks at nothing costs nothing.
  * A class, because V8 makes a shape of its own for every literal with a getter, and that keeps all of its request alive for the scavenger: a fifth of a read.
  */
-export class HttpFacts implements RequestFacts {
+export class HttpFacts implements RequestInfo {
   readonly id: string;
   readonly address: string;
   readonly userAgent: string | null;
-  readonly foreign: boolean;
+  readonly crossSite: boolean;
   readonly channel: AuditChannel;
-  mutation: Mutation | undefined;
+  mutation: AuditedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #secure: boolean;
@@ -41,7 +41,7 @@ export class HttpFacts implements RequestFacts {
     this.id = request.id;
     this.address = request.ip;
     this.userAgent = request.headers['user-agent'] ?? null;
-    this.foreign = more.foreign;
+    this.crossSite = more.foreign;
     this.channel = more.channel;
     this.#request = request;
     this.#reply = reply;
@@ -70,7 +70,7 @@ export class HttpFacts implements RequestFacts {
       secure: this.#secure || this.#request.protocol === 'https',
     } as const;
     // The session itself ends sooner when it is not used; the browser need not know.
-    if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE / 1000 });
+    if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE_MS / 1000 });
     else void this.#reply.clearCookie(SESSION_COOKIE, common);
   }
 }
@@ -85,8 +85,8 @@ export function isForeign(
 }
 
 /** Refuses a change that a foreign request asks for with the cookie that browsers send along unasked. */
-export function checkOrigin(facts: RequestFacts): void {
-  if (facts.foreign) throw refused('A request with a session cookie must come from the same origin');
+export function checkOrigin(facts: RequestInfo): void {
+  if (facts.crossSite) throw refused('A request with a session cookie must come from the same origin');
 }
 
 /** Whether an Origin header names the host that the request was sent to. */

@@ -1,28 +1,27 @@
 import { describe, expect } from 'vitest';
+import { invalidateCredentials } from '../../src/services/identity/credential-invalidation.ts';
 import { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import type { Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
 
-const sql = (service: Service, text: string, ...values: unknown[]) => service.platform.system.query({ text, values });
-const holderOf = (service: Service, token: string) => new Client(service.url, { authorization: `Bearer ${token}` });
+const clientWith = ({ url }: Service, token: string) => new Client(url, { authorization: `Bearer ${token}` });
 
 describe('an API token', () => {
-  test('is made in a session, and its secret told this once and kept hashed', async ({ service, ann }) => {
+  test('is created in a session and returns its secret once', async ({ service, ann }) => {
     const session = await service.login('ann');
-    const made = await session.post('/tokens', { name: ' nightly ' });
-    expect(made).toMatchObject({
-      status: 201,
-      body: {
-        name: 'nightly',
-        scopes: ['read', 'write'],
-        lastUsedAt: null,
-        expiresAt: null,
-        createdAt: expect.any(String),
-        token: expect.stringMatching(/^dws_[\w-]{43}$/),
-      },
+    const created = await session.post('/tokens', { name: ' nightly ' });
+    await expectBody(created, 201, {
+      name: 'nightly',
+      scopes: ['read', 'write'],
+      lastUsedAt: null,
+      expiresAt: null,
+      createdAt: expect.any(String),
+      token: expect.stringMatching(/^dws_[\w-]{43}$/),
     });
-    const { id, token, prefix } = made.body;
-    expect(made.headers.get('location')).toBe(`/api/tokens/${id}`);
+    const { id, token, prefix } = created.body;
+    expect(created.headers.get('location')).toBe(`/api/tokens/${id}`);
     expect(token.startsWith(prefix)).toBe(true);
     expect(prefix).toMatch(/^dws_.{4}$/);
 
@@ -39,110 +38,70 @@ describe('an API token', () => {
       'scopes',
     ]);
     expect(JSON.stringify(list)).not.toContain(token);
-    for (const { row } of await sql(service, 'select to_jsonb(t)::text as row from dws.api_token t'))
+    for (const { row } of await systemQuery(service, 'select to_jsonb(t)::text as row from dws.api_token t'))
       expect(row).not.toContain(token.slice(8));
-    expect(await holderOf(service, token).get('/me')).toMatchObject({ status: 200, body: { id: ann.id } });
+    await expectBody(clientWith(service, token).get('/me'), 200, { id: ann.id });
   });
 
-  test('is no means to make another, nor to change the password', async ({ ann }) => {
-    expect(await ann.post('/tokens', { name: 'more' })).toMatchObject({
-      status: 403,
-      body: { message: 'This needs a session: log in with a password instead of a token' },
-    });
+  test('cannot create another token or change the password', async ({ ann }) => {
+    await expectError(
+      ann.post('/tokens', { name: 'more' }),
+      403,
+      'This needs a session: log in with a password instead of a token',
+    );
     expect(await ann.gql('mutation { createToken(input: { name: "more" }) { token } }')).toMatchObject({
       status: 200,
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     });
-    expect(await ann.gql('mutation { changePassword(currentPassword: "a", password: "b") }')).toMatchObject({
-      errors: [{ extensions: { code: 'FORBIDDEN' } }],
-    });
+    await expectGraphqlError(ann.gql('mutation { changePassword(currentPassword: "a", password: "b") }'), 'FORBIDDEN');
   });
 
-  test('does in both APIs what its scopes say: `read` queries, `write` mutations', async ({ service, ann }) => {
-    expect(ann.username).toBe('ann');
-    const session = await service.login('ann');
-    const [reader, writer] = await Promise.all(
-      [['read'], ['write']].map(async (scopes) =>
-        holderOf(service, (await session.creates('/tokens', { name: 'scoped', scopes })).token),
-      ),
-    );
-    const change = 'mutation { updateMe(input: { displayName: "Ann" }) { displayName } }';
-
-    expect(await reader!.get('/me')).toMatchObject({ status: 200 });
-    expect(await reader!.data('{ me { username } }')).toEqual({ me: { username: 'ann' } });
-    expect(await reader!.put('/me', { displayName: 'Ann' })).toMatchObject({
-      status: 403,
-      body: { message: 'This token lacks the scope write' },
-    });
-    expect(await reader!.gql(change)).toMatchObject({
-      errors: [{ message: 'This token lacks the scope write', extensions: { code: 'FORBIDDEN' } }],
-    });
-
-    expect(await writer!.put('/me', { displayName: 'Ann' })).toMatchObject({ status: 200 });
-    expect(await writer!.data(change)).toEqual({ updateMe: { displayName: 'Ann' } });
-    expect(await writer!.get('/me')).toMatchObject({
-      status: 403,
-      body: { message: 'This token lacks the scope read' },
-    });
-    expect(await writer!.gql('{ me { username } }')).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
-    expect(await session.data('mutation { createToken(input: { name: "words", scopes: [READ] }) { scopes } }')).toEqual(
-      { createToken: { scopes: ['read'] } },
-    );
-  });
-
-  test('stops working when it expires, and tells when that is', async ({ service, ann }) => {
-    expect(ann.username).toBe('ann');
-    const session = await service.login('ann');
+  test('stops working when it expires', async ({ service, ann }) => {
+    const session = await service.login(ann.username);
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const { id, token } = await session.creates('/tokens', { name: 'for an hour', expiresAt });
-    const holder = holderOf(service, token);
-    expect(await holder.get('/session')).toMatchObject({ status: 200, body: { expiresAt, authMethod: 'token' } });
-    await sql(service, `update dws.api_token set expires_at = now() - interval '1 second' where id = $1`, id);
-    service.platform.notifications.notifyLocally('dws_credential', ann.id);
-    expect(await holder.get('/session')).toMatchObject({ status: 401 });
-    expect(await session.post('/tokens', { name: 'past', expiresAt: '2020-01-01T00:00:00.000Z' })).toMatchObject({
-      status: 400,
-      body: { validation: [{ path: ['expiresAt'] }] },
-    });
-    expect(await session.post('/tokens', { name: 'never', expiresAt: 'soon' })).toMatchObject({
-      status: 400,
-      body: { code: 'BAD_USER_INPUT' },
-    });
+    const client = clientWith(service, token);
+    await expectBody(client.get('/session'), 200, { expiresAt, authMethod: 'token' });
+    await systemQuery(service, `update dws.api_token set expires_at = now() - interval '1 second' where id = $1`, id);
+    invalidateCredentials(service, [ann.id]);
+    await expectStatus(client.get('/session'), 401);
   });
 
-  test('notes its last use', async ({ service, ann, bob }) => {
-    expect(ann.username).toBe('ann');
+  test('cannot expire in the past', async ({ service, ann }) => {
+    const session = await service.login(ann.username);
+    await expectBody(session.post('/tokens', { name: 'past', expiresAt: '2020-01-01T00:00:00.000Z' }), 400, {
+      validation: [{ path: ['expiresAt'] }],
+    });
+    await expectBody(session.post('/tokens', { name: 'never', expiresAt: 'soon' }), 400, { code: 'BAD_USER_INPUT' });
+  });
+
+  test('records its last use', async ({ service, bob }) => {
     await bob.get('/me');
-    await expect
-      .poll(
-        async () =>
-          (
-            await sql(
-              service,
-              `select last_used_at > now() - interval '1 minute' as used from dws.api_token where user_id = $1`,
-              bob.id,
-            )
-          )[0],
-      )
-      .toEqual({ used: true });
+    const isRecentlyUsed = async () => {
+      const [token] = await systemQuery(
+        service,
+        `select last_used_at > now() - interval '1 minute' as used from dws.api_token where user_id = $1`,
+        bob.id,
+      );
+      return token!['used'];
+    };
+    await expect.poll(isRecentlyUsed).toBe(true);
   });
 
-  test('is ended at once, by its owner alone', async ({ service, ann, bob, stranger }) => {
-    expect(ann.username).toBe('ann');
-    const session = await service.login('ann');
+  test('is deleted at once, by its owner only', async ({ service, ann, bob, stranger }) => {
+    const session = await service.login(ann.username);
     const { id, token } = await session.creates('/tokens', { name: 'short-lived' });
-    const holder = holderOf(service, token);
-    for (const other of [bob, stranger]) expect(await other.delete(`/tokens/${id}`)).toMatchObject({ status: 404 });
-    expect(await holder.get('/me')).toMatchObject({ status: 200 });
-    expect(await session.delete(`/tokens/${id}`)).toMatchObject({ status: 204 });
-    expect(await holder.get('/me')).toMatchObject({ status: 401 });
-    expect(await session.delete(`/tokens/${id}`)).toMatchObject({ status: 404 });
-    expect(await session.delete('/tokens/nonsense')).toMatchObject({ status: 404 });
+    const client = clientWith(service, token);
+    for (const other of [bob, stranger]) await expectStatus(other.delete(`/tokens/${id}`), 404);
+    await expectStatus(client.get('/me'), 200);
+    await expectStatus(session.delete(`/tokens/${id}`), 204);
+    await expectStatus(client.get('/me'), 401);
+    await expectStatus(session.delete(`/tokens/${id}`), 404);
+    await expectStatus(session.delete('/tokens/nonsense'), 404);
   });
 
-  test('needs a name, at least one scope, and nothing that is unknown', async ({ service, ann }) => {
-    expect(ann.username).toBe('ann');
-    const session = await service.login('ann');
+  test('requires a name and at least one scope, and no unknown key', async ({ service, ann }) => {
+    const session = await service.login(ann.username);
     for (const body of [
       {},
       { name: ' ' },
@@ -150,33 +109,60 @@ describe('an API token', () => {
       { name: 'a', scopes: [] },
       { name: 'a', scopes: ['admin'] },
       { name: 'a', superuser: true },
-    ]) {
-      expect(await session.post('/tokens', body), JSON.stringify(body)).toMatchObject({
-        status: 400,
-        body: { code: 'BAD_USER_INPUT' },
-      });
-    }
+    ])
+      await expectBody(session.post('/tokens', body), 400, { code: 'BAD_USER_INPUT' });
   });
 });
 
-test('what is not shaped like a token, or nobody made, is no credential', async ({ service, ann }) => {
-  expect(ann.username).toBe('ann');
-  const invented = `dws_${'A'.repeat(43)}`;
-  for (const authorization of [
-    `Bearer ${invented}`,
-    'Bearer dws_short',
-    'Bearer',
-    'Basic YW5uOnBhc3N3b3Jk',
-    `bearer  ${invented} `,
-    `Bearer ${'x'.repeat(10_000)}`,
-  ]) {
-    const answer = await new Client(service.url, { authorization }).get('/me');
-    expect(answer).toMatchObject({ status: 401, body: { message: 'Missing authentication' } });
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-  }
-  const session = await service.login('ann');
-  expect(
-    await session.with({ authorization: `Bearer ${invented}` }).get('/me'),
-    'a bearer is meant, whatever cookie comes along',
-  ).toMatchObject({ status: 401 });
+describe('the scopes of an API token', () => {
+  const MUTATION = 'mutation { updateMe(input: { displayName: "Ann" }) { displayName } }';
+  const createClient = async (service: Service, session: Client, scopes: string[]) =>
+    clientWith(service, (await session.creates('/tokens', { name: 'scoped', scopes })).token);
+
+  test('`read` allows queries only, in both APIs', async ({ service, ann }) => {
+    const reader = await createClient(service, await service.login(ann.username), ['read']);
+    await expectStatus(reader.get('/me'), 200);
+    expect(await reader.data('{ me { username } }')).toEqual({ me: { username: 'ann' } });
+    await expectError(reader.put('/me', { displayName: 'Ann' }), 403, 'This token lacks the scope write');
+    await expectGraphqlError(reader.gql(MUTATION), 'FORBIDDEN', 'This token lacks the scope write');
+  });
+
+  test('`write` allows mutations only, in both APIs', async ({ service, ann }) => {
+    const writer = await createClient(service, await service.login(ann.username), ['write']);
+    await expectStatus(writer.put('/me', { displayName: 'Ann' }), 200);
+    expect(await writer.data(MUTATION)).toEqual({ updateMe: { displayName: 'Ann' } });
+    await expectError(writer.get('/me'), 403, 'This token lacks the scope read');
+    await expectGraphqlError(writer.gql('{ me { username } }'), 'FORBIDDEN');
+  });
+
+  test('are enum values in GraphQL inputs', async ({ service, ann }) => {
+    const session = await service.login(ann.username);
+    expect(await session.data('mutation { createToken(input: { name: "enum", scopes: [READ] }) { scopes } }')).toEqual({
+      createToken: { scopes: ['read'] },
+    });
+  });
+});
+
+describe('a bearer credential', () => {
+  const UNKNOWN_TOKEN = `dws_${'A'.repeat(43)}`;
+
+  test('that is malformed or unknown is refused', async ({ service }) => {
+    for (const authorization of [
+      `Bearer ${UNKNOWN_TOKEN}`,
+      'Bearer dws_short',
+      'Bearer',
+      'Basic YW5uOnBhc3N3b3Jk',
+      `bearer  ${UNKNOWN_TOKEN} `,
+      `Bearer ${'x'.repeat(10_000)}`,
+    ]) {
+      const response = await new Client(service.url, { authorization }).get('/me');
+      await expectError(response, 401, 'Missing authentication');
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+
+  test('takes precedence over a session cookie', async ({ service, ann }) => {
+    const session = await service.login(ann.username);
+    await expectStatus(session.with({ authorization: `Bearer ${UNKNOWN_TOKEN}` }).get('/me'), 401);
+  });
 });

@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import { describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Viewer } from '../../src/core/viewer.ts';
-import { viewerContext } from '../../src/services/resource/viewer-context.ts';
+import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
 import type { Client } from '../support/client.ts';
 import { test as base } from '../support/fixture.ts';
 import { eventually } from './fixture.ts';
@@ -22,7 +22,7 @@ const test = base.extend<{ dataset: Awaited<ReturnType<typeof makeDataset>> }>({
       const viewer = { userId: ann.id, tenantId: user!.tenantId } as Viewer;
       const dataset = await makeDataset(
         service,
-        viewerContext(service.platform, { signal: new AbortController().signal } as never, viewer),
+        createViewerContext(service.platform, { signal: new AbortController().signal } as never, viewer),
       );
       await use(dataset);
       await dataset.drop();

@@ -7,7 +7,7 @@ import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-ind
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
-import { secretBox } from '../../src/adapters/secrets/secret-box.ts';
+import { createSecretBox } from '../../src/adapters/secrets/secret-box.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
 import type { Platform } from '../../src/core/platform.ts';
@@ -44,7 +44,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     drivers,
     files: openFileStore(join(dataDir, 'files')),
     notifications,
-    secrets: secretBox('a secret of the tests'),
+    secrets: createSecretBox('a secret of the tests'),
     publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };

@@ -8,7 +8,7 @@ import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
-import { installationId } from '../../src/services/identity/bootstrap.ts';
+import { loadInstallationId } from '../../src/services/identity/bootstrap.ts';
 import type { Client } from '../support/client.ts';
 import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { byEvents, bySocket, everything, first } from '../support/follow-operation.ts';
@@ -130,7 +130,7 @@ const [OLD, NEW] = [rowsOf((region) => region), rowsOf((region) => region.toUppe
 /** What the strictest janitor leaves in the engine of this installation, and which generations have a row. */
 async function afterJanitor({ database, engine, worker }: Cluster, folder: string) {
   const system = new SystemPool(database);
-  const place = indexPlace({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await installationId(system));
+  const place = indexPlace({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await loadInstallationId(system));
   const index = await openIndex(place);
   try {
     await sweepGenerations({ system, index, log: pino({ level: 'silent' }) } as unknown as Platform, {

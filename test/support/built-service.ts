@@ -7,12 +7,13 @@ const CHECKOUT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const MAIN = 'src/server/main.js';
 
 /**
- * The program of the compiled service: `dist` when it is younger than every source, as it is in `npm test`; otherwise a build of this run's own in
- * `.cache`, so that no test speaks of yesterday's code. Types are not checked here, which is another step's task.
+ * Returns the program of the compiled service: `dist` if it is younger than every source, as in `npm test`; otherwise
+ * a build of this run in
+ * `.cache`, so that no test runs outdated code. Types are not checked here; that is a step of its own.
  */
 export function builtMain(): string {
   if (youngestSource() < timeOf(join(CHECKOUT, 'dist/.sources'))) return join(CHECKOUT, 'dist', MAIN);
-  // Both test processes of a run have the same parent; of runs that are over nothing is kept.
+  // Both test processes of a run have the same parent. Builds of earlier runs are removed.
   const cache = join(CHECKOUT, '.cache');
   const folder = join(cache, `dist-${process.ppid}`);
   mkdirSync(cache, { recursive: true });
@@ -24,7 +25,7 @@ export function builtMain(): string {
   return join(folder, MAIN);
 }
 
-/** The folder appears complete or not at all. */
+/** Builds into a folder that appears complete or not at all. */
 function build(folder: string): void {
   const unfinished = `${folder}.${process.pid}`;
   execFileSync(

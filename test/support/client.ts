@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 
-/** An answer as a test looks at it: the body parsed where it is JSON, otherwise its text. */
+/** A response with its body parsed if it is JSON, otherwise as text. */
 export interface ApiResponse<T = any> {
   status: number;
   headers: Headers;
   body: T;
 }
 
-/** Somebody who speaks to the service in both APIs. */
+/** A caller of both APIs with fixed credentials. */
 export class Client {
   readonly url: string;
   readonly headers: Record<string, string>;
@@ -21,7 +21,7 @@ export class Client {
     this.username = username;
   }
 
-  /** The same person with further headers. */
+  /** Returns the same caller with further headers. */
   with(headers: Record<string, string>): Client {
     return new Client(this.url, { ...this.headers, ...headers }, this);
   }
@@ -64,7 +64,7 @@ export class Client {
     return this.request('DELETE', `/api${path}`, undefined, headers);
   }
 
-  /** Creates by POST and answers the record; anything but success fails the test. */
+  /** Creates a resource by POST and returns the record. Fails the test on any other status than 200 or 201. */
   async creates(path: string, body: unknown): Promise<ApiResponse['body']> {
     const answer = await this.post(path, body);
     expect(answer, `POST ${path}`).toMatchObject({
@@ -73,7 +73,7 @@ export class Client {
     return answer.body;
   }
 
-  /** Runs a GraphQL document; answers `{status, data, errors, extensions}`. */
+  /** Runs a GraphQL document and returns `{status, data, errors, extensions}`. */
   async gql(
     query: string,
     variables?: Record<string, unknown>,
@@ -88,7 +88,7 @@ export class Client {
     return { status, headers, ...body };
   }
 
-  /** The data of a GraphQL document; errors fail the test. */
+  /** Runs a GraphQL document and returns its data. Errors fail the test. */
   async data(query: string, variables?: Record<string, unknown>): Promise<ApiResponse['body']> {
     const { data, errors } = await this.gql(query, variables);
     expect(errors, query).toBeUndefined();

@@ -12,7 +12,7 @@ const STARTS: Record<string, () => Promise<Engine<unknown>>> = {
   ),
 };
 
-/** Starts engines for the whole run when the first test asks for them, and ends them with it. */
+/** Starts engines for the whole run when the first test requests them, and ends them with it. */
 export async function openEngineBroker(): Promise<{ url: string; close(): Promise<void> }> {
   const started = new Map<string, Promise<Engine<unknown>>>();
   const server: Server = createServer((request, response) => {

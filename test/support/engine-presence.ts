@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs';
 import { isInstalled as hasSearch } from '../../tools/elasticsearch.ts';
 import { isInstalled as hasMariadb } from '../../tools/mariadb.ts';
 
-/** Under CI nothing is left out: there a missing engine fails the tests that ask for it. Elsewhere they are skipped, and `npm test` says so. */
+/** Under CI a missing engine fails the tests that require it. Elsewhere they are skipped, and `npm test` lists them. */
 const required = Boolean(process.env.CI);
 export const HAS_ELASTICSEARCH = required || hasSearch('elasticsearch');
 export const HAS_MARIADB = required || hasMariadb();
-/** OpenSearch is tried where `OPENSEARCH=1` asks for it. */
+/** OpenSearch is tested where `OPENSEARCH=1` is set. */
 export const HAS_OPENSEARCH = process.env.OPENSEARCH === '1';
 
-/** The browser that looks at the pages. */
+/** The browser that opens the pages. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 export const HAS_CHROMIUM = required || CHROMIUM !== undefined;
 
-/** What this machine's tests leave out, for whoever reads only the end of the output. */
+/** Lists the tests that this machine skips, for readers of the end of the output. */
 export const leftOut = (): string[] => [
   ...(HAS_ELASTICSEARCH ? [] : ['dataset rows in Elasticsearch: node tools/elasticsearch.ts install']),
   ...(HAS_MARIADB ? [] : ['MySQL and MariaDB as sources: node tools/mariadb.ts install']),

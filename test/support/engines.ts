@@ -3,10 +3,10 @@ import type { MariadbAddress } from '../../tools/mariadb.ts';
 
 export { CHROMIUM, HAS_CHROMIUM, HAS_ELASTICSEARCH, HAS_MARIADB, HAS_OPENSEARCH } from './engine-presence.ts';
 
-/** One for the whole run: tests keep apart by the prefix of their indexes. */
+/** One for the whole run: tests are separated by the prefix of their indexes. */
 export const elasticsearch = (): Promise<{ url: string }> => engine('elasticsearch');
 export const opensearch = (): Promise<{ url: string }> => engine('opensearch');
-/** One for the whole run: tests keep apart by databases of their own. */
+/** One for the whole run: tests are separated by their own databases. */
 export const mariadb = (): Promise<MariadbAddress> => engine('mariadb');
 
 async function engine<Address>(name: string): Promise<Address> {

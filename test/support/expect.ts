@@ -53,3 +53,12 @@ export async function expectGraphqlError(
     message: message === undefined ? expect.any(String) : matching(message),
   });
 }
+
+/** Expects a response of this status, whatever its body. */
+export async function expectStatus(
+  response: Eventually<{ status: number }>,
+  status: number,
+  context?: string,
+): Promise<void> {
+  expect((await response).status, context).toBe(status);
+}

@@ -9,7 +9,10 @@ import type { Field } from '../../src/core/fields.ts';
 
 type Kind = Pick<Field, 'name' | 'type' | 'format'>;
 
-/** A file's header and rows, read by programs that share nothing with those which wrote it; values in the JSON forms of `core/dataset-index.ts`. */
+/**
+ * Reads a file's header and rows with programs that share no code with the writers; values have the JSON forms of
+ * `core/dataset-index.ts`.
+ */
 export async function readBack(
   format: ExportFormat,
   bytes: Buffer,
@@ -45,7 +48,7 @@ const READERS: Record<ExportFormat, (bytes: Buffer, fields: readonly Kind[]) => 
 
 const objects = (rows: Row[]): unknown[][] => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
 
-/** Records of RFC 4180; what is not quoted and empty is null. */
+/** Parses records of RFC 4180; an unquoted empty value is null. */
 export function csvRecords(text: string): (string | null)[][] {
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
@@ -74,7 +77,7 @@ function fromCell(cell: unknown, { type, format }: Kind): unknown {
   return cell;
 }
 
-/** By DuckDB, which renames columns that differ by case only: so by place. */
+/** Reads with DuckDB, which renames columns that differ only by case: hence by position. */
 async function parquetRecords(bytes: Buffer, fields: readonly Kind[]): Promise<unknown[][]> {
   const dir = await mkdtemp(join(tmpdir(), 'dws-parquet-'));
   const instance = await DuckDBInstance.create(':memory:');
@@ -88,9 +91,8 @@ async function parquetRecords(bytes: Buffer, fields: readonly Kind[]): Promise<u
     const columns = (await read(`DESCRIBE SELECT * FROM '${file}'`)).map(
       ([name]) => `"${String(name).replaceAll('"', '""')}"`,
     );
-    const found = await read(
-      `SELECT CAST(json_array(${columns.map((column, i) => jsonOf(column, fields[i]!)).join(', ')}) AS VARCHAR) FROM '${file}'`,
-    );
+    const values = columns.map((column, i) => jsonOf(column, fields[i]!)).join(', ');
+    const found = await read(`SELECT CAST(json_array(${values}) AS VARCHAR) FROM '${file}'`);
     return [
       names,
       ...found.map(([json]) =>

@@ -2,7 +2,7 @@ import { test as base } from 'vitest';
 import type { Client } from './client.ts';
 import { startService, type Service } from './service.ts';
 
-/** The people of a test file: each test file has a service and a database of its own, made when it first needs them. */
+/** The callers of a test file. Each test file has a service and a database of its own, created on first use. */
 export interface World {
   service: Service;
   /** Superuser of tenant `default`. */
@@ -12,7 +12,7 @@ export interface World {
   bob: Client;
   /** Superuser of another tenant. */
   stranger: Client;
-  /** Nobody: no credentials. */
+  /** A caller without credentials. */
   anonymous: Client;
 }
 

@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { Client } from './client.ts';
 
-/** What those who follow an operation are told, in the words of both APIs made one. */
+/** A state of an operation, in one form for both APIs. */
 export interface Told {
   status: string;
   current: number | null;
@@ -11,7 +11,7 @@ export interface Told {
 
 const told = ({ status, current, percent }: Told): Told => ({ status: status.toLowerCase(), current, percent });
 
-/** Server-sent events of an operation, as they come. */
+/** Yields the server-sent events of an operation. */
 export async function* byEvents(caller: Client, id: string): AsyncGenerator<Told, void, undefined> {
   const { body, status } = await fetch(`${caller.url}/api/progress/${id}/events`, { headers: caller.headers });
   if (status !== 200) throw new Error(`GET /progress/${id}/events: ${status}`);
@@ -26,7 +26,7 @@ export async function* byEvents(caller: Client, id: string): AsyncGenerator<Told
   }
 }
 
-/** One GraphQL socket of a caller. `closed` answers the code that ends it. */
+/** One GraphQL socket of a caller. `closed` resolves with the code that ends it. */
 export function openSocket(caller: Client) {
   let end: (code: number) => void;
   const closed = new Promise<number>((resolve) => {
@@ -48,7 +48,7 @@ export function openSocket(caller: Client) {
   };
 }
 
-/** The same operation by a subscription over a socket. */
+/** Yields the same operation by a subscription over a socket. */
 export async function* bySocket(caller: Client, id: string): AsyncGenerator<Told, void, undefined> {
   const socket = openSocket(caller);
   try {
@@ -64,14 +64,14 @@ export async function* bySocket(caller: Client, id: string): AsyncGenerator<Told
   }
 }
 
-/** All that is told until it ends. */
+/** Returns all states until the final one. */
 export async function everything<T>(following: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const one of following) all.push(one);
   return all;
 }
 
-/** Follows until something fits, and stops. */
+/** Follows until a state matches, and stops. */
 export async function first<T>(following: AsyncIterable<T>, fits: (one: T) => boolean): Promise<T> {
   for await (const one of following) if (fits(one)) return one;
   throw new Error('It ended before');

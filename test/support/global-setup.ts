@@ -10,14 +10,17 @@ import { runSql } from './run-sql.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The throw-away Postgres of this run: the address of its empty database `dws`, as superuser. */
+    /** URL of the temporary Postgres of this run: its empty database `dws`, as superuser. */
     postgres: { url: string };
-    /** Where test/engines.ts asks for the engines that not every test needs. */
+    /** Where test/support/engines.ts requests the engines that only some tests need. */
     engines: { url: string };
   }
 }
 
-/** One Postgres for the whole run, with the migrated database `tpl` that every test's own database is a copy of. */
+/**
+ * Starts one Postgres for the whole run, with the migrated database `tpl` from which every test's own database is
+ * copied.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await throwAwayFolder();
   const postgres = await startEmbeddedPostgres({ dataDir, durable: false });
@@ -47,14 +50,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** The schema of today. Nothing may stay connected to a template, so afterwards nothing may connect at all. */
+/**
+ * Creates the template with the current schema. No connection may be open to a template, so afterwards connections are
+ * refused.
+ */
 async function makeTemplate(url: string): Promise<void> {
   await runSql(url, 'create database tpl');
   await migrate(url.replace(/dws$/, 'tpl'));
   await runSql(url, 'alter database tpl with allow_connections false');
 }
 
-/** A new folder named after this process; those of processes that are gone are removed. Root's own TMPDIR may be closed to the user who runs Postgres. */
+/**
+ * Creates a folder named after this process and removes those of processes that have ended. Root's own TMPDIR may be
+ * closed to the user who runs Postgres.
+ */
 async function throwAwayFolder(): Promise<string> {
   const base = process.getuid?.() === 0 ? '/tmp' : tmpdir();
   for (const name of await readdir(base)) {

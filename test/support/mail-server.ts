@@ -2,26 +2,26 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail as it arrived. */
+/** A received mail. */
 export interface Received {
   from: string;
   to: string[];
-  /** By small letters. */
+  /** Headers by lower-case name. */
   headers: Map<string, string>;
-  /** Decoded, with plain line ends. */
+  /** Decoded text with plain line ends. */
   text: string;
 }
 
-/** A real SMTP server on loopback that keeps what it gets. */
+/** A real SMTP server on loopback that stores what it receives. */
 export interface MailServer {
   url: string;
   received: Received[];
-  /** Called with each mail; what it throws is the server's answer, with `responseCode`. */
+  /** Called with each mail; an error that it throws becomes the server's reply, with `responseCode`. */
   judge: (mail: Received) => void | Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts one. By default it speaks plain SMTP to anybody. */
+/** Starts a server. By default it accepts plain SMTP without authentication. */
 export async function startMailServer(
   options: SMTPServerOptions = { authOptional: true, disabledCommands: ['STARTTLS', 'AUTH'] },
 ): Promise<MailServer> {
@@ -43,7 +43,7 @@ export async function startMailServer(
         .then(() => answer(), answer);
     },
   });
-  // A client that hangs up on us is what some tests are about.
+  // Some tests are about clients that disconnect.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const mails: MailServer = {
@@ -55,11 +55,11 @@ export async function startMailServer(
   return mails;
 }
 
-/** A refusal in the words of SMTP. */
+/** Creates a refusal with an SMTP code. */
 export const refusal = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode });
 
-/** Reads a mail of one part: headers, quoted-printable where it says so. */
+/** Parses a mail of one part: headers, and quoted-printable where declared. */
 function parse(raw: string, from: string, to: string[]): Received {
   const split = raw.indexOf('\r\n\r\n');
   const headers = new Map(

@@ -9,22 +9,27 @@ export type Shown = [string, number][];
 
 const REGIONS = ['Asia', 'Europe', 'Africa', 'America'];
 
-/** A million rows: numbers, each with the columns of the table `region` that go with it. */
-export const MILLION = `select n, r.name as region, r.rate * n as amount, now() as asked_at from generate_series(1, 1000000) n join region r on r.id = n % ${REGIONS.length}`;
+/** A query for a million rows: numbers, each with the columns of its row in the table `region`. */
+export const MILLION = `select n, r.name as region, r.rate * n as amount, now() as asked_at
+  from generate_series(1, 1000000) n join region r on r.id = n % ${REGIONS.length}`;
 
-/** What a dataset of `MILLION` shows while the regions are named like this. */
+/** The groups that a dataset of `MILLION` shows while the regions have these names. */
 export const millionOf = (name: (region: string) => string): Shown =>
   REGIONS.map((region): [string, number] => [name(region), 1_000_000 / REGIONS.length]).toSorted();
 
-/** Four rows that wait at the gate of their source. */
-export const GATED = `select r.name as region from region r, lateral (select pg_advisory_lock_shared(1) where r.id >= 0) gate`;
+/** A query for four rows that waits until the gate of its source opens. */
+export const GATED = `select r.name as region
+  from region r, lateral (select pg_advisory_lock_shared(1) where r.id >= 0) gate`;
 
-/** A dataset of `query`, with a source of its own whose regions can be renamed: what a later refresh brings differs in every row. */
+/**
+ * A dataset of `query` with its own source, whose regions can be renamed, so that a later refresh changes every row.
+ */
 export async function makeMillion(maker: Client, query = MILLION) {
   const source = await createDatabase('template0');
   await runSql(
     source.url,
-    `create table region as select id - 1 as id, name, id * 0.5 as rate from unnest($1::text[]) with ordinality as r (name, id)`,
+    `create table region as
+      select id - 1 as id, name, id * 0.5 as rate from unnest($1::text[]) with ordinality as r (name, id)`,
     [REGIONS],
   );
   const { hostname, port, pathname, username, password } = new URL(source.url);
@@ -39,24 +44,26 @@ export async function makeMillion(maker: Client, query = MILLION) {
   return {
     id: id as string,
     sql: (text: string) => runSql(source.url, text),
-    /** Keeps queries with `GATED` waiting until the answered function is called. */
+    /** Blocks queries with `GATED` until the returned function is called. */
     async closeGate(): Promise<() => Promise<void>> {
       const gate = new pg.Client({ connectionString: source.url });
       await gate.connect();
       await gate.query('select pg_advisory_lock(1)');
       return () => gate.end();
     },
-    /** Statements of refreshes that the source is at. */
+    /** Statements of refreshes that run in the source. */
     running: () =>
       runSql(
         source.url,
-        `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
+        `select pid from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()
+            and state = 'active' and backend_type = 'client backend'`,
       ),
     drop: source.drop,
   };
 }
 
-/** What a caller sees of the dataset now. */
+/** Returns the groups that a caller sees in the dataset now. */
 export async function shown(caller: Client, id: string): Promise<Shown> {
   const { rows } = await caller.creates(`/datasets/${id}/_aggregate`, {
     groupBy: [{ field: 'region' }],
@@ -65,7 +72,7 @@ export async function shown(caller: Client, id: string): Promise<Shown> {
   return (rows as Shown).toSorted();
 }
 
-/** Begins a refresh without waiting for it; answers the operation's id. */
+/** Starts a refresh without waiting for it and returns the operation's id. */
 export async function beginRefresh(caller: Client, id: string, progress?: string): Promise<string> {
   const { status, headers, body } = await caller.post(
     `/datasets/${id}/_refresh`,

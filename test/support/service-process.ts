@@ -9,19 +9,22 @@ import { Client } from './client.ts';
 
 export const ADMIN_PASSWORD = 'correct horse battery';
 
-/** The compiled service in a process of its own. */
+/** The compiled service in its own process. */
 export interface ServiceProcess {
   url: string;
   pid: number;
-  /** All that it printed so far, on both streams. */
+  /** Everything that it printed so far, on both streams. */
   printed(): string;
-  /** Sends the signal and answers how it ended: its exit code, or the signal that killed it. */
+  /** Sends the signal and returns how the process ended: its exit code, or the signal that killed it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
-  /** Closes the channel to it, as the kernel does when its starter is killed; answers how it ended. */
+  /** Closes the channel to it, as the kernel does when its parent is killed, and returns how it ended. */
   abandon(): Promise<number | NodeJS.Signals>;
 }
 
-/** Starts `dws serve` on a free port with these variables; answers once it is ready. Throws what it printed when it ends instead. */
+/**
+ * Starts `dws serve` on a free port with these variables and resolves once it is ready. If it ends instead, throws its
+ * output.
+ */
 export async function startProcess(variables: Record<string, string>): Promise<ServiceProcess> {
   const { child, ended, printed } = run(variables);
   const url = await Promise.race([
@@ -49,7 +52,7 @@ export async function startProcess(variables: Record<string, string>): Promise<S
   };
 }
 
-/** Runs `dws serve` that is expected to end by itself; answers its exit code and what it printed. */
+/** Runs a `dws serve` that is expected to end by itself; returns its exit code and its output. */
 export async function runProcess(
   variables: Record<string, string>,
 ): Promise<{ code: number | NodeJS.Signals; printed: string }> {
@@ -69,7 +72,7 @@ function run(variables: Record<string, string>) {
       RATE_LIMIT_LOGIN: '0',
       ...variables,
     },
-    // As behind `npm start`, it ends when whoever started it is killed: nothing outlives the tests.
+    // As with `npm start`, it ends when its parent is killed, so that nothing outlives the tests.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let text = '';
@@ -77,7 +80,7 @@ function run(variables: Record<string, string>) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
-  // Its `close` event never comes once we have closed the channel.
+  // Its `close` event never fires once we have closed the channel.
   const ended = Promise.all([once(child, 'exit'), once(child.stdout!, 'close'), once(child.stderr!, 'close')]).then(
     ([[code, signal]]) => (code ?? signal) as number | NodeJS.Signals,
   );
@@ -93,14 +96,14 @@ function addressOf(child: ChildProcess, printed: () => string): Promise<string> 
   });
 }
 
-/** A new empty folder that an unprivileged Postgres may reach. */
+/** Creates an empty folder that an unprivileged Postgres can reach. */
 export function newFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(`/tmp/dws-test-${process.ppid}-`);
   chmodSync(path, 0o711);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A process and all it started, and those in turn. Linux only. */
+/** Returns a process and all its descendants. Linux only. */
 export async function treeOf(root: number): Promise<number[]> {
   const tree = [root];
   for (const pid of tree) tree.push(...(await childrenOf(pid).catch(() => [])));
@@ -110,7 +113,7 @@ export async function treeOf(root: number): Promise<number[]> {
 /** Waits until none of the processes lives. */
 export const allGone = (pids: number[]): Promise<boolean> => eventually(async () => !pids.some(isRunning));
 
-/** Somebody who logged in at one process, as a browser on its pages. */
+/** A user who logged in at one process, as a browser on its pages. */
 export async function logIn(url: string, username = 'admin', password = ADMIN_PASSWORD): Promise<Client> {
   const answer = await new Client(url).post('/login', { username, password });
   if (answer.status !== 200)
@@ -122,11 +125,11 @@ export async function logIn(url: string, username = 'admin', password = ADMIN_PA
   );
 }
 
-/** The same person by a new API token. */
+/** Returns the same user with a new API token. */
 export async function byToken(person: Client): Promise<Client> {
   const { token } = await person.creates('/tokens', { name: 'test' });
   return new Client(person.url, { authorization: `Bearer ${token}` }, person);
 }
 
-/** The same person, with the same credentials, at another process. */
+/** Returns the same user, with the same credentials, at another process. */
 export const at = (url: string, person: Client): Client => new Client(url, person.headers, person);

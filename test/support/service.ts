@@ -13,21 +13,21 @@ import { createLogger } from '../../src/server/logger.ts';
 import { openPlatform } from '../../src/server/platform.ts';
 import { startWorker } from '../../src/server/worker.ts';
 import { createTenant, createUser } from '../../src/services/identity/bootstrap.ts';
-import { digest, randomSecret } from '../../src/services/identity/credential.ts';
+import { digest, generateSecret } from '../../src/services/identity/credential.ts';
 import { Client } from './client.ts';
 import { createDatabase } from './postgres.ts';
 
 export const PASSWORD = 'correct horse battery';
 
-/** A whole service in this process: own database, own data folder, HTTP on a loopback port, a worker. */
+/** A whole service in this process: its own database and data folder, HTTP on a loopback port, a worker. */
 export interface Service {
   url: string;
   databaseUrl: string;
   platform: Platform;
   app: FastifyInstance;
-  /** A new user with all that a newcomer may do, and a client that speaks with a token of theirs. */
+  /** Creates a user with the permissions of a new user, and a client with a token of theirs. */
   user(name: string, options?: UserOptions): Promise<Client>;
-  /** A client of the same service whose requests carry the session of a new login, as a browser on the service's own pages sends them. */
+  /** Returns a client of the same service with the session of a new login, as a browser on the service's own pages. */
   login(name: string, options?: { tenant?: string; password?: string }): Promise<Client>;
   close(): Promise<void>;
 }
@@ -40,13 +40,13 @@ export interface UserOptions {
 }
 
 export interface ServiceOptions {
-  /** The database of another service: the two are then one service in two processes. By default it gets one of its own. */
+  /** The database of another service: the two are then one service in two processes. By default its own. */
   databaseUrl?: string;
-  /** Where the log goes. */
+  /** Receives the log. */
   log?: DestinationStream;
 }
 
-/** Starts one; `variables` are those of contract 1. */
+/** Starts a service; `variables` are those of docs/contract.md#running-it. */
 export async function startService(
   variables: Record<string, string> = {},
   { databaseUrl, log }: ServiceOptions = {},
@@ -87,9 +87,10 @@ export async function startService(
           text: `update dws.app_user set permissions = $2 where id = $1`,
           values: [id, JSON.stringify(permissions)],
         });
-      const token = `dws_${randomSecret()}`;
+      const token = `dws_${generateSecret()}`;
       await system.query({
-        text: `insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes) select $1, tenant_id, id, 'test', $3, 'dws_test', $4 from dws.app_user where id = $2`,
+        text: `insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes)
+          select $1, tenant_id, id, 'test', $3, 'dws_test', $4 from dws.app_user where id = $2`,
         values: [newId(), id, digest(token), JSON.stringify(scopes)],
       });
       return new Client(url, { authorization: `Bearer ${token}` }, { id, username: name });

@@ -1,6 +1,6 @@
 import type { Service } from './service.ts';
 
-/** Does something and tells which statements tenants' reads took meanwhile. */
+/** Runs `work` and returns the statements that tenants' reads executed meanwhile. */
 export async function counted<T>(
   { platform: { database } }: Service,
   work: () => Promise<T>,

@@ -2,11 +2,11 @@ import type { EChartsOption, GridComponentOption } from 'echarts';
 import type { FieldType } from '../../core/fields.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { FAINT, headHeight, INK, LINE, MARGIN, type Room } from './frame.ts';
-import { brief, clean, datePattern, shortened, widthOf } from './text.ts';
+import { formatShort, clean, datePattern, shorten, widthOf } from './text.ts';
 
 type Single<T> = Exclude<NonNullable<T>, unknown[]>;
 
-/** An axis that may lie or stand. */
+/** An axis option that is valid for both directions. */
 export type Axis = Single<EChartsOption['xAxis']> & Single<EChartsOption['yAxis']>;
 
 type Column = Picture['data']['columns'][number];
@@ -15,7 +15,7 @@ const TEXT = { color: INK, fontSize: 11, hideOverlap: true };
 const NAME = { nameLocation: 'middle', nameTextStyle: { color: FAINT, fontSize: 12 } } as const;
 const SPLIT = { splitLine: { lineStyle: { color: LINE } } };
 
-/** An axis of numbers, beginning at zero unless `scaled`; between whole numbers there is nothing. */
+/** Creates an axis of numbers. It begins at zero unless `scaled`; an axis of integers has only integer ticks. */
 export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
   type: 'value',
   name: clean(label),
@@ -24,11 +24,11 @@ export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
   ...(type === 'integer' && { minInterval: 1 }),
   axisLine: { show: false },
   axisTick: { show: false },
-  axisLabel: { ...TEXT, formatter: (value: number) => brief(value) },
+  axisLabel: { ...TEXT, formatter: (value: number) => formatShort(value) },
   ...SPLIT,
 });
 
-/** An axis of moments, in UTC. */
+/** Creates an axis of times, in UTC. */
 export const timeAxis = (name: string, pattern: string | null | undefined): Axis => ({
   type: 'time',
   name: clean(name),
@@ -38,10 +38,10 @@ export const timeAxis = (name: string, pattern: string | null | undefined): Axis
   splitLine: { show: false },
 });
 
-/** An axis of names, turned where there is no room for them side by side; longer ones than `most` letters are cut. */
+/** Creates an axis of names. Labels are rotated when they do not fit side by side, and cut after `most` letters. */
 export function nameAxis(name: string, names: readonly string[], room: number, most = 24): Axis {
-  const widest = names.reduce((wide, one) => Math.max(wide, widthOf(shortened(one, most), 11)), 0);
-  // The library leaves out names that are not a third narrower than their place.
+  const widest = names.reduce((wide, one) => Math.max(wide, widthOf(shorten(one, most), 11)), 0);
+  // ECharts omits labels that are not a third narrower than their slot.
   const turned = widest * 1.3 > room / Math.max(1, names.length);
   return {
     type: 'category',
@@ -50,12 +50,12 @@ export function nameAxis(name: string, names: readonly string[], room: number, m
     data: [...names],
     axisLine: { lineStyle: { color: FAINT } },
     axisTick: { show: false },
-    axisLabel: { ...TEXT, rotate: turned ? 40 : 0, formatter: (one: string) => shortened(one, most) },
+    axisLabel: { ...TEXT, rotate: turned ? 40 : 0, formatter: (one: string) => shorten(one, most) },
     splitLine: { show: false },
   };
 }
 
-/** The axis that fits a field: moments, numbers, or its values one by one. */
+/** Creates the axis that fits a field's type: times, numbers, or categories. */
 export function axisOf(column: Column, names: readonly string[], room: number, pattern?: string | null): Axis {
   if (isTime(column.type)) return timeAxis(column.label, pattern);
   return isNumber(column.type) ? numberAxis(column, true) : nameAxis(column.label, names, room);
@@ -64,7 +64,7 @@ export function axisOf(column: Column, names: readonly string[], room: number, p
 export const isTime = (type: FieldType): boolean => type === 'date' || type === 'datetime';
 export const isNumber = (type: FieldType): boolean => type === 'integer' || type === 'number';
 
-/** The place of the axes between title and legend: labels and names of the axes stay within it. */
+/** Returns the grid between title and legend. Labels and names of the axes stay within it. */
 export const gridIn = ({ top, bottom }: Room, right = MARGIN): GridComponentOption => ({
   left: MARGIN,
   right,
@@ -74,10 +74,10 @@ export const gridIn = ({ top, bottom }: Room, right = MARGIN): GridComponentOpti
   outerBoundsContain: 'all',
 });
 
-/** A picture of little height has no room for names of axes and long labels. */
+/** Whether a picture is too low for axis names and long labels. */
 export const isLow = ({ height }: Picture): boolean => height < 280;
 
-/** The room that head and legend leave. */
+/** Returns the space that title and legend leave. */
 export const roomBetween = (note: string, legendHeight: number): Room => ({
   top: headHeight(note) + 8,
   bottom: MARGIN + (legendHeight && legendHeight + 4),

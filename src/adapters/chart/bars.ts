@@ -1,17 +1,17 @@
 import type { BarSeriesOption, EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { gridIn, isLow, nameAxis, numberAxis, roomBetween } from './axes.ts';
-import { FAINT, framed, leftOut, legendBelow } from './frame.ts';
-import { pivoted, type Pivot } from './series.ts';
-import { brief, label } from './text.ts';
+import { FAINT, frameOptions, omissionNote, legendBelow } from './frame.ts';
+import { pivotGroups, type Pivot } from './series.ts';
+import { formatShort, label } from './text.ts';
 
 const HEIGHT_OF_LABEL = 22;
 
-/** Bars for the values of a field, side by side or on each other. */
+/** Draws bars for the values of a field, grouped or stacked. */
 export function bars(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
-  const { places, series, total } = pivoted(data);
-  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')]
+  const { places, series, total } = pivotGroups(data);
+  const note = [omissionNote(data.rows.length, data.total, 'groups'), omissionNote(series.length, total, 'series')]
     .filter(Boolean)
     .join(', ');
   const legend = legendBelow(
@@ -35,10 +35,10 @@ export function bars(picture: Picture): EChartsOption {
       Math.max(1, (lying ? width : height) - room.top - room.bottom)
     : 0;
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     ...(legend.legend && { legend: legend.legend }),
     grid: gridIn(room, lying ? 28 : undefined),
-    // The first lies at the top.
+    // The first category is at the top.
     ...(lying ? { xAxis: numbers, yAxis: { ...names, inverse: true } } : { xAxis: names, yAxis: numbers }),
     series: series.map(({ name, values }): BarSeriesOption => ({
       type: 'bar',
@@ -53,7 +53,8 @@ export function bars(picture: Picture): EChartsOption {
           position: config.stacked ? 'inside' : lying ? 'right' : 'top',
           fontSize: 10,
           ...(!config.stacked && { color: FAINT }),
-          formatter: ({ value }) => (value === null || Math.abs(Number(value)) < readable ? '' : brief(Number(value))),
+          formatter: ({ value }) =>
+            value === null || Math.abs(Number(value)) < readable ? '' : formatShort(Number(value)),
         },
         labelLayout: { hideOverlap: true },
       }),
@@ -61,7 +62,7 @@ export function bars(picture: Picture): EChartsOption {
   };
 }
 
-/** What the highest stack comes to. */
+/** Returns the sum of the highest stack. */
 const tallest = (places: number, series: Pivot['series']): number =>
   Array.from({ length: places }, (_, i) =>
     series.reduce((sum, { values }) => sum + Math.abs(values[i] ?? 0), 0),

@@ -1,4 +1,4 @@
-/** Colours that are told apart, also by the colour-blind (Observable 10), and palettes of other moods. */
+/** Categorical palettes. The default (Observable 10) is distinguishable also with colour blindness. */
 const CATEGORICAL: Record<string, readonly string[]> = {
   default: [
     '#4269d0',
@@ -18,7 +18,7 @@ const CATEGORICAL: Record<string, readonly string[]> = {
   earth: ['#606c38', '#bc6c25', '#283618', '#dda15e', '#7f5539', '#a3b18a', '#9c6644', '#588157'],
 };
 
-/** From little to much. */
+/** Sequential palettes, from low to high. */
 const SEQUENTIAL: Record<string, readonly string[]> = {
   blues: ['#e8f1fa', '#9ecae1', '#4292c6', '#08458a'],
   greens: ['#e9f6e6', '#a1d99b', '#41ab5d', '#00561f'],
@@ -32,7 +32,7 @@ const OF_MOOD: Record<string, string> = { cool: 'blues', warm: 'oranges', earth:
 const own = (table: Record<string, readonly string[]>, name: string): readonly string[] | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
-/** Colours of series; palettes of one hue go from its strongest tone. */
+/** Returns the colours of series. Palettes of one hue begin with its strongest tone. */
 export function palette(name: string | null | undefined): string[] {
   const wanted = (name ?? '').toLowerCase();
   return [
@@ -40,13 +40,13 @@ export function palette(name: string | null | undefined): string[] {
   ];
 }
 
-/** Colours of a scale from little to much. */
+/** Returns the colours of a scale from low to high. */
 export function scale(name: string | null | undefined): string[] {
   const wanted = (name ?? '').toLowerCase();
   return [...(own(SEQUENTIAL, wanted) ?? own(SEQUENTIAL, OF_MOOD[wanted] ?? '') ?? SEQUENTIAL['blues']!)];
 }
 
-/** Whether a dark text reads better on a colour `#rrggbb` than a white one. */
+/** Whether dark text is more readable on the colour `#rrggbb` than white text. */
 export function isLight(color: string): boolean {
   const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as [
     number,

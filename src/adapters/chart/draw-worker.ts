@@ -1,6 +1,6 @@
-/** The thread that draws: the chart library is loaded here and nowhere else. */
+/** Worker thread that draws. The chart library is loaded only here. */
 import { parentPort } from 'node:worker_threads';
-import type { DrawAnswer, DrawJob } from './draw.ts';
+import type { DrawResult, DrawJob } from './draw.ts';
 import { render } from './render.ts';
 
 parentPort!.on('message', ({ id, picture }: DrawJob) => {
@@ -8,7 +8,7 @@ parentPort!.on('message', ({ id, picture }: DrawJob) => {
   parentPort!.postMessage(answer(id, () => render(picture)));
 });
 
-function answer(id: number, draw: () => string): DrawAnswer {
+function answer(id: number, draw: () => string): DrawResult {
   try {
     return { id, svg: draw() };
   } catch (error) {

@@ -2,22 +2,22 @@ import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../core/errors.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 
-/** What the drawing thread is asked, and what it answers. */
+/** Request to the drawing thread. */
 export interface DrawJob {
   id: number;
   picture: Picture;
 }
-export interface DrawAnswer {
+export interface DrawResult {
   id: number;
   svg?: string;
   error?: string;
 }
 
-/** The thread as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
+/** The worker's program: compiled beside the compiled parent, or a source run by Node's type stripping. */
 const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
-/** Pictures that may wait: all of a dataset's, which one document of GraphQL may ask for. */
+/** Maximum number of waiting pictures: all those of a dataset, which one GraphQL document can request. */
 const MAX_WAITING = 256;
-/** Milliseconds without a picture after which the thread, and the chart library with it, gives its memory back. */
+/** Milliseconds without a picture after which the thread ends and frees the memory of the chart library. */
 const IDLE = 60_000;
 const HEAP_MB = 256;
 
@@ -30,7 +30,7 @@ interface Thread {
 let thread: Thread | undefined;
 let lastId = 0;
 
-/** Draws a picture as SVG, in a thread of its own: a large one takes a tenth of a second, in which the service goes on answering. */
+/** Draws a picture as SVG in a worker thread, because a large one takes a tenth of a second. */
 export function drawPicture(picture: Picture): Promise<string> {
   thread ??= start();
   const { worker, waiting, idle } = thread;
@@ -52,7 +52,7 @@ function start(): Thread {
     env: {},
   });
   const made: Thread = { worker, waiting: new Map() };
-  // A picture that is waited for keeps the process anyway, by the request that waits.
+  // The request that waits for a picture keeps the process running.
   worker.unref();
   const end = (error: Error) => {
     if (thread === made) thread = undefined;
@@ -63,7 +63,7 @@ function start(): Thread {
     if (thread === made) thread = undefined;
     void worker.terminate();
   };
-  worker.on('message', ({ id, svg, error }: DrawAnswer) => {
+  worker.on('message', ({ id, svg, error }: DrawResult) => {
     const drawn = made.waiting.get(id);
     made.waiting.delete(id);
     if (svg === undefined) drawn?.reject(new Error(`The picture could not be drawn: ${error}`));

@@ -1,25 +1,25 @@
 import type { EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
-import { FAINT, font, framed, headHeight, INK, LINE, said } from './frame.ts';
-import { brief, clean, formatted, label, numeric, shortened, widthOf } from './text.ts';
+import { FAINT, font, frameOptions, headHeight, INK, LINE, centredText } from './frame.ts';
+import { formatShort, clean, formatValue, label, toNumber, shorten, widthOf } from './text.ts';
 
-/** One number on a scale. */
+/** Draws one number on a scale. */
 export function gauge(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
-  const value = numeric(data.rows[0]?.[0]);
-  if (value === null) return { ...framed(picture, ''), graphic: said(picture, 'No data') };
+  const value = toNumber(data.rows[0]?.[0]);
+  if (value === null) return { ...frameOptions(picture, ''), graphic: centredText(picture, 'No data') };
   const min = config.min ?? Math.min(0, value);
   const max = config.max ?? Math.max(roundAbove(value), min + 1);
   const top = headHeight('');
   const radius = Math.max(30, Math.min(width / 2 - 40, (height - top - 20) * 0.56));
   const shares = (config.thresholds ?? []).toSorted((a, b) => a.value - b.value);
-  // The scale's colours go up to a place each; a threshold begins at its own.
+  // Each colour of the scale ends at its position; a threshold begins at its own.
   const ends = [...shares.map((threshold) => threshold.value), max].map((end) =>
     Math.min(1, Math.max(0, (end - min) / (max - min))),
   );
   const arcs = ends.map((end, i): [number, string] => [end, i === 0 ? LINE : shares[i - 1]!.color]);
   return {
-    ...framed(picture, ''),
+    ...frameOptions(picture, ''),
     series: [
       {
         type: 'gauge',
@@ -30,12 +30,12 @@ export function gauge(picture: Picture): EChartsOption {
         min,
         max,
         splitNumber: 5,
-        data: [{ value, name: shortened(clean(data.columns[0]!.label), 40) }],
+        data: [{ value, name: shorten(clean(data.columns[0]!.label), 40) }],
         axisLine: { lineStyle: { width: 18, color: arcs } },
         progress: { show: shares.length === 0, width: 18 },
         axisTick: { show: false },
         splitLine: { length: 18, distance: -18, lineStyle: { color: '#ffffff', width: 2 } },
-        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => brief(at) },
+        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => formatShort(at) },
         pointer: { length: '62%', width: 4, itemStyle: { color: INK } },
         anchor: { show: true, size: 10, itemStyle: { color: INK } },
         title: { offsetCenter: [0, '54%'], color: FAINT, fontSize: 12 },
@@ -44,36 +44,36 @@ export function gauge(picture: Picture): EChartsOption {
           offsetCenter: [0, '34%'],
           color: INK,
           fontSize: Math.min(28, radius / 4),
-          formatter: (at: number) => formatted(at, null),
+          formatter: (at: number) => formatValue(at, null),
         },
       },
     ],
   };
 }
 
-/** The next of 1, 2, 2.5, 5, 10, … that is not below a number. */
+/** Returns the smallest of 1, 2, 2.5, 5, 10, … that is not below a number. */
 function roundAbove(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= value)!;
 }
 
-/** One number, as large as there is room. */
+/** Draws one number as large as it fits. */
 export function card(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const [column] = data.columns;
   const given = data.rows[0]?.[0];
   if (!column || given === null || given === undefined)
-    return { ...framed(picture, ''), graphic: said(picture, 'No data') };
-  const number = column.type === 'date' || column.type === 'datetime' ? null : numeric(given);
-  const text = shortened(
-    number === null ? label(given, column.type) : formatted(given as number | `${number}`, config.format),
+    return { ...frameOptions(picture, ''), graphic: centredText(picture, 'No data') };
+  const number = column.type === 'date' || column.type === 'datetime' ? null : toNumber(given);
+  const text = shorten(
+    number === null ? label(given, column.type) : formatValue(given as number | `${number}`, config.format),
     40,
   );
   const size = Math.max(12, Math.min(96, height * 0.32, (10 * (width - 48)) / widthOf(text)));
   const middle = headHeight('') + (height - headHeight('')) / 2;
   return {
-    ...framed(picture, ''),
+    ...frameOptions(picture, ''),
     graphic: [
       {
         type: 'text',
@@ -86,7 +86,7 @@ export function card(picture: Picture): EChartsOption {
         x: width / 2,
         y: middle + size * 0.62,
         style: {
-          text: shortened(clean(column.label), 60),
+          text: shorten(clean(column.label), 60),
           align: 'center',
           verticalAlign: 'middle',
           font: font(13),

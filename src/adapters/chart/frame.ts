@@ -1,23 +1,25 @@
 import type { EChartsOption, LegendComponentOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { palette } from './colors.ts';
-import { clean, shortened, widthOf } from './text.ts';
+import { clean, shorten, widthOf } from './text.ts';
 
 export const INK = '#1f2933';
 export const FAINT = '#667085';
 export const LINE = '#e4e7ec';
 export const MARGIN = 16;
-/** Without quotation marks: the library writes them into an attribute as they are. */
+/** Without quotation marks, because ECharts does not escape them in the attribute. */
 const FONT = 'system-ui, -apple-system, Roboto, Arial, sans-serif';
 
-/** Where a picture has room for its chart, in pixels from its edges. */
+/** The space of the chart within a picture, in pixels from its edges. */
 export interface Room {
   top: number;
   bottom: number;
 }
 
-/** What all pictures have: background, font, colours, title, and below it in small what the reader should know. */
-export function framed({ title, config, width }: Picture, note: string): EChartsOption {
+/**
+ * Returns the options that all pictures share: background, font, colours, title, and a note below it in small print.
+ */
+export function frameOptions({ title, config, width }: Picture, note: string): EChartsOption {
   return {
     animation: false,
     backgroundColor: '#ffffff',
@@ -37,13 +39,16 @@ export function framed({ title, config, width }: Picture, note: string): ECharts
   };
 }
 
-/** Pixels that title and note take. */
+/** Returns the height of title and note in pixels. */
 export const headHeight = (note: string): number => (note ? 60 : 44);
 
 const ROW = 22;
 const MAX_ENTRY_CHARACTERS = 28;
 
-/** A legend below the chart, and the height it takes: with as many rows as its names need. None where it would take more than a third of the picture. */
+/**
+ * Creates a legend below the chart with as many rows as its names need, and returns its height. Omits it when it would
+ * need more than a third of the picture.
+ */
 export function legendBelow(
   { width, height }: Picture,
   names: readonly string[],
@@ -52,7 +57,7 @@ export function legendBelow(
   if (!wanted || names.length === 0) return { height: 0 };
   let [rows, used] = [1, 0];
   for (const name of names) {
-    const entry = widthOf(shortened(name, MAX_ENTRY_CHARACTERS)) + 42;
+    const entry = widthOf(shorten(name, MAX_ENTRY_CHARACTERS)) + 42;
     if (used > 0 && used + entry > width - 2 * MARGIN) [rows, used] = [rows + 1, 0];
     used += entry;
   }
@@ -69,13 +74,13 @@ export function legendBelow(
       itemGap: 12,
       data: [...names],
       textStyle: { color: INK, fontSize: 12 },
-      formatter: (name) => shortened(name, MAX_ENTRY_CHARACTERS),
+      formatter: (name) => shorten(name, MAX_ENTRY_CHARACTERS),
     },
   };
 }
 
-/** Text in the middle of the picture, instead of a chart. */
-export const said = ({ width, height }: Picture, text: string): EChartsOption['graphic'] => [
+/** Creates a text in the middle of the picture, instead of a chart. */
+export const centredText = ({ width, height }: Picture, text: string): EChartsOption['graphic'] => [
   {
     type: 'text',
     x: width / 2,
@@ -86,6 +91,6 @@ export const said = ({ width, height }: Picture, text: string): EChartsOption['g
 
 export const font = (size: number, weight: 400 | 600 = 400): string => `${weight} ${size}px ${FONT}`;
 
-/** What is said about groups or rows that are not drawn. */
-export const leftOut = (drawn: number, total: number, what: string): string =>
+/** Returns the note on groups or rows that are not drawn. */
+export const omissionNote = (drawn: number, total: number, what: string): string =>
   total > drawn ? `${drawn.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}` : '';

@@ -2,15 +2,15 @@ import type { EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { gridIn, nameAxis, roomBetween } from './axes.ts';
 import { isLight, scale } from './colors.ts';
-import { framed, INK, leftOut, MARGIN } from './frame.ts';
-import { brief, label, numeric } from './text.ts';
+import { frameOptions, INK, omissionNote, MARGIN } from './frame.ts';
+import { formatShort, label, toNumber } from './text.ts';
 
-/** A cell for each pair of values of two fields. */
+/** Draws a cell for each pair of values of two fields. */
 export function heatmap(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
   const [x, y] = [data.columns[0]!, data.columns[1]!];
   const cells = data.rows
-    .map(([px, py, value]) => [label(px, x.type), label(py, y.type), numeric(value)] as const)
+    .map(([px, py, value]) => [label(px, x.type), label(py, y.type), toNumber(value)] as const)
     .filter((cell): cell is readonly [string, string, number] => cell[2] !== null);
   const values = cells.map(([, , value]) => value);
   const [low, high] = values.reduce(
@@ -21,14 +21,14 @@ export function heatmap(picture: Picture): EChartsOption {
     values.length === 0 ? [0, 1] : low === high ? [Math.min(0, low), Math.max(0, high) || 1] : [low, high];
   const colors = scale(config.colorScheme);
   const near = (value: number) => colors[Math.round(((value - min) / (max - min)) * (colors.length - 1))]!;
-  const note = leftOut(data.rows.length, data.total, 'groups');
+  const note = omissionNote(data.rows.length, data.total, 'groups');
   const [names, lines] = [
     [...new Set(data.rows.map(([px]) => label(px, x.type)))],
     [...new Set(data.rows.map(([, py]) => label(py, y.type)))],
   ];
   const cell = (value: number) => ({ label: { color: isLight(near(value)) ? INK : '#ffffff' } });
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     grid: gridIn(roomBetween(note, 0), 92),
     xAxis: nameAxis(x.label, names, width - 200),
     yAxis: { ...nameAxis(y.label, lines, Number.POSITIVE_INFINITY), inverse: true },
@@ -42,7 +42,7 @@ export function heatmap(picture: Picture): EChartsOption {
       itemWidth: 12,
       itemHeight: 140,
       inRange: { color: colors },
-      text: [brief(max), brief(min)],
+      text: [formatShort(max), formatShort(min)],
       textStyle: { color: INK, fontSize: 11 },
     },
     series: [
@@ -54,7 +54,7 @@ export function heatmap(picture: Picture): EChartsOption {
           label: {
             show: true,
             fontSize: 10,
-            formatter: (cell: { value?: unknown }) => brief((cell.value as [string, string, number])[2]),
+            formatter: (cell: { value?: unknown }) => formatShort((cell.value as [string, string, number])[2]),
           },
           labelLayout: { hideOverlap: true },
         }),

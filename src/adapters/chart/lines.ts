@@ -1,18 +1,18 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { axisOf, gridIn, isLow, isNumber, isTime, numberAxis, roomBetween } from './axes.ts';
-import { framed, leftOut, legendBelow } from './frame.ts';
-import { pivoted } from './series.ts';
-import { label, measured } from './text.ts';
+import { frameOptions, omissionNote, legendBelow } from './frame.ts';
+import { pivotGroups } from './series.ts';
+import { label, axisPosition } from './text.ts';
 
-/** Marks for more points than this would hide the line. */
+/** Markers for more points than this would hide the line. */
 const FEW_POINTS = 40;
 
-/** Lines over time, a number, or the values of a field. */
+/** Draws lines over time, a number, or the values of a field. */
 export function lines(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
-  const { places, series, total } = pivoted(data);
-  const note = [leftOut(data.rows.length, data.total, 'groups'), leftOut(series.length, total, 'series')]
+  const { places, series, total } = pivotGroups(data);
+  const note = [omissionNote(data.rows.length, data.total, 'groups'), omissionNote(series.length, total, 'series')]
     .filter(Boolean)
     .join(', ');
   const legend = legendBelow(
@@ -24,16 +24,16 @@ export function lines(picture: Picture): EChartsOption {
   const named = (column: typeof x) => (isLow(picture) ? { ...column, label: '' } : column);
   const names = places.map((value) => label(value, x.type));
   const placed = isTime(x.type) || isNumber(x.type);
-  // A missing value has no place on an axis of numbers.
+  // A missing value has no position on an axis of numbers.
   const pointsOf = (values: readonly (number | null)[]): LineSeriesOption['data'] =>
     (placed
       ? values.flatMap((value, i) => {
-          const at = measured(places[i], x.type);
+          const at = axisPosition(places[i], x.type);
           return at === null ? [] : [[at, value]];
         })
       : [...values]) as LineSeriesOption['data'];
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     ...(legend.legend && { legend: legend.legend }),
     grid: gridIn(roomBetween(note, legend.height), 28),
     xAxis: axisOf(named(x), names, width - 100, config.dateFormat),

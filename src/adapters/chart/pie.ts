@@ -1,7 +1,7 @@
 import type { EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
-import { FAINT, framed, headHeight, INK, leftOut, MARGIN, said } from './frame.ts';
-import { brief, label, numeric, shortened } from './text.ts';
+import { FAINT, frameOptions, headHeight, INK, omissionNote, MARGIN, centredText } from './frame.ts';
+import { formatShort, label, toNumber, shorten } from './text.ts';
 
 interface Slice {
   name: string;
@@ -9,11 +9,11 @@ interface Slice {
   itemStyle?: { color: string };
 }
 
-/** More slices than this nobody tells apart. */
+/** Maximum number of slices that are still distinguishable. */
 const MAX_SLICES = 20;
 const ROW = 24;
 
-/** Slices of a whole. */
+/** Draws slices of a whole. */
 export function pie(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const top = headHeight('note');
@@ -22,19 +22,19 @@ export function pie(picture: Picture): EChartsOption {
     picture,
     Math.max(2, Math.min(MAX_SLICES, Math.floor((height - top - MARGIN) / ROW))),
   );
-  const note = leftOut(drawn, data.total, 'groups');
+  const note = omissionNote(drawn, data.total, 'groups');
   if (slices.every(({ value }) => value === 0))
-    return { ...framed(picture, ''), graphic: said(picture, 'Nothing above zero to show') };
+    return { ...frameOptions(picture, ''), graphic: centredText(picture, 'Nothing above zero to show') };
   const room = { x: (width - (beside ? 200 : 0)) / 2, y: top + (height - top - MARGIN) / 2 };
   const radius = Math.max(20, Math.min(room.x - (beside ? 50 : 90), (height - top - MARGIN) / 2 - 22));
   const whole = slices.reduce((sum, { value }) => sum + value, 0);
   const share = (value: number) => `${((100 * value) / whole).toFixed(value / whole < 0.1 ? 1 : 0)}%`;
   const written = (name: string, value: number) =>
-    [beside ? '' : shortened(name, 18), (config.showPercentages ?? true) ? share(value) : brief(value)]
+    [beside ? '' : shorten(name, 18), (config.showPercentages ?? true) ? share(value) : formatShort(value)]
       .filter(Boolean)
       .join(' ');
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     ...(beside && {
       legend: {
         type: 'plain',
@@ -64,12 +64,12 @@ export function pie(picture: Picture): EChartsOption {
   };
 }
 
-/** The largest slices; where numbers can be added up, the rest is one more. */
+/** Returns the largest slices. Where values can be added up, the rest is one more slice. */
 function slicesOf({ data, config }: Picture, most: number): { slices: Slice[]; drawn: number } {
   const type = data.columns[0]!.type;
   const all = data.rows.map(([name, value]): Slice => ({
     name: label(name, type),
-    value: Math.max(0, numeric(value) ?? 0),
+    value: Math.max(0, toNumber(value) ?? 0),
   }));
   if (all.length <= most) return { slices: all, drawn: data.rows.length };
   const additive = ['count', 'sum'].includes(config.aggregation ?? 'sum');

@@ -1,15 +1,15 @@
 import type { EChartsOption, LineSeriesOption, ScatterSeriesOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { axisOf, gridIn, isNumber, isTime, roomBetween } from './axes.ts';
-import { FAINT, framed, leftOut, legendBelow } from './frame.ts';
-import { label, measured, numeric } from './text.ts';
+import { FAINT, frameOptions, omissionNote, legendBelow } from './frame.ts';
+import { label, axisPosition, toNumber } from './text.ts';
 
 type Point = [x: number | string, y: number | string, size: number | null];
 
 const MAX_SERIES = 20;
 const TREND = 'Trend';
 
-/** A point for each row. */
+/** Draws a point for each row. */
 export function points(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const at = (name: string | null | undefined) => data.columns.findIndex((column) => column.name === name);
@@ -17,19 +17,19 @@ export function points(picture: Picture): EChartsOption {
   const [xColumn, yColumn] = [data.columns[x]!, data.columns[y]!];
   const [size, group] = [at(config.sizeField), at(config.groupBy)];
   const placeOf = (value: unknown, { type }: typeof xColumn) =>
-    isTime(type) || isNumber(type) ? measured(value, type) : label(value, type);
+    isTime(type) || isNumber(type) ? axisPosition(value, type) : label(value, type);
 
   const groups = new Map<string, Point[]>();
   for (const row of data.rows) {
     const [px, py] = [placeOf(row[x], xColumn), placeOf(row[y], yColumn)];
     if (px === null || py === null) continue;
     const name = group < 0 ? '' : label(row[group], data.columns[group]!.type);
-    groups.set(name, [...(groups.get(name) ?? []), [px, py, size < 0 ? null : numeric(row[size])]]);
+    groups.set(name, [...(groups.get(name) ?? []), [px, py, size < 0 ? null : toNumber(row[size])]]);
   }
   const shown = [...groups].toSorted(([, a], [, b]) => b.length - a.length).slice(0, MAX_SERIES);
   const all = shown.flatMap(([, some]) => some);
   const trend = config.showTrendline ? trendOf(all) : null;
-  const note = [leftOut(data.rows.length, data.total, 'rows'), leftOut(shown.length, groups.size, 'groups')]
+  const note = [omissionNote(data.rows.length, data.total, 'rows'), omissionNote(shown.length, groups.size, 'groups')]
     .filter(Boolean)
     .join(', ');
   const legend = legendBelow(
@@ -40,7 +40,7 @@ export function points(picture: Picture): EChartsOption {
   const sizeOf = sizes(all);
   const names = (axis: 0 | 1) => [...new Set(all.map((point) => String(point[axis])))];
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     ...(legend.legend && { legend: legend.legend }),
     grid: gridIn(roomBetween(note, legend.height), 28),
     xAxis: axisOf(xColumn, names(0), width - 100),
@@ -69,14 +69,14 @@ export function points(picture: Picture): EChartsOption {
   };
 }
 
-/** Areas grow with the number. */
+/** Returns a function from a number to the diameter of its point. The area is proportional to the number. */
 function sizes(all: readonly Point[]): (value: number | null) => number {
   const usual = all.length > 500 ? 5 : 8;
   const most = all.reduce((max, [, , value]) => Math.max(max, value ?? 0), 0);
   return (value) => (most === 0 ? usual : 4 + 24 * Math.sqrt(Math.max(0, value ?? 0) / most));
 }
 
-/** The ends of the line with the least squares; null where there is no such line. */
+/** Returns the two ends of the least-squares line; null if there is none. */
 function trendOf(all: readonly Point[]): [number, number][] | null {
   const pairs = all.filter(
     (point): point is [number, number, number | null] => typeof point[0] === 'number' && typeof point[1] === 'number',

@@ -14,7 +14,7 @@ import type { VisualComponent } from '../../core/visual/component.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { bars } from './bars.ts';
 import { card, gauge } from './figures.ts';
-import { framed, said } from './frame.ts';
+import { frameOptions, centredText } from './frame.ts';
 import { heatmap } from './heatmap.ts';
 import { lines } from './lines.ts';
 import { pie } from './pie.ts';
@@ -38,7 +38,7 @@ use([
   SVGRenderer,
 ]);
 
-// Nobody knows which font the reader has: room is left for a wide one.
+// The reader's font is unknown, so text is measured as a wide one.
 setPlatformAPI({
   measureText: (text, font = '') => ({
     width: widthOf(text, Number(/([\d.]+)px/.exec(font)?.[1] ?? 12)) * (/bold|600/.test(font) ? 1.1 : 1),
@@ -56,16 +56,19 @@ const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> = {
   card,
 };
 
-/** Without what the library adds for its own scripts and for pointers: half of the bytes, and other names each time. In texts quotation marks are escaped, so that none of this is one. */
+/**
+ * Removes what ECharts adds for its own scripts and for pointers: half of the bytes, and random names. Quotation marks
+ * in texts are escaped, so that no text matches.
+ */
 const still = (svg: string): string =>
   svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');
 
-/** Draws a picture as SVG, without a browser. The library escapes every text. */
+/** Draws a picture as SVG, without a browser. ECharts escapes every text. */
 export function render(picture: Picture): string {
   const { component, data, width, height } = picture;
   const option =
     data.rows.length === 0
-      ? { ...framed(picture, ''), graphic: said(picture, 'No data') }
+      ? { ...frameOptions(picture, ''), graphic: centredText(picture, 'No data') }
       : OPTIONS[component](picture);
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {

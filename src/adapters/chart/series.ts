@@ -1,27 +1,27 @@
 import type { Picture } from '../../core/visual/picture.ts';
-import { label, numeric } from './text.ts';
+import { label, toNumber } from './text.ts';
 
-/** Colours more than this nobody tells apart. */
+/** Maximum number of series whose colours are still distinguishable. */
 const MAX_SERIES = 20;
 
-/** Groups as a bar or line chart shows them: a number for every place on the axis and every series, null where there is none. */
+/** Groups of a bar or line chart: a number for every category and series, null where there is none. */
 export interface Pivot {
-  /** Values of the axis, in the order of the data. */
+  /** Categories of the axis, in the order of the data. */
   places: unknown[];
   series: { name: string; values: (number | null)[] }[];
-  /** Series altogether. */
+  /** Total number of series, including those that are not drawn. */
   total: number;
 }
 
-/** Turns groups (`x`, `series`?, number) into series; of many those with the largest numbers. */
-export function pivoted({ columns, rows }: Picture['data']): Pivot {
+/** Turns groups (`x`, `series`?, number) into series. Of many series those with the largest numbers are used. */
+export function pivotGroups({ columns, rows }: Picture['data']): Pivot {
   const grouped = columns.length > 2;
   const at = new Map<unknown, number>();
   for (const [x] of rows) if (!at.has(x)) at.set(x, at.size);
   const found = new Map<unknown, { name: string; values: (number | null)[]; weight: number }>();
   for (const row of rows) {
     const key = grouped ? row[1] : '';
-    const value = numeric(row.at(-1));
+    const value = toNumber(row.at(-1));
     let series = found.get(key);
     if (!series)
       found.set(

@@ -2,15 +2,15 @@ import type { EChartsOption, GraphicComponentOption } from 'echarts';
 import type { FieldType } from '../../core/fields.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { isNumber } from './axes.ts';
-import { font, framed, headHeight, INK, LINE, MARGIN } from './frame.ts';
-import { label, minutes, shortened, widthOf } from './text.ts';
+import { font, frameOptions, headHeight, INK, LINE, MARGIN } from './frame.ts';
+import { label, minutes, shorten, widthOf } from './text.ts';
 
 const ROW = 24;
 const PADDING = 10;
 const NARROWEST = 64;
 const WIDEST = 260;
 
-/** The first rows, in as many columns as there is room for. */
+/** Draws the first rows, in as many columns as fit. */
 export function table(picture: Picture): EChartsOption {
   const { data, width, height } = picture;
   const top = headHeight('note');
@@ -55,7 +55,7 @@ export function table(picture: Picture): EChartsOption {
     style: { fill },
   });
   return {
-    ...framed(picture, note),
+    ...frameOptions(picture, note),
     graphic: [
       stripe(0, LINE),
       ...line(
@@ -68,13 +68,13 @@ export function table(picture: Picture): EChartsOption {
   };
 }
 
-/** A cell. A column of moments shows the time of midnight too. */
+/** Formats a cell. A column of times shows midnight as a time too. */
 function written(value: unknown, type: FieldType): string {
   if (value === null) return '';
   return type === 'datetime' && typeof value === 'string' ? minutes(value) : label(value, type);
 }
 
-/** Columns as wide as their texts, as long as there is room; what is left over is shared. */
+/** Returns column widths that fit their texts where possible; remaining space is distributed. */
 function widthsOf(columns: readonly string[][], room: number): number[] {
   const wanted = columns.map((texts) =>
     Math.min(WIDEST, Math.max(NARROWEST, texts.reduce((most, text) => Math.max(most, widthOf(text)), 0) + 2 * PADDING)),
@@ -91,6 +91,6 @@ function widthsOf(columns: readonly string[][], room: number): number[] {
   return widths.map((wide) => wide + Math.min(spare, 80));
 }
 
-/** A text that is not wider than its column. */
+/** Shortens a text to the width of its column. */
 const fitted = (text: string, room: number): string =>
-  widthOf(text) <= room ? text : shortened(text, Math.max(2, Math.floor((text.length * room) / widthOf(text))));
+  widthOf(text) <= room ? text : shorten(text, Math.max(2, Math.floor((text.length * room) / widthOf(text))));

@@ -1,11 +1,11 @@
 import type { FieldType } from '../../core/fields.ts';
 
-/** What is written for a missing value and for an empty text. */
+/** Text of a missing value and of an empty string. */
 const MISSING = '(none)';
 const EMPTY = '(empty)';
 const MAX_LABEL_CHARACTERS = 200;
 
-/** A text as a picture can hold it: one line, without what no XML may hold. */
+/** Returns a text as one line without characters that XML forbids. */
 export function clean(text: string): string {
   const line = text
     .slice(0, MAX_LABEL_CHARACTERS)
@@ -15,31 +15,31 @@ export function clean(text: string): string {
   return text.length > MAX_LABEL_CHARACTERS ? `${line}…` : line;
 }
 
-/** A text that is not longer than `most` characters. */
-export const shortened = (text: string, most: number): string =>
+/** Shortens a text to at most `most` characters. */
+export const shorten = (text: string, most: number): string =>
   [...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text;
 
-/** A value as a label. */
+/** Formats a value as a label. */
 export function label(value: unknown, type: FieldType): string {
   if (value === null || value === undefined) return MISSING;
   if (type === 'datetime' && typeof value === 'string') return minutes(value).replace(/ 00:00$/, '');
-  if (typeof value === 'number') return written(value);
+  if (typeof value === 'number') return formatNumber(value);
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value as string | boolean)) || EMPTY;
 }
 
-/** A moment to the minute, e.g. `2026-01-31 08:00`. */
+/** Formats a time to the minute, e.g. `2026-01-31 08:00`. */
 export const minutes = (moment: string): string => moment.replace(/^(.*)T(.{5}).*$/, '$1 $2');
 
-/** A value as a number; flagged fields travel as texts. Null for what is none. */
-export function numeric(value: unknown): number | null {
+/** Converts a value to a number, also an exact number in text form. Null for anything else. */
+export function toNumber(value: unknown): number | null {
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
 }
 
-/** A value as a place on an axis: of dates the milliseconds since 1970. */
-export function measured(value: unknown, type: FieldType): number | null {
-  if (type !== 'date' && type !== 'datetime') return numeric(value);
+/** Converts a value to a position on an axis: dates to milliseconds since 1970. */
+export function axisPosition(value: unknown, type: FieldType): number | null {
+  if (type !== 'date' && type !== 'datetime') return toNumber(value);
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }
@@ -50,26 +50,30 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
-/** A number in full, with as many digits as tell something. */
-export const written = (value: number): string =>
+/** Formats a number in full, with its significant digits. */
+export const formatNumber = (value: number): string =>
   (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
 
-/** A number where there is little room, e.g. `1.2M`. */
-export const brief = (value: number): string => (Math.abs(value) >= 10_000 ? compact.format(value) : written(value));
+/** Formats a number where space is limited, e.g. `1.2M`. */
+export const formatShort = (value: number): string =>
+  Math.abs(value) >= 10_000 ? compact.format(value) : formatNumber(value);
 
-/** A number, or the text of an exact one, in the format of a card: `integer`, `compact`, `percent`, a currency, anything else in full. */
-export function formatted(value: number | `${number}`, format: string | null | undefined): string {
+/**
+ * Formats a number, or the text of an exact one, as a card's `format` requires: `integer`, `compact`, `percent`, a
+ * currency, otherwise in full.
+ */
+export function formatValue(value: number | `${number}`, format: string | null | undefined): string {
   if (format === 'integer') return whole.format(value);
   if (format === 'compact') return compact.format(value);
   if (format === 'percent') return percent.format(value);
   return format && /^[A-Z]{3}$/.test(format)
     ? new Intl.NumberFormat('en', { style: 'currency', currency: format }).format(value)
     : typeof value === 'number'
-      ? written(value)
+      ? formatNumber(value)
       : plain.format(value);
 }
 
-/** Widths of letters differ; as a rule a text is not wider than this many pixels. */
+/** Estimates the width of a text in pixels. */
 export const widthOf = (text: string, fontSize = 12): number =>
   [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 1 : 0.6) * fontSize, 0);
 
@@ -87,7 +91,10 @@ const TOKENS: Record<string, string> = {
   ss: '{ss}',
 };
 
-/** A pattern such as `DD.MM.YYYY` in the words of the chart library. Braces would be words of its own. */
+/**
+ * Converts a pattern such as `DD.MM.YYYY` to the syntax of ECharts. Braces are removed, because they have a meaning
+ * there.
+ */
 export const datePattern = (pattern: string): string =>
   clean(pattern)
     .replace(/[{}]/g, '')

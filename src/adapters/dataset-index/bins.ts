@@ -4,18 +4,19 @@ const BINS = 20;
 /** Milliseconds of a day. */
 export const DAY_MS = 86_400_000;
 
-/** Bins of one width, from a least position on. */
+/** Bins of equal width, from the lowest position on. */
 export interface Bins {
   low: number;
   width: number;
   count: number;
-  /** The histogram with the number of values in each bin. */
+  /** Returns the histogram with the number of values in each bin. */
   filled(counts: ReadonlyMap<number, number>): FieldProfile['histogram'];
 }
 
 /**
- * At most twenty bins of one width, from the least position of a field's values to the greatest: numbers themselves, days, milliseconds. A bin holds `from <= value < to`,
- * the last one its `to` too. Whole numbers, days and milliseconds have bins of whole widths. Undefined where a double cannot say the distance.
+ * Divides the range of a field's values into at most twenty bins of equal width. Positions are the numbers themselves,
+ * days, or milliseconds. A bin contains `from <= value < to`, the last one also `to`. Integers, days and milliseconds
+ * have bins of integer width. Returns undefined where a double cannot represent the range.
  */
 export function binsOf(field: IndexedField, low: number, high: number): Bins | undefined {
   if (!Number.isFinite(high - low)) return undefined;

@@ -1,10 +1,13 @@
 import type { GenerationId, RowSearch } from '../../core/dataset-index.ts';
 import { badInput } from '../../core/errors.ts';
 
-/** What is no cursor of ours, or none of this search. */
+/** Creates the error for an invalid cursor, or one of another search. */
 export const invalidCursor = () => badInput('The cursor in `after` is not valid');
 
-/** The last row of a page. Its sort values are not in the cursor but read again, under the caller's own conditions, so that a forged one tells nothing of hidden rows. */
+/**
+ * Position of the last row of a page. A cursor has no sort values: they are read again with the caller's own
+ * conditions, so that a forged cursor reveals nothing of hidden rows.
+ */
 interface Position {
   generation: GenerationId;
   row: number;
@@ -13,7 +16,7 @@ interface Position {
 export const encodeCursor = ({ generation, row }: Position): string =>
   Buffer.from(JSON.stringify([generation, row])).toString('base64url');
 
-/** @throws badInput when it is no cursor of ours. */
+/** Decodes a cursor. Throws BAD_USER_INPUT when it is invalid. */
 function decodeCursor(after: string): Position {
   let parsed: unknown;
   try {
@@ -28,12 +31,14 @@ function decodeCursor(after: string): Position {
 }
 
 /**
- * The generation that a cursor was made from, for the caller to find it among the replaced ones.
- * @throws badInput when it is no cursor of ours.
+ * Returns the generation of a cursor, which may be a replaced one. Throws BAD_USER_INPUT when the cursor is invalid.
  */
 export const cursorGeneration = (after: string): GenerationId => decodeCursor(after).generation;
 
-/** The cursor's row in this search. @throws badInput when it belongs to other data or is not among the matching rows. */
+/**
+ * Returns the cursor's row in this search. Throws BAD_USER_INPUT when the cursor belongs to other data or its row does
+ * not match.
+ */
 export function positionRow({ after, generation }: Pick<RowSearch, 'after' | 'generation'>): number | undefined {
   if (after === undefined) return undefined;
   const position = decodeCursor(after);

@@ -4,7 +4,7 @@ import type { FieldType } from '../../core/fields.ts';
 
 export type Interval = NonNullable<Aggregation['groupBy'][number]['interval']>;
 
-/** @throws badInput for a field that is no date and for an unknown time zone. */
+/** Throws BAD_USER_INPUT for a field that is not a date, and for an unknown time zone. */
 export function checkInterval(type: FieldType, timezone?: string): asserts type is 'date' | 'datetime' {
   if (type !== 'date' && type !== 'datetime') throw badInput(`An interval groups dates, not a ${type}`);
   if (timezone === undefined) return;

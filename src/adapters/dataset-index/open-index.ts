@@ -4,15 +4,18 @@ import type { DatasetIndex } from '../../core/dataset-index.ts';
 import { openDuckdbIndex } from './duckdb/duckdb-index.ts';
 import type { EngineSettings } from './elasticsearch/client.ts';
 
-/** Where an installation keeps the rows of its datasets. Plain data, for it travels to loaders; the engine's address may hold a password. */
+/**
+ * Where an installation stores the rows of its datasets. Plain data, because it is sent to loaders; the engine's
+ * address may contain a password.
+ */
 export interface IndexPlace {
-  /** A folder of this machine: the rows themselves, or what is staged for the engine. */
+  /** A folder of this machine: for the rows themselves, or for rows staged for the engine. */
   dir: string;
-  /** The search engine that holds the rows; null when the folder does. */
+  /** The search engine that stores the rows; null when the folder does. */
   engine: EngineSettings | null;
 }
 
-/** The place that the configuration names. `installation` tells services apart that share a cluster. */
+/** Returns the place that the configuration names. `installation` distinguishes services that share a cluster. */
 export const indexPlace = (
   { DATA_DIR, ELASTICSEARCH_URL: url }: Pick<Config, 'DATA_DIR' | 'ELASTICSEARCH_URL'>,
   installation: string,
@@ -21,10 +24,10 @@ export const indexPlace = (
     ? { dir: join(DATA_DIR, 'staging'), engine: { url, prefix: `dws-${installation}-` } }
     : { dir: join(DATA_DIR, 'datasets'), engine: null };
 
-/** Opens the index at a place. `memoryLimit` is what the embedded one may take. */
+/** Opens the index at a place. `memoryLimit` applies to the embedded index. */
 export async function openIndex({ dir, engine }: IndexPlace, memoryLimit?: string): Promise<DatasetIndex> {
   if (!engine) return openDuckdbIndex({ dir, ...(memoryLimit && { memoryLimit }) });
-  // The engine's client takes 40 MB of memory, which the embedded index need not pay for.
+  // The engine's client needs 40 MB of memory, so it is loaded only when it is used.
   const { openElasticsearchIndex } = await import('./elasticsearch/elasticsearch-index.ts');
   return openElasticsearchIndex({ ...engine, scratch: dir });
 }

@@ -1,15 +1,15 @@
 import type { FieldType } from '../../core/fields.ts';
 
-/** Different values are counted exactly up to so many. */
+/** Distinct values are counted exactly up to this number. */
 export const EXACT_DISTINCT = 10_000;
-/** Frequent values that a profile names. */
+/** Number of frequent values in a profile. */
 export const TOP = 10;
 
-/** Types with a least and a greatest value, with a mean, and with frequent values. */
+/** Types with minimum and maximum, with a mean, and with frequent values. */
 export const ORDERED: readonly FieldType[] = ['integer', 'number', 'date', 'datetime'];
 export const NUMERIC: readonly FieldType[] = ['integer', 'number'];
 export const COUNTED: readonly FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime'];
 
-/** A number that an engine computed; null when there was nothing to compute, or no double can say it. */
+/** Returns a number that an engine computed; null when there was nothing to compute, or when it is not finite. */
 export const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;

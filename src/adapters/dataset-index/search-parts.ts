@@ -1,7 +1,7 @@
 import type { Generation, IndexedField, Search } from '../../core/dataset-index.ts';
 import { badInput } from '../../core/errors.ts';
 
-/** Finds fields of a generation by their names. @throws badInput for a name that it does not have. */
+/** Returns a look-up of a generation's fields by name. It throws BAD_USER_INPUT for an unknown name. */
 export function fieldFinder({ fields }: Generation): (name: string) => IndexedField {
   const byName = new Map(fields.map((field) => [field.name, field]));
   return (name) => {
@@ -15,5 +15,5 @@ export function fieldFinder({ fields }: Generation): (name: string) => IndexedFi
 export const matchesAll = ({ where, words }: Search): boolean =>
   where.kind === 'and' && where.nodes.length === 0 && words.length === 0;
 
-/** Bytes of a generation's mean row. */
+/** Returns the mean number of bytes of a generation's rows. */
 export const meanRowBytes = ({ size, records }: Generation): number => size / Math.max(records, 1);

@@ -1,6 +1,7 @@
 /**
- * The demo shop's data, made inside Postgres from hashes of row numbers: the same rows every time, up to the day they are made.
- * `dice(n, salt)` is such a hash as a number in [0, 1).
+ * Data of the demo shop, generated inside Postgres from hashes of row numbers: the same rows every time,
+   up to the day
+ * of generation. `dice(n, salt)` is such a hash as a number in [0, 1).
  */
 
 export const TABLES = `
@@ -65,77 +66,118 @@ create function pg_temp.dice(n bigint, salt integer) returns double precision im
 
 export const PEOPLE_AND_PRODUCTS = `
 insert into categories
-select n, name from unnest(array['Coffee & Tea', 'Kitchen', 'Garden', 'Lighting', 'Textiles', 'Office', 'Bicycles', 'Outdoor', 'Children', 'Audio']) with ordinality as c(name, n);
+select n, name from unnest(array['Coffee & Tea', 'Kitchen', 'Garden', 'Lighting', 'Textiles', 'Office', 'Bicycles',
+  'Outdoor', 'Children', 'Audio']) with ordinality as c(name, n);
 
 create temp table noun(category integer, name text, base numeric);
 insert into noun values
-  (1, 'espresso machine', 289), (1, 'coffee grinder', 119), (1, 'café au lait bowl', 14), (1, 'teapot', 39), (1, 'milk frother', 45), (1, 'filter set', 9),
-  (2, 'crème brûlée set', 34), (2, 'chef''s knife', 79), (2, 'cast-iron pan', 59), (2, 'mixing bowl', 19), (2, 'stand mixer', 349), (2, 'chopping board', 29),
-  (3, 'watering can', 24), (3, 'raised bed', 89), (3, 'pruning shears', 32), (3, 'garden hose', 42), (3, 'fire bowl', 129), (3, 'seed set', 7),
-  (4, 'floor lamp', 149), (4, 'desk lamp', 64), (4, 'pendant light', 99), (4, 'LED bulb', 8), (4, 'wall light', 54), (4, 'lantern', 22),
-  (5, 'wool blanket', 89), (5, 'linen sheets', 109), (5, 'cushion', 25), (5, 'bath towel', 18), (5, 'rug', 199), (5, 'curtain', 69),
-  (6, 'standing desk', 549), (6, 'office chair', 329), (6, 'notebook', 6), (6, 'fountain pen', 48), (6, 'monitor arm', 119), (6, 'filing box', 12),
-  (7, 'city bicycle', 799), (7, 'helmet', 69), (7, 'pannier', 74), (7, 'bicycle pump', 29), (7, 'child seat', 139), (7, 'front light', 35),
-  (8, 'tent', 259), (8, 'sleeping bag', 149), (8, 'backpack', 119), (8, 'camping stove', 69), (8, 'water bottle', 19), (8, 'head torch', 39),
-  (9, 'wooden train', 44), (9, 'picture book', 13), (9, 'building blocks', 37), (9, 'balance bike', 99), (9, 'jigsaw puzzle', 16), (9, 'night light', 27),
-  (10, 'headphones', 179), (10, 'bookshelf speakers', 389), (10, 'turntable', 299), (10, 'radio', 109), (10, 'microphone', 129), (10, 'audio cable', 11);
+  (1, 'espresso machine', 289), (1, 'coffee grinder', 119), (1, 'café au lait bowl', 14), (1, 'teapot', 39),
+  (1, 'milk frother', 45), (1, 'filter set', 9),
+  (2, 'crème brûlée set', 34), (2, 'chef''s knife', 79), (2, 'cast-iron pan', 59), (2, 'mixing bowl', 19),
+  (2, 'stand mixer', 349), (2, 'chopping board', 29),
+  (3, 'watering can', 24), (3, 'raised bed', 89), (3, 'pruning shears', 32), (3, 'garden hose', 42),
+  (3, 'fire bowl', 129), (3, 'seed set', 7),
+  (4, 'floor lamp', 149), (4, 'desk lamp', 64), (4, 'pendant light', 99), (4, 'LED bulb', 8),
+  (4, 'wall light', 54), (4, 'lantern', 22),
+  (5, 'wool blanket', 89), (5, 'linen sheets', 109), (5, 'cushion', 25), (5, 'bath towel', 18), (5, 'rug', 199),
+  (5, 'curtain', 69),
+  (6, 'standing desk', 549), (6, 'office chair', 329), (6, 'notebook', 6), (6, 'fountain pen', 48),
+  (6, 'monitor arm', 119), (6, 'filing box', 12),
+  (7, 'city bicycle', 799), (7, 'helmet', 69), (7, 'pannier', 74), (7, 'bicycle pump', 29), (7, 'child seat', 139),
+  (7, 'front light', 35),
+  (8, 'tent', 259), (8, 'sleeping bag', 149), (8, 'backpack', 119), (8, 'camping stove', 69),
+  (8, 'water bottle', 19), (8, 'head torch', 39),
+  (9, 'wooden train', 44), (9, 'picture book', 13), (9, 'building blocks', 37), (9, 'balance bike', 99),
+  (9, 'jigsaw puzzle', 16), (9, 'night light', 27),
+  (10, 'headphones', 179), (10, 'bookshelf speakers', 389), (10, 'turntable', 299), (10, 'radio', 109),
+  (10, 'microphone', 129), (10, 'audio cable', 11);
 
 insert into products
-select n, category, 'P-' || lpad(n::text, 4, '0'), series || ' ' || name, price, round(price * (0.42 + 0.3 * pg_temp.dice(n, 1))::numeric, 2),
+select n, category, 'P-' || lpad(n::text, 4, '0'), series || ' ' || name, price,
+  round(price * (0.42 + 0.3 * pg_temp.dice(n, 1))::numeric, 2),
   case when pg_temp.dice(n, 2) > 0.1 then round((0.05 + 12 * pg_temp.dice(n, 3) ^ 3)::numeric, 3) end,
   case when pg_temp.dice(n, 4) > 0.15 then round((2.9 + 2.1 * pg_temp.dice(n, 5))::numeric, 1) end,
   current_date - (900 + 1500 * pg_temp.dice(n, 6))::integer,
   case when pg_temp.dice(n, 7) < 0.06 then current_date - (200 * pg_temp.dice(n, 8))::integer end
 from (
-  select row_number() over (order by category, name, factor)::integer as n, category, name, series, floor(base * factor)::numeric + 0.9 as price
-  from noun, (values ('Basic', 0.7), ('Classic', 1.0), ('Nordic', 1.25), ('Atelier', 1.6), ('Zoë', 2.1)) as s(series, factor)
+  select row_number() over (order by category, name, factor)::integer as n, category, name, series,
+    floor(base * factor)::numeric + 0.9 as price
+  from noun, (values ('Basic', 0.7), ('Classic', 1.0), ('Nordic', 1.25), ('Atelier', 1.6), ('Zoë', 2.1))
+    as s(series, factor)
 ) as p;
 
-create temp table place(country text, city text, channel integer, share double precision);
+create temp table place(country text, city text, language integer, share double precision);
 insert into place values
-  ('Germany', 'Berlin', 1, 9), ('Germany', 'München', 1, 7), ('Germany', 'Köln', 1, 5), ('Germany', 'Düsseldorf', 1, 3), ('Austria', 'Wien', 1, 4), ('Switzerland', 'Zürich', 1, 4),
-  ('France', 'Paris', 2, 9), ('France', 'Orléans', 2, 2), ('France', 'Saint-Étienne', 2, 2), ('Belgium', 'Liège', 2, 2), ('Switzerland', 'Genève', 2, 2),
-  ('Spain', 'Madrid', 3, 6), ('Spain', 'Málaga', 3, 2), ('Spain', 'A Coruña', 3, 1), ('Portugal', 'Lisboa', 4, 3), ('Portugal', 'Évora', 4, 1),
+  ('Germany', 'Berlin', 1, 9), ('Germany', 'München', 1, 7), ('Germany', 'Köln', 1, 5),
+  ('Germany', 'Düsseldorf', 1, 3), ('Austria', 'Wien', 1, 4), ('Switzerland', 'Zürich', 1, 4),
+  ('France', 'Paris', 2, 9), ('France', 'Orléans', 2, 2), ('France', 'Saint-Étienne', 2, 2),
+  ('Belgium', 'Liège', 2, 2), ('Switzerland', 'Genève', 2, 2),
+  ('Spain', 'Madrid', 3, 6), ('Spain', 'Málaga', 3, 2), ('Spain', 'A Coruña', 3, 1), ('Portugal', 'Lisboa', 4, 3),
+  ('Portugal', 'Évora', 4, 1),
   ('Sweden', 'Malmö', 5, 2), ('Sweden', 'Göteborg', 5, 2), ('Norway', 'Tromsø', 5, 1), ('Denmark', 'Århus', 5, 2),
-  ('Poland', 'Łódź', 6, 3), ('Poland', 'Kraków', 6, 3), ('Czechia', 'Plzeň', 6, 2), ('United Kingdom', 'London', 7, 8), ('United Kingdom', 'York', 7, 2), ('Ireland', 'Dún Laoghaire', 7, 2);
+  ('Poland', 'Łódź', 6, 3), ('Poland', 'Kraków', 6, 3), ('Czechia', 'Plzeň', 6, 2),
+  ('United Kingdom', 'London', 7, 8), ('United Kingdom', 'York', 7, 2), ('Ireland', 'Dún Laoghaire', 7, 2);
 
-create temp table first_name as select channel, nth, name from (values
-  (1, 'Jürgen,Anna,Björn,Käthe,Lukas,Sophie,Günther,Mia,Jonas,Jörg,Lena,Felix'), (2, 'Zoé,Émile,Chloé,François,Léa,Hélène,Théo,Camille,Benoît,Inès,Noël,Aurélie'),
-  (3, 'José,María,Andrés,Lucía,Íñigo,Begoña,Raúl,Sofía,Álvaro,Inés,Jesús,Carmen'), (4, 'João,Inês,Tomás,Beatriz,Conceição,Rui,Mário,Leonor,Gonçalo,Luísa,Tiago,Ana'),
-  (5, 'Åsa,Björn,Søren,Maja,Jörgen,Linnéa,Øystein,Freja,Elin,Nils,Märta,Lars'), (6, 'Łukasz,Zofia,Jiří,Małgorzata,Paweł,Kateřina,Stanisław,Agnieszka,Tomáš,Hanna,Michał,Żaneta'),
-  (7, 'Oliver,Siobhán,Amelia,Seán,George,Niamh,Harry,Róisín,Emily,Jack,Zoe,Arthur')) as f(channel, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
-create temp table last_name as select channel, nth, name from (values
-  (1, 'Müller,Schröder,Weiß,Groß,Bäcker,Schmidt,Köhler,Jäger,Vogel,Krüger,Lange,Strauß'), (2, 'Lefèvre,Müller-Petit,Dubois,Béranger,Gérard,D''Arc,Moreau,Françoise,Lévêque,Mercier,Noël,Châtelain'),
-  (3, 'Núñez,García,Muñoz,Peña,Gómez,Ibáñez,López,Fernández,Ruiz,Jiménez,Castaño,Vázquez'), (4, 'Gonçalves,Magalhães,Silva,Simões,Araújo,Conceição,Leitão,Sousa,Antunes,Brandão,Pinto,Guimarães'),
-  (5, 'Sjöberg,Ångström,Nygård,Sørensen,Lindström,Bjørnstad,Öberg,Hansen,Åkesson,Jørgensen,Holm,Lundqvist'), (6, 'Wiśniewski,Dvořák,Kowalczyk,Łuczak,Novák,Zieliński,Černý,Wójcik,Křížek,Jabłoński,Šťastný,Żak'),
-  (7, 'O''Brien,Smith,Walsh,Ó Súilleabháin,Taylor,Byrne,Clarke,MacCarthy,Wright,Kelly,Hughes,Brontë')) as l(channel, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
+create temp table first_name as select language, nth, name from (values
+  (1, 'Jürgen,Anna,Björn,Käthe,Lukas,Sophie,Günther,Mia,Jonas,Jörg,Lena,Felix'),
+  (2, 'Zoé,Émile,Chloé,François,Léa,Hélène,Théo,Camille,Benoît,Inès,Noël,Aurélie'),
+  (3, 'José,María,Andrés,Lucía,Íñigo,Begoña,Raúl,Sofía,Álvaro,Inés,Jesús,Carmen'),
+  (4, 'João,Inês,Tomás,Beatriz,Conceição,Rui,Mário,Leonor,Gonçalo,Luísa,Tiago,Ana'),
+  (5, 'Åsa,Björn,Søren,Maja,Jörgen,Linnéa,Øystein,Freja,Elin,Nils,Märta,Lars'),
+  (6, 'Łukasz,Zofia,Jiří,Małgorzata,Paweł,Kateřina,Stanisław,Agnieszka,Tomáš,Hanna,Michał,Żaneta'),
+  (7, 'Oliver,Siobhán,Amelia,Seán,George,Niamh,Harry,Róisín,Emily,Jack,Zoe,Arthur')) as f(language, names),
+    unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
+create temp table last_name as select language, nth, name from (values
+  (1, 'Müller,Schröder,Weiß,Groß,Bäcker,Schmidt,Köhler,Jäger,Vogel,Krüger,Lange,Strauß'),
+  (2, 'Lefèvre,Müller-Petit,Dubois,Béranger,Gérard,D''Arc,Moreau,Françoise,Lévêque,Mercier,Noël,Châtelain'),
+  (3, 'Núñez,García,Muñoz,Peña,Gómez,Ibáñez,López,Fernández,Ruiz,Jiménez,Castaño,Vázquez'),
+  (4, 'Gonçalves,Magalhães,Silva,Simões,Araújo,Conceição,Leitão,Sousa,Antunes,Brandão,Pinto,Guimarães'),
+  (5, 'Sjöberg,Ångström,Nygård,Sørensen,Lindström,Bjørnstad,Öberg,Hansen,Åkesson,Jørgensen,Holm,Lundqvist'),
+  (6, 'Wiśniewski,Dvořák,Kowalczyk,Łuczak,Novák,Zieliński,Černý,Wójcik,Křížek,Jabłoński,Šťastný,Żak'),
+  (7, 'O''Brien,Smith,Walsh,Ó Súilleabháin,Taylor,Byrne,Clarke,MacCarthy,Wright,Kelly,Hughes,Brontë'))
+    as l(language, names), unnest(string_to_array(names, ',')) with ordinality as u(name, nth);
 
 insert into customers
-select n, f.name || ' ' || l.name, 'customer' || n || '@' || case when segment = 'consumer' then 'mail.example' else 'firm' || n % 400 || '.example' end,
-  country, city, segment, case when segment <> 'consumer' then l.name || ' & ' || (array['Söhne', 'Partners', 'Fils', 'Co.', 'Hijos'])[1 + n % 5] end,
-  case when pg_temp.dice(n, 25) > 0.3 then '+' || (10 + n % 80) || ' ' || (100000000 + 899999999 * pg_temp.dice(n, 26))::bigint end,
-  case when segment = 'consumer' and pg_temp.dice(n, 27) > 0.2 then current_date - (6600 + 20000 * pg_temp.dice(n, 28))::integer end,
+select n, f.name || ' ' || l.name,
+  'customer' || n || '@' || case when segment = 'consumer' then 'mail.example' else 'firm' || n % 400 || '.example'
+  end,
+  country, city, segment,
+    case when segment <> 'consumer'
+    then l.name || ' & ' || (array['Söhne', 'Partners', 'Fils', 'Co.', 'Hijos'])[1 + n % 5] end,
+  case when pg_temp.dice(n, 25) > 0.3
+    then '+' || (10 + n % 80) || ' ' || (100000000 + 899999999 * pg_temp.dice(n, 26))::bigint end,
+  case when segment = 'consumer' and pg_temp.dice(n, 27) > 0.2
+    then current_date - (6600 + 20000 * pg_temp.dice(n, 28))::integer end,
   pg_temp.dice(n, 29) < 0.38,
   -- Numbers are given in the order of registration, over three years.
-  date_trunc('day', now()) - interval '1096 days' * (1 - n / 5000.0) + interval '24 hours' * pg_temp.dice(n, 30) - interval '1 day'
+  date_trunc('day', now()) - interval '1096 days' * (1 - n / 5000.0) + interval '24 hours' * pg_temp.dice(n,
+    30) - interval '1 day'
 from (
-  select n, case when pg_temp.dice(n, 20) < 0.78 then 'consumer' when pg_temp.dice(n, 20) < 0.95 then 'business' else 'reseller' end as segment,
-    pg_temp.dice(n, 21) * (select sum(share) from place) as spot, 1 + floor(12 * pg_temp.dice(n, 22)) as first, 1 + floor(12 * pg_temp.dice(n, 23)) as last
+  select n, case when pg_temp.dice(n, 20) < 0.78 then 'consumer' when pg_temp.dice(n, 20) < 0.95 then 'business'
+    else 'reseller' end as segment,
+    pg_temp.dice(n, 21) * (select sum(share) from place) as spot, 1 + floor(12 * pg_temp.dice(n, 22)) as first,
+      1 + floor(12 * pg_temp.dice(n, 23)) as last
   from generate_series(1, 5000) as n
 ) as c
-join (select *, sum(share) over (order by country, city) as upto from place) as p on spot >= upto - share and spot < upto
-join first_name as f on f.channel = p.channel and f.nth = first
-join last_name as l on l.channel = p.channel and l.nth = last;
+join (select *, sum(share) over (order by country, city) as upto from place) as p on spot >= upto - share
+  and spot < upto
+join first_name as f on f.language = p.language and f.nth = first
+join last_name as l on l.language = p.language and l.nth = last;
 `;
 
-/** Orders follow the year (December high, summer low), the week and a steady growth; each belongs to a customer registered by then. */
+/**
+ * Orders follow the year (December high, summer low),
+   the week and a steady growth; each belongs to a customer who was
+ * registered by then.
+ */
 export const ORDERS = `
 create temp table day as
 select day, round(120000 * upto / total)::integer as last, round(120000 * (upto - weight) / total)::integer as before
 from (
   select day, weight, sum(weight) over (order by day) as upto, sum(weight) over () as total
   from (
-    select day, (array[0.85, 0.8, 0.95, 1.0, 1.05, 0.9, 0.75, 0.78, 1.0, 1.1, 1.45, 1.7])[extract(month from day)::integer]
+    select day,
+      (array[0.85, 0.8, 0.95, 1.0, 1.05, 0.9, 0.75, 0.78, 1.0, 1.1, 1.45, 1.7])[extract(month from day)::integer]
       * (array[1.1, 1.0, 0.97, 1.0, 1.05, 0.9, 1.2])[extract(isodow from day)::integer]
       * (0.7 + 0.6 * n / 730.0) * (0.85 + 0.3 * pg_temp.dice(n, 40)) as weight
     from generate_series(0, 730) as n, lateral (select current_date - 730 + n as day) as d
@@ -143,38 +185,66 @@ from (
 ) as s;
 
 create temp table draft as
-select id, 1 + floor(pg_temp.dice(id, 41) ^ 1.6 * least(5000, 5000 * (1096 - (current_date - day) - 1) / 1096.0))::integer as customer_id,
-  day + interval '1 minute' * (1439 * least(0.999, (pg_temp.dice(id, 42) + pg_temp.dice(id, 43) + pg_temp.dice(id, 44)) / 2.6)) as ordered_at,
-  current_date - day as age, extract(month from day) as month, 1 + floor(5 * pg_temp.dice(id, 45) ^ 2)::integer as items, pg_temp.dice(id, 46) as fate
+select id,
+  1 + floor(pg_temp.dice(id, 41) ^ 1.6
+    * least(5000, 5000 * (1096 - (current_date - day) - 1) / 1096.0))::integer as customer_id,
+  day + interval '1 minute'
+    * (1439 * least(0.999, (pg_temp.dice(id, 42) + pg_temp.dice(id, 43) + pg_temp.dice(id, 44)) / 2.6)) as ordered_at,
+  current_date - day as age, extract(month from day) as month,
+    1 + floor(5 * pg_temp.dice(id, 45) ^ 2)::integer as items, pg_temp.dice(id, 46) as fate
 from day, generate_series(before + 1, last) as id;
 
 insert into order_items
-select order_id, line, product_id, quantity, price, discount, round(quantity * price * (100 - coalesce(discount, 0)) / 100, 2)
+select order_id, line, product_id, quantity, price, discount,
+  round(quantity * price * (100 - coalesce(discount, 0)) / 100, 2)
 from (
   select d.id as order_id, line, p.id as product_id, price,
     case when price > 200 then 1 else 1 + floor(4 * pg_temp.dice(d.id * 8 + line, 51) ^ 3)::integer end as quantity,
-    case when pg_temp.dice(d.id * 8 + line, 52) < case when month = 11 then 0.45 else 0.14 end then (array[5, 10, 15, 20, 30])[1 + floor(5 * pg_temp.dice(d.id * 8 + line, 53) ^ 1.5)::integer] end as discount
-  from draft as d, generate_series(1, items) as line, lateral (select 1 + floor(300 * pg_temp.dice(d.id * 8 + line, 50) ^ 1.7)::integer * 127 % 300 as product) as choice
+    case when pg_temp.dice(d.id * 8 + line, 52) < case when month = 11 then 0.45 else 0.14 end
+      then (array[5, 10, 15, 20, 30])[1 + floor(5 * pg_temp.dice(d.id * 8 + line, 53) ^ 1.5)::integer]
+      end as discount
+  from draft as d, generate_series(1, items) as line,
+    lateral (
+      select 1 + floor(300 * pg_temp.dice(d.id * 8 + line, 50) ^ 1.7)::integer * 127 % 300 as product
+    ) as choice
   join products as p on p.id = product
 ) as lines;
 
 insert into orders
-select id, customer_id, status, channel, ordered_at, shipped, case when status in ('delivered', 'returned') then shipped + interval '1 hour' * (20 + 90 * pg_temp.dice(id, 62)) end,
+select id, customer_id, status, channel, ordered_at, shipped,
+  case when status in ('delivered', 'returned') then shipped + interval '1 hour' * (20 + 90 * pg_temp.dice(id, 62))
+  end,
   coupon, note, items, shipping, amount + shipping
 from (
-  select d.id, customer_id, ordered_at at time zone 'UTC' as ordered_at, items, amount, status, case when amount >= 80 then 0 else 4.9 end as shipping,
-    case when status in ('shipped', 'delivered', 'returned') then ordered_at at time zone 'UTC' + interval '1 hour' * (4 + 40 * pg_temp.dice(d.id, 61)) end as shipped,
-    (array['web', 'web', 'web', 'web', 'web', 'app', 'app', 'app', 'marketplace', 'phone'])[1 + floor(10 * pg_temp.dice(d.id, 63))::integer] as channel,
-    case when pg_temp.dice(d.id, 64) < 0.12 then (array['WELCOME10', 'FRÜHLING', 'ÉTÉ15', 'BLACKWEEK'])[1 + floor(4 * pg_temp.dice(d.id, 65))::integer] end as coupon,
-    case when pg_temp.dice(d.id, 66) < 0.04 then (array['Please leave it with the neighbour', 'Gift, no invoice in the parcel', 'Bitte nicht klingeln', 'Sonner deux fois, s''il vous plaît'])[1 + floor(4 * pg_temp.dice(d.id, 67))::integer] end as note
+  select d.id, customer_id, ordered_at at time zone 'UTC' as ordered_at, items, amount, status,
+    case when amount >= 80 then 0 else 4.9 end as shipping,
+    case when status in ('shipped', 'delivered', 'returned')
+      then ordered_at at time zone 'UTC' + interval '1 hour' * (4 + 40 * pg_temp.dice(d.id, 61)) end as shipped,
+    (array['web', 'web', 'web', 'web', 'web', 'app', 'app', 'app', 'marketplace', 'phone'])
+      [1 + floor(10 * pg_temp.dice(d.id, 63))::integer] as channel,
+    case when pg_temp.dice(d.id, 64) < 0.12
+      then (array['WELCOME10', 'FRÜHLING', 'ÉTÉ15', 'BLACKWEEK'])[1 + floor(4 * pg_temp.dice(d.id, 65))::integer]
+      end as coupon,
+    case when pg_temp.dice(d.id, 66) < 0.04
+      then (array['Please leave it with the neighbour', 'Gift, no invoice in the parcel', 'Bitte nicht klingeln',
+        'Sonner deux fois, s''il vous plaît'])[1 + floor(4 * pg_temp.dice(d.id, 67))::integer]
+      end as note
   from draft as d
   join (select order_id, sum(amount) as amount from order_items group by order_id) as i on i.order_id = d.id,
-  lateral (select case when fate < 0.04 then 'cancelled' when age <= 1 then case when fate < 0.4 then 'pending' else 'paid' end
-    when age <= 7 then 'shipped' when fate < 0.09 then 'returned' else 'delivered' end as status) as s
+  lateral (
+    select case
+      when fate < 0.04 then 'cancelled'
+      when age <= 1 then case when fate < 0.4 then 'pending' else 'paid' end
+      when age <= 7 then 'shipped'
+      when fate < 0.09 then 'returned'
+      else 'delivered'
+    end as status
+  ) as s
 ) as o;
 
 alter table orders add foreign key (customer_id) references customers;
-alter table order_items add primary key (order_id, line), add foreign key (order_id) references orders, add foreign key (product_id) references products;
+alter table order_items add primary key (order_id, line), add foreign key (order_id) references orders,
+  add foreign key (product_id) references products;
 create index on orders (customer_id);
 create index on orders (ordered_at);
 create index on order_items (product_id);

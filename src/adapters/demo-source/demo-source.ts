@@ -4,10 +4,10 @@ import { ORDERS, PEOPLE_AND_PRODUCTS, TABLES } from './demo-shop.ts';
 const DATABASE = 'demo_shop';
 const READER = 'demo_shop_reader';
 
-/** Any number will do. Taken in the database `postgres`, which all callers of one cluster share. */
+/** Any number will do. Taken in the database `postgres`, which all processes of one cluster share. */
 const SEED_LOCK = 4_711_002;
 
-/** Where the demo shop is and who may read it. */
+/** Address of the demo shop and its reader's login. */
 export interface DemoSource {
   host: string;
   port: number;
@@ -17,9 +17,10 @@ export interface DemoSource {
 }
 
 /**
- * Sees to it that the cluster holds the database `demo_shop` (120,000 orders of the last 24 months, 5,000 customers, 300 products) and
- * a login that can read it and nothing else, with this password. Filled once, in a few seconds; again only the password is set.
- * `adminUrl` is a superuser's address on a cluster of our own. The data depends on the day it is made, on nothing else.
+ * Ensures that the cluster has the database `demo_shop` (120,000 orders of the last 24 months, 5,000 customers, 300
+ * products) and a login with this password that can read it and nothing else. It is filled once, in a few seconds;
+ * later calls only set the password. `adminUrl` is the URL of a superuser on our own cluster. The data depends only on
+ * the day of generation.
  */
 export async function seedDemoSource(adminUrl: string, password: string): Promise<DemoSource> {
   const admin = await connect(adminUrl, 'postgres');
@@ -63,7 +64,10 @@ async function provideDatabase(admin: pg.Client, adminUrl: string): Promise<void
   await admin.query(`alter database ${unfinished} rename to ${DATABASE}`);
 }
 
-/** Everybody may connect to every database unless that is taken back; the demo's reader has no business in ours. */
+/**
+ * By default every login may connect to every database. This revokes it, so that the demo's reader cannot connect to
+ * ours.
+ */
 async function closeOtherDatabases(admin: pg.Client): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
     `select quote_ident(datname) as name from pg_database where has_database_privilege('public', oid, 'connect')`,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
 import type { ConnectionTest } from '../../core/row-source.ts';
 
-/** Tries a source by what `inspect` finds out. A source that cannot be used is an answer, not an error; only an abort is thrown. */
+/** Tests a source with `inspect`. A source that cannot be used is a result, not an error; only an abort is thrown. */
 export async function connectionTest(
   signal: AbortSignal,
   inspect: () => Promise<Pick<ConnectionTest, 'version' | 'warnings'>>,

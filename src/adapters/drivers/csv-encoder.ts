@@ -2,19 +2,20 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Segment } from '../../core/row-source.ts';
 
-/** Bytes after which a segment is complete. */
+/** Number of bytes after which a segment is complete. */
 const SEGMENT_BYTES = 8 << 20;
 
-/** A UTF-16 code unit takes at most three bytes in UTF-8. */
+/** A UTF-16 code unit needs at most three bytes in UTF-8. */
 const BYTES_PER_UNIT = 3;
 
-/** Name of a writer's n-th segment, from 0. */
+/** Returns the name of a writer's n-th segment, from 0. */
 export const segmentName = (n: number): string => `segment-${String(n).padStart(6, '0')}.csv`;
 
 const SPECIAL = /[",\n\r]/;
 
 /**
- * One value in the one CSV dialect (core/row-source.ts). A null is `\N`; the text `\N` is quoted, and so is the empty text, because a line of nothing would be skipped.
+ * Returns a value in the common CSV dialect (core/row-source.ts). A null is `\N`. The text `\N` is quoted, and so is
+ * the empty text, because an empty line would be skipped.
  */
 export function csvText(value: string | null): string {
   if (value === null) return '\\N';
@@ -23,8 +24,9 @@ export function csvText(value: string | null): string {
 }
 
 /**
- * Writes rows as segment files of about 8 MB into a folder. Every value is given as its text: numbers in plain digits, `true`/`false`, dates `YYYY-MM-DD`,
- * timestamps ISO in UTC. A row is built as one string and encoded once, which costs a tenth of encoding value by value.
+ * Writes rows as segment files of about 8 MB into a folder. Every value is a text: numbers in plain digits,
+ * `true`/`false`, dates `YYYY-MM-DD`, timestamps ISO in UTC. A row is built as one string and encoded once, which
+ * costs a tenth of encoding each value.
  */
 export class CsvSegmentWriter {
   readonly #dir: string;
@@ -36,22 +38,22 @@ export class CsvSegmentWriter {
   #longestRow = 0;
   #segments = 0;
 
-  /** @param dir an existing folder for this source alone */
+  /** `dir` is an existing folder for this source alone. */
   constructor(dir: string) {
     this.#dir = dir;
   }
 
-  /** Rows written since the last segment. */
+  /** Number of rows since the last segment. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** Whether the rows written make a segment: call `flush` before more are written. */
-  get full(): boolean {
+  /** Whether the rows since the last segment are enough for a segment. Then call `flush` before writing more. */
+  get isFull(): boolean {
     return this.#bytes >= SEGMENT_BYTES;
   }
 
-  /** The next value of the current row. */
+  /** Appends a value to the current row. */
   text(value: string | null): void {
     this.#line += this.#first ? csvText(value) : `,${csvText(value)}`;
     this.#first = false;
@@ -64,7 +66,7 @@ export class CsvSegmentWriter {
     this.#first = true;
   }
 
-  /** A whole record that is in the dialect already, its `\n` included. */
+  /** Appends a complete record in the dialect, including its `\n`. */
   record(line: string): void {
     this.#reserve(line.length * BYTES_PER_UNIT);
     const written = this.#buffer.write(line, this.#bytes);
@@ -73,13 +75,13 @@ export class CsvSegmentWriter {
     if (written > this.#longestRow) this.#longestRow = written;
   }
 
-  /** A whole row at once. */
+  /** Appends a complete row. */
   row(values: readonly (string | null)[]): void {
     for (const value of values) this.text(value);
     this.endRow();
   }
 
-  /** Writes the rows since the last segment as a file that its reader deletes. */
+  /** Writes the rows since the last segment to a file that its reader deletes. */
   async flush(): Promise<Segment> {
     const segment: Segment = {
       path: join(this.#dir, segmentName(this.#segments++)),
@@ -101,7 +103,7 @@ export class CsvSegmentWriter {
   }
 }
 
-/** Rows of texts, in batches, as segments in `dir`. */
+/** Yields rows of texts, which come in batches, as segments in `dir`. */
 export async function* csvSegments(
   batches: AsyncIterable<readonly (readonly (string | null)[])[]>,
   dir: string,
@@ -110,7 +112,7 @@ export async function* csvSegments(
   for await (const batch of batches) {
     for (const row of batch) {
       writer.row(row);
-      if (writer.full) yield await writer.flush();
+      if (writer.isFull) yield await writer.flush();
     }
   }
   if (writer.rows > 0) yield await writer.flush();

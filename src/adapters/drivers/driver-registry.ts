@@ -7,18 +7,21 @@ import type { DatabaseIdentity } from './source-guard.ts';
 import { sqliteDriver } from './sqlite/sqlite-driver.ts';
 
 export interface DriverOptions {
-  /** The service's own database, which no datasource may be. Null only when it cannot be told (no right to `pg_control_system`). */
+  /**
+   * The service's own database, which is refused as a datasource. Null only when it is unknown (no privilege for
+   * `pg_control_system`).
+   */
   ownDatabase: DatabaseIdentity | null;
 }
 
 export interface Drivers {
   /** By `Driver.id`, the `type` of a datasource. */
   drivers: ReadonlyMap<string, Driver>;
-  /** The driver of a datasource's type; an unknown type is 400 and named. */
+  /** Returns the driver of a datasource's type. Throws BAD_USER_INPUT naming an unknown type. */
   driverOf(type: string): Driver;
 }
 
-/** Every kind of source that this process can open. */
+/** Creates all drivers. */
 export function createDrivers(options: DriverOptions): Drivers {
   const all: Driver[] = [createPostgresDriver(options.ownDatabase), createMysqlDriver(), sqliteDriver, fileDriver];
   const drivers = new Map(all.map((driver) => [driver.id, driver]));

@@ -1,13 +1,13 @@
 import type { Column, Field, FieldFormat } from '../../core/fields.ts';
 import type { QueryResult } from '../../core/row-source.ts';
 
-/** Strings past this make a field `text` (contract, section 7). */
+/** Longer strings make a field `text` (docs/contract.md#fields). */
 const LONG_STRING = 8000;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00(?::?00)?)?$/;
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
 
-/** A decimal number as its sign, its significant digits and the power of ten behind them; null for what is no number. */
+/** Returns a decimal number as sign, significant digits and exponent; null if the text is not a number. */
 function canonical(text: string): string | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (sign === undefined) return null;
@@ -16,7 +16,7 @@ function canonical(text: string): string | null {
   return digits ? `${sign}${digits}e${Number(exponent) - fraction.length + padded.length - digits.length}` : '0';
 }
 
-/** Whether a decimal's exact value is what clients read back from a JSON number. */
+/** Whether clients read the exact value of a decimal from a JSON number. */
 export function survivesAsNumber(text: string): boolean {
   const exact = canonical(text);
   return exact !== null && canonical(String(Number(text))) === exact;
@@ -28,10 +28,10 @@ function toNumber(text: string): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** Null for what has no such form: `infinity`, years BC or past 9999, MySQL's zero dates. */
+/** Null for dates without a JSON form: `infinity`, years BC or past 9999, MySQL's zero dates. */
 const toDate = (text: string) => (DATE.test(text) && text > '0001' ? text : null);
 
-/** ISO in UTC; microseconds are cut. Null as for dates. */
+/** Returns ISO 8601 in UTC with microseconds cut. Null as for dates. */
 function toTimestamp(text: string): string | null {
   const [, date, time, fraction = ''] = TIMESTAMP.exec(text) ?? [];
   return date && toDate(date) ? `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z` : null;
@@ -63,8 +63,9 @@ function fieldOf(column: Column, values: string[]): Field {
 }
 
 /**
- * A small result from the dialect of segments: `rows` hold each column's text or null. Like a generation, a field is flagged when one
- * of its values would not survive as a JSON number, and then holds exact strings. Without its `duration`, which the driver measures.
+ * Converts a small result from the dialect of segments: `rows` have each column's text or null. As in a generation, a
+ * field is flagged when one of its values would change as a JSON number, and then has exact strings. The driver adds
+ * `duration`.
  */
 export function toQueryResult(
   columns: Column[],
@@ -80,7 +81,7 @@ export function toQueryResult(
   const forms = fields.map(({ type, format }) =>
     format ? (text: string) => (DECIMAL.test(text) ? text : null) : FORMS[type],
   );
-  // Object.fromEntries and not assignment, for a column may be called __proto__.
+  // Object.fromEntries instead of assignment, because a column can be named __proto__.
   const entries = (row: (string | null)[]) =>
     row.map((value, i) => [fields[i]!.name, value === null ? null : forms[i]!(value)] as const);
   return { fields, rows: rows.map((row) => Object.fromEntries(entries(row))), truncated };

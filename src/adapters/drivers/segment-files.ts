@@ -2,13 +2,13 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Segment } from '../../core/row-source.ts';
 
-/** Bytes after which a segment ends with the record at hand. */
+/** Number of bytes after which a segment ends with the current record. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
-/** Finished segments that may wait for their reader. */
+/** Number of complete segments that may wait for their reader. */
 const MAX_UNREAD = 2;
 
-/** Hands segments from one writer to one reader. The writer waits while two are unread. */
+/** Passes segments from one writer to one reader. The writer waits while two are unread. */
 export class SegmentQueue implements AsyncIterable<Segment> {
   readonly #unread: Segment[] = [];
   #ended = false;
@@ -20,7 +20,7 @@ export class SegmentQueue implements AsyncIterable<Segment> {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Waits until another segment may be begun; throws the signal's reason when that aborts meanwhile. */
+  /** Waits until another segment may be begun. Throws the signal's reason when it aborts meanwhile. */
   async room(signal: AbortSignal): Promise<void> {
     const wake = () => this.#notify();
     signal.addEventListener('abort', wake);
@@ -40,13 +40,13 @@ export class SegmentQueue implements AsyncIterable<Segment> {
     this.#notify();
   }
 
-  /** No further segment comes; the reader still gets those that wait. */
+  /** Ends the queue. The reader still receives waiting segments. */
   end(): void {
     this.#ended = true;
     this.#notify();
   }
 
-  /** The reader gets this error instead of what waits. */
+  /** Fails the queue. The reader receives this error instead of waiting segments. */
   fail(error: unknown): void {
     this.#failure = error;
     this.end();
@@ -68,13 +68,13 @@ export class SegmentQueue implements AsyncIterable<Segment> {
     }
   }
 
-  /** Deletes the segments that nobody read. */
+  /** Deletes unread segments. */
   async discard(): Promise<void> {
     for (const { path } of this.#unread.splice(0)) await rm(path, { force: true });
   }
 }
 
-/** What waits to be written: bytes, and whether the segment ends after them. */
+/** Data to be written: bytes, and whether the segment ends after them. */
 interface Pending {
   buffer: Buffer;
   length: number;
@@ -82,8 +82,8 @@ interface Pending {
 }
 
 /**
- * Writes records into segment files of 8 MB and little more in `dir` and puts the finished ones into the queue.
- * `append` and `endRecord` only copy; `flush` does the writing, and waits for the disk and for the reader. Call it often.
+ * Writes records into segment files of slightly over 8 MB in `dir` and puts complete ones into the queue. `append` and
+ * `endRecord` only copy; `flush` writes, and waits for the disk and for the reader. Call it often.
  */
 export class SegmentWriter {
   readonly #dir: string;
@@ -105,7 +105,7 @@ export class SegmentWriter {
     this.#signal = signal;
   }
 
-  /** Takes a piece of a record: `source[start, end)`, copied. */
+  /** Appends `source[start, end)` to the current record by copying it. */
   append(source: Buffer, start: number, end: number): void {
     for (let from = start; from < end;) {
       if (this.#used === this.#buffer.length) this.#turn(null);
@@ -116,7 +116,7 @@ export class SegmentWriter {
     }
   }
 
-  /** The pieces since the last call are a whole record of `bytes` bytes. */
+  /** Ends a record of `bytes` bytes, which are those since the last call. */
   endRecord(bytes: number): void {
     this.#rows++;
     if (bytes > this.#longestRow) this.#longestRow = bytes;
@@ -153,13 +153,13 @@ export class SegmentWriter {
     return { handle: await open(path, 'wx', 0o600), path };
   }
 
-  /** Writes what is left. An answer without rows has no segment. */
+  /** Writes the rest. A result without rows has no segment. */
   async finish(): Promise<void> {
     if (this.#rows > 0) this.#endSegment();
     await this.flush();
   }
 
-  /** Deletes the segment that was not finished, if any. */
+  /** Deletes an unfinished segment. */
   async discard(): Promise<void> {
     if (!this.#file) return;
     await this.#file.handle.close();

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { Ajv } from 'ajv';
 import { badInput } from '../../core/errors.ts';
 
-/** Where and how to connect to a database server. `password` is in no message: what a server says goes through `redact` first. */
+/** Address and credentials of a database server. `password` is in no message: messages of a server pass `redact`. */
 export interface ServerTarget {
   host: string;
   port: number;
@@ -13,11 +13,11 @@ export interface ServerTarget {
   ca?: string;
 }
 
-/** What the servers of one kind have in common. */
+/** Properties of one kind of server. */
 interface ServerKind {
-  /** Where they listen unless told otherwise. */
+  /** Default port. */
   port: number;
-  /** The most characters that a database's or a user's name has. */
+  /** Maximum number of characters of a database's or user's name. */
   nameLength: number;
 }
 
@@ -43,7 +43,8 @@ const configSchema = ({ port, nameLength }: ServerKind) => ({
     ssl: {
       enum: ['disable', 'require', 'verify-full'],
       description:
-        '`require` encrypts, `verify-full` also checks the certificate and the name in it. Default: `disable` on loopback, elsewhere `require`.',
+        '`require` encrypts, `verify-full` also checks the certificate and its name. ' +
+        'Default: `disable` on loopback, otherwise `require`.',
     },
     ca: {
       type: 'string',
@@ -66,7 +67,7 @@ const isLoopback = (host: string) =>
 export interface ServerConfig {
   configSchema: Record<string, unknown>;
   secretsSchema: Record<string, unknown>;
-  /** Reads `config` and `secrets`; what breaks their schemas is 400 and named, without its value. */
+  /** Reads `config` and `secrets`. Throws BAD_USER_INPUT naming a key that violates its schema, without its value. */
   readTarget(config: unknown, secrets: unknown): ServerTarget;
 }
 
@@ -88,10 +89,10 @@ export function serverConfig(kind: ServerKind): ServerConfig {
   return { configSchema: schema, secretsSchema, readTarget };
 }
 
-/** `host:port`, for messages. */
+/** Returns `host:port`, for messages. */
 export const addressOf = (target: ServerTarget) =>
   `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
 
-/** A server is free to repeat what it was sent, so its words are cleaned of the password. */
+/** Removes the password from a server's message, which may repeat what it was sent. */
 export const redact = (target: ServerTarget, message: string) =>
   target.password ? message.replaceAll(target.password, '***') : message;

@@ -13,32 +13,38 @@ import { toQueryResult } from './json-forms.ts';
 import { SegmentQueue, SegmentWriter } from './segment-files.ts';
 import type { WorkLimits } from './server-session.ts';
 
-/** Milliseconds for what no query limits: testing, listing tables. */
+/** Milliseconds for tasks without a query's limit: testing, listing tables. */
 const CATALOG_TIMEOUT = 30_000;
 
-/** What a driver of database servers does with a session of its own kind. `Statement` is a user's query that was proved to be one complete SELECT. */
+/**
+ * The tasks of a driver for database servers on its own kind of session. `Statement` is a user's query, verified as
+ * one complete SELECT.
+ */
 export interface ServerWork<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }> {
   withSession<T>(limits: WorkLimits, work: (session: Session) => Promise<T>): Promise<T>;
-  /** Proves and prepares a query; nothing of it is run. */
+  /** Verifies and prepares a query without running any of it. */
   prepare(session: Session, query: BoundQuery): Promise<Statement>;
   /** Begins the read-only transaction in which the statement runs. */
   begin(session: Session, statement: Statement): Promise<void>;
-  /** Runs the statement and writes its rows, all of them. */
+  /** Runs the statement and writes all of its rows. */
   copy(session: Session, statement: Statement, writer: SegmentWriter): Promise<void>;
-  /** Runs the statement for at most `limit` rows, each value its text in the dialect of segments, and says whether there were more. */
+  /**
+   * Runs the statement for at most `limit` rows, each value as its text in the dialect of segments, and returns
+   * whether there are more.
+   */
   select(
     session: Session,
     statement: Statement,
     limit: number,
   ): Promise<{ rows: (string | null)[][]; truncated: boolean }>;
-  /** Runs the statement and counts its rows, in the server. */
+  /** Runs the statement and counts its rows in the server. */
   count(session: Session, statement: Statement): Promise<number>;
   schema(session: Session): Promise<SourceTable[]>;
-  /** The server's version, and a warning for every right that a source's role does not need. */
+  /** Returns the server's version, and a warning for every privilege that a source's role does not need. */
   inspect(session: Session): Promise<Pick<ConnectionTest, 'version' | 'warnings'>>;
 }
 
-/** Each piece of work has a session of its own, so nothing of one shows in the next and all may run at once. */
+/** Each task has a session of its own, so tasks are independent and can run at once. */
 export class ServerConnection<
   Session extends { signal: AbortSignal },
   Statement extends { columns: Column[] },
@@ -47,7 +53,7 @@ export class ServerConnection<
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  /** @param load brings the driver's part when the first session needs it */
+  /** `load` loads the driver's part for the first session. */
   constructor(load: () => Promise<ServerWork<Session, Statement>>) {
     this.#load = load;
   }
@@ -122,14 +128,14 @@ export class ServerConnection<
     );
   }
 
-  /** Cancels what runs and waits until the source is rid of it. */
+  /** Cancels all tasks and waits until they have ended in the source. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all(this.#running);
   }
 }
 
-/** Whoever gave up gets no more of what waits, but hears how the session ended. */
+/** Stops delivering segments, and waits for the result of the session. */
 async function givenUp(
   { path }: Segment,
   queue: SegmentQueue,

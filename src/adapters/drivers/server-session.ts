@@ -1,32 +1,32 @@
 import { cancelled } from '../../core/errors.ts';
-import { queryTimeout } from './server-complaint.ts';
+import { queryTimeout } from './server-error.ts';
 
-/** Milliseconds that a server has to take a new connection. */
+/** Milliseconds for a server to accept a connection. */
 export const CONNECT_TIMEOUT = 10_000;
 const GOODBYE_TIMEOUT = 1000;
 
-/** What bounds a piece of work on a server. */
+/** Limits of a task on a server. */
 export interface WorkLimits {
   signal: AbortSignal;
-  /** Milliseconds for everything, connecting included. */
+  /** Milliseconds for the whole task, including the connection. */
   timeout: number;
 }
 
 /** How a session is opened and closed. */
 export interface SessionDoor<Session> {
-  /** Connects and sets the session up. `signal` is aborted by the caller or by the clock. */
+  /** Connects and configures the session. `signal` is aborted by the caller or by the time limit. */
   open(signal: AbortSignal): Promise<Session>;
-  /** Stops the statement in the server, then drops the connection. */
+  /** Stops the statement in the server, then closes the connection. */
   cancel(): Promise<void>;
-  /** Says goodbye. */
+  /** Ends the session regularly. */
   end(): Promise<void>;
-  /** What the client is told of an error. */
+  /** Returns the error for the client. */
   failure(error: unknown): Error;
 }
 
 /**
- * Opens a session, does the work and closes it. When the signal aborts or the time is up, the statement is cancelled in the source
- * before this rejects with `cancelled` or `upstreamFailed` ("query timeout …").
+ * Opens a session, runs the task and closes the session. When the signal aborts or the time is over, the statement is
+ * cancelled in the source before this rejects with CANCELLED or UPSTREAM_FAILED ("query timeout …").
  */
 export async function runSession<Session, T>(
   limits: WorkLimits,
@@ -55,8 +55,8 @@ export async function runSession<Session, T>(
   }
 }
 
-/** Says goodbye, and hangs up on a server that does not answer to it. */
-export async function sayGoodbye(goodbye: () => Promise<unknown>, hangUp: () => void): Promise<void> {
+/** Ends a connection regularly, and closes it when the server does not respond. */
+export async function endGracefully(goodbye: () => Promise<unknown>, hangUp: () => void): Promise<void> {
   const timer = setTimeout(hangUp, GOODBYE_TIMEOUT);
   await goodbye();
   clearTimeout(timer);

@@ -2,17 +2,20 @@ import dns from 'node:dns';
 import net from 'node:net';
 import { badInput } from '../../core/errors.ts';
 
-/** A database, told apart from every other in the world: by its cluster and by its name in it. */
+/** Identity of a database among all others: its cluster and its name. */
 export interface DatabaseIdentity {
   systemIdentifier: string;
   database: string;
 }
 
-/** Asks any Postgres for its `DatabaseIdentity`; needs no special right. */
-export const DATABASE_IDENTITY_SQL =
-  'select system_identifier::text as "systemIdentifier", pg_catalog.current_database()::text as database from pg_catalog.pg_control_system()';
+/** SQL that returns the `DatabaseIdentity` of any Postgres. It needs no special privilege. */
+export const DATABASE_IDENTITY_SQL = `select system_identifier::text as "systemIdentifier", pg_catalog.current_database()::text as database
+    from pg_catalog.pg_control_system()`;
 
-/** Link-local addresses and those at which clouds hand out credentials. Private addresses are fine for datasources (contract, section 3). */
+/**
+ * Link-local addresses and those of cloud metadata services. Private addresses are permitted for datasources
+ * (docs/contract.md#datasources).
+ */
 const METADATA = new net.BlockList();
 METADATA.addSubnet('169.254.0.0', 16);
 METADATA.addSubnet('fe80::', 10, 'ipv6');
@@ -20,10 +23,10 @@ METADATA.addAddress('fd00:ec2::254', 'ipv6');
 METADATA.addAddress('fd20:ce::254', 'ipv6');
 METADATA.addAddress('100.100.100.200');
 METADATA.addAddress('168.63.129.16');
-/** The link-local range as a NAT64 gateway spells it. */
+/** The link-local range in the form of a NAT64 gateway. */
 METADATA.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 
-/** Whether a datasource may not be reached at this IP address (with or without an IPv6 zone). */
+/** Whether a datasource at this IP address (with or without an IPv6 zone) is refused. */
 export function isRefusedAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
   return METADATA.check(bare, net.isIPv6(bare) ? 'ipv6' : 'ipv4');
@@ -44,8 +47,8 @@ const guardedLookup: net.LookupFunction = (host, options, callback) => {
 };
 
 /**
- * An unconnected socket whose `connect(port, host)` checks the address that is really dialled, not the name before it.
- * The refusal arrives as the socket's `error` event, a `badInput`.
+ * Creates an unconnected socket whose `connect(port, host)` checks the address that is really dialled. A refusal is
+ * the socket's `error` event, with BAD_USER_INPUT.
  */
 export function guardedSocket(): net.Socket {
   const socket = new net.Socket();

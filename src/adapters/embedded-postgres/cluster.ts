@@ -6,7 +6,7 @@ import { accountFor, canEnter, type Account } from './account.ts';
 import { binaries, type Binaries } from './binaries.ts';
 import { readRecord, writeRecord, type ClusterRecord } from './record.ts';
 
-/** Where clusters go whose user cannot enter `DATA_DIR`. */
+/** Folder of clusters whose user cannot enter `DATA_DIR`. */
 const ELSEWHERE = '/var/lib/data-workspace-service';
 
 /** A cluster on disk, ready to be started. */
@@ -16,7 +16,7 @@ export interface Cluster {
   programs: Binaries;
 }
 
-/** The cluster of `dataDir`, made if there is none yet. Called by the holder only. Throws sentences. */
+/** Returns the cluster of `dataDir` and creates it if missing. Only the lock holder calls it. Throws sentences. */
 export function openCluster(dataDir: string, durable: boolean): Cluster {
   const known = readRecord(dataDir);
   const record = {
@@ -25,19 +25,21 @@ export function openCluster(dataDir: string, durable: boolean): Cluster {
   };
   const account = accountFor(record.cluster);
   const programs = binaries(account, dirname(record.cluster));
-  // The record comes first: an interrupted initdb leaves a record and no cluster, never a cluster whose password nobody knows.
+  // The record is written first: an interrupted initdb leaves a record without a cluster, never a cluster whose
+  // password is lost.
   writeRecord(dataDir, record);
   if (!existsSync(record.cluster)) {
     if (known?.port)
       throw new Error(
-        `The database of ${dataDir} was kept in ${known.cluster}, which is gone. Put it back, or delete ${dataDir} to begin anew.`,
+        `The database of ${dataDir} was stored in ${known.cluster}, which is missing.` +
+          ` Restore it, or delete ${dataDir} to start with an empty one.`,
       );
     create(record, account, programs, durable);
   }
   return { record, account, programs };
 }
 
-/** A folder whose parents the Postgres user may enter. */
+/** Returns a folder whose parents the Postgres user can enter. */
 function place(dataDir: string): string {
   const inside = join(dataDir, 'postgres');
   if (canEnter(accountFor(inside), dataDir)) return inside;
@@ -47,7 +49,7 @@ function place(dataDir: string): string {
   );
   mkdirSync(home, { recursive: true, mode: 0o755 });
   const cluster = join(home, 'postgres');
-  // A cluster without its record belonged to a DATA_DIR that somebody deleted, or has not mounted today: one such is kept.
+  // A cluster without its record belonged to a DATA_DIR that was deleted, or is not mounted now: it is preserved.
   if (existsSync(cluster)) {
     rmSync(`${cluster}.previous`, { recursive: true, force: true });
     renameSync(cluster, `${cluster}.previous`);
@@ -55,7 +57,9 @@ function place(dataDir: string): string {
   return cluster;
 }
 
-/** initdb with SCRAM passwords, UTF-8 and the locale that Postgres brings itself; the cluster appears complete or not at all. */
+/**
+ * Runs initdb with SCRAM passwords, UTF-8 and Postgres' built-in locale. The cluster appears complete or not at all.
+ */
 function create({ cluster, password }: ClusterRecord, account: Account, { initdb }: Binaries, durable: boolean): void {
   const unfinished = `${cluster}.new`;
   const passwordFile = `${cluster}.password`;

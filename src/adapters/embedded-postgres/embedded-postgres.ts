@@ -5,42 +5,46 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openCluster } from './cluster.ts';
-import { letGo, takeHold } from './holder.ts';
-import { lives, postmasterOf, startPostmaster, StartFailed, stopLeftover, stopPostmaster } from './postmaster.ts';
+import { unlockDataDir, lockDataDir } from './data-dir-lock.ts';
+import { isAlive, postmasterOf, startPostmaster, StartFailed, stopLeftover, stopPostmaster } from './postmaster.ts';
 import { readRecord, urlOf, writeRecord } from './record.ts';
 
-/** A Postgres of our own in `DATA_DIR`, on a loopback port. It is restarted on the same port when it ends unasked, and ends with us. */
+/**
+ * A Postgres in `DATA_DIR`, on a loopback port. It is restarted on the same port when it ends unexpectedly, and ends
+ * with this process.
+ */
 export interface EmbeddedPostgres {
-  /** The database `dws` as the cluster's superuser. Holds the password: never log it. */
+  /** URL of the database `dws` as the cluster's superuser. It contains the password: never log it. */
   url: string;
   port: number;
-  /** Stops Postgres and lets go of `DATA_DIR`. May be called twice. */
+  /** Stops Postgres and releases `DATA_DIR`. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
   dataDir: string;
-  /** False only for data that may be lost with the machine, as in tests: nothing waits for the disk. */
+  /** False only for data that may be lost with the machine, as in tests: writes do not wait for the disk. */
   durable?: boolean;
 }
 
 /**
- * Starts the Postgres that keeps its data in `dataDir`, creating folder, cluster and database at the first start.
- * Throws a sentence for the console: who holds the folder already, or why Postgres did not start.
+ * Starts the Postgres with its data in `dataDir`, and creates folder, cluster and database at the first start. Throws
+ * a sentence for the console: which process already holds the folder, or why Postgres did not start.
  */
 export async function startEmbeddedPostgres({
   dataDir,
   durable = true,
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  // As root the folder must let the Postgres user through to its cluster; nobody can list it.
+  // As root, the folder must let the Postgres user through to its cluster; other users cannot list it.
   mkdirSync(resolve(dataDir), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataDir);
   if (!isWritable(folder))
     throw new Error(`${folder} belongs to another user: start as that one, or choose another DATA_DIR`);
-  if (!takeHold(folder)) {
+  if (!lockDataDir(folder)) {
     const holder = readRecord(folder)?.holder;
     throw new Error(
-      `The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}. Stop that one first, or choose another DATA_DIR.`,
+      `The embedded Postgres in ${folder} is in use by ${holder ? `process ${holder}` : 'another process'}.` +
+        ' Stop that process first, or choose another DATA_DIR.',
     );
   }
   try {
@@ -57,21 +61,27 @@ export async function startEmbeddedPostgres({
       throw error;
     });
     let closing: Promise<void> | undefined;
-    return { url: urlOf(record, port), port, close: () => (closing ??= stop().finally(() => letGo(folder))) };
+    return { url: urlOf(record, port), port, close: () => (closing ??= stop().finally(() => unlockDataDir(folder))) };
   } catch (error) {
-    letGo(folder);
+    unlockDataDir(folder);
     throw error;
   }
 }
 
-/** The address of the Postgres that another process runs in `dataDir`; undefined when none takes connections there now. */
+/**
+ * Returns the URL of the Postgres that another process runs in `dataDir`; undefined when none accepts connections
+ * there now.
+ */
 export function runningEmbeddedPostgres(dataDir: string): string | undefined {
   const record = readRecord(resolve(dataDir));
   const running = record && postmasterOf(record.cluster);
-  return running?.ready && lives(running.pid) ? urlOf(record!, running.port) : undefined;
+  return running?.ready && isAlive(running.pid) ? urlOf(record!, running.port) : undefined;
 }
 
-/** No statement and no row value reaches the log: both may hold secrets. Replication is off, so the write-ahead log stays small. */
+/**
+ * No statement and no row value is logged, because both may contain secrets. Replication is off, so the write-ahead
+ * log stays small.
+ */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -87,7 +97,10 @@ const SETTINGS = {
 };
 const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
 
-/** Starts on the preferred port or, when somebody else has it, on a free one. Waits for processes of a crashed predecessor to vanish. */
+/**
+ * Starts on the preferred port or, if it is in use, on a free one. Waits for processes of a crashed predecessor to
+ * end.
+ */
 async function onFreePort(
   preferred: number | undefined,
   start: (port: number) => Promise<ChildProcess>,
@@ -107,7 +120,7 @@ async function onFreePort(
   }
 }
 
-/** Starts Postgres again whenever it ends unasked; the answer stops it for good. */
+/** Restarts Postgres whenever it ends unexpectedly. The returned function stops it for good. */
 function keepUp(first: ChildProcess, start: () => Promise<ChildProcess>): () => Promise<void> {
   let stopping = false;
   let current: Promise<ChildProcess> = Promise.resolve(first);

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 
-/** A Postgres that ended before it was ready; the message is the end of its log. */
+/** A Postgres that ended before it was ready. The message is the end of its log. */
 export class StartFailed extends Error {}
 
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 
-/** What `postmaster.pid` says about a running cluster; undefined when it is not running or not yet that far. */
+/** Reads `postmaster.pid` of a running cluster; undefined when it is not running or not yet that far. */
 export function postmasterOf(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
   let lines: string[];
   try {
@@ -22,8 +22,8 @@ export function postmasterOf(cluster: string): { pid: number; port: number; read
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Whether a process lives; one of another user counts. */
-export function lives(pid: number): boolean {
+/** Whether a process lives, also one of another user. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -31,7 +31,10 @@ export function lives(pid: number): boolean {
   }
 }
 
-/** Starts Postgres and answers when it takes connections. Detached, for Ctrl-C reaches our whole group and we still need it then. Throws `StartFailed`. */
+/**
+ * Starts Postgres and resolves when it accepts connections. Detached, because Ctrl-C reaches the whole process group
+ * and Postgres is still needed then. Throws `StartFailed`.
+ */
 export async function startPostmaster(
   { record, account, programs }: Cluster,
   port: number,
@@ -63,8 +66,9 @@ export async function startPostmaster(
 }
 
 /**
- * Sees to it that Postgres does not outlive us: a shell waits for the end of a pipe that only we hold open, which the kernel closes
- * however we end, and then asks Postgres to stop. It works alike on Linux and macOS and runs as the Postgres user.
+ * Ensures that Postgres does not outlive this process: a shell waits for the end of a pipe that only this process has
+ * open, which the kernel closes in any case, and then stops Postgres. It works on Linux and macOS and runs as the
+ * Postgres user.
  */
 function watched(child: ChildProcess, account: Cluster['account']): ChildProcess {
   const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(child.pid)], {
@@ -76,12 +80,14 @@ function watched(child: ChildProcess, account: Cluster['account']): ChildProcess
   });
   watchdog.unref();
   (watchdog.stdin as Socket).unref();
-  // Once Postgres is gone its number may be given to someone else.
+  // After the end of Postgres its process id may be reused.
   child.once('exit', () => watchdog.kill('SIGKILL'));
   return child;
 }
 
-/** Fast shutdown (running transactions are rolled back), and an immediate one when that takes more than ten seconds. */
+/**
+ * Stops Postgres fast (running transactions are rolled back), and immediately when that lasts more than ten seconds.
+ */
 export async function stopPostmaster(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();
@@ -92,17 +98,19 @@ export async function stopPostmaster(child: ChildProcess): Promise<void> {
   clearTimeout(impatience);
 }
 
-/** Stops the Postgres that a killed holder left behind, if one still runs on this cluster, and waits until it is gone. */
+/**
+ * Stops the Postgres that a killed holder left behind, if it still runs on this cluster, and waits until it has ended.
+ */
 export async function stopLeftover(cluster: string): Promise<void> {
   const left = postmasterOf(cluster);
-  if (!left || !lives(left.pid)) return;
+  if (!left || !isAlive(left.pid)) return;
   if (!servesCluster(left.pid, cluster)) {
-    // The number was given to another process, e.g. in a restarted container. Postgres itself would refuse to start beside it.
+    // The process id was reused, e.g. in a restarted container. Postgres itself would refuse to start.
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
     return;
   }
   process.kill(left.pid, 'SIGINT');
-  for (let waited = 0; lives(left.pid); waited += 20) {
+  for (let waited = 0; isAlive(left.pid); waited += 20) {
     if (waited === 10_000) process.kill(left.pid, 'SIGQUIT');
     await sleep(20);
   }

@@ -1,19 +1,19 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `DATA_DIR/postgres.json` (mode 600) keeps about the embedded cluster. */
+/** Contents of `DATA_DIR/postgres.json` (mode 600): the state of the embedded cluster. */
 export interface ClusterRecord {
   /** Password of the superuser `postgres`: 32 random bytes in base64url. */
   password: string;
   /** Absolute path of the cluster. Below `DATA_DIR`, unless the unprivileged user cannot reach that folder. */
   cluster: string;
-  /** The loopback port it listened on last, tried first at the next start. Absent until the first start succeeded. */
+  /** The last loopback port, tried first at the next start. Absent until the first start succeeded. */
   port?: number;
   /** Process that holds `DATA_DIR`, or held it last. */
   holder: number;
 }
 
-/** The record of `dataDir`; undefined when no cluster was ever begun there. */
+/** Reads the record of `dataDir`; undefined when no cluster was ever created there. */
 export function readRecord(dataDir: string): ClusterRecord | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as ClusterRecord;
@@ -23,13 +23,13 @@ export function readRecord(dataDir: string): ClusterRecord | undefined {
   }
 }
 
-/** Replaces the record at once: a reader sees the old one or the new one. */
+/** Replaces the record atomically: a reader sees the old one or the new one. */
 export function writeRecord(dataDir: string, record: ClusterRecord): void {
   const file = join(dataDir, 'postgres.json');
   writeFileSync(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-/** The address of the service's own database on a cluster that listens on `port`. */
+/** Returns the URL of the service's own database on a cluster that listens on `port`. */
 export const urlOf = (record: ClusterRecord, port: number): string =>
   `postgres://postgres:${record.password}@127.0.0.1:${port}/dws`;

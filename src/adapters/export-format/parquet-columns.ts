@@ -4,13 +4,16 @@ import type { Field } from '../../core/fields.ts';
 const DAY = 86_400_000;
 const GREATEST_INT64 = 2n ** 63n - 1n;
 
-/** How values of a field are kept in Parquet. */
+/** How the values of a field are stored in Parquet. */
 export interface ParquetColumn {
   name: string;
   element: SchemaElement;
-  /** Least and greatest value of each group are noted, for readers that skip groups. Of texts they would be kept in memory to the end. */
+  /**
+   * Whether minimum and maximum of each group are written, for readers that skip groups. Those of texts would stay in
+   * memory to the end.
+   */
   statistics: boolean;
-  /** The value in Parquet's form; null for a missing one. */
+  /** Converts a value to Parquet's form; null for a missing one. */
   convert(value: unknown): unknown;
 }
 
@@ -45,7 +48,10 @@ const KINDS: Record<Field['type'], Kind> = {
   },
 };
 
-/** The column of a field. All columns may lack values. Digits that a double would spoil are a text when they have a point, and 64 bits when they have none. */
+/**
+ * Returns the column of a field. All columns are nullable. Exact decimals are stored as text, exact integers as 64
+ * bits.
+ */
 export function columnOf(field: Field): ParquetColumn {
   const kind = field.format === 'decimal' ? TEXT : KINDS[field.type];
   const column = {
@@ -57,8 +63,8 @@ export function columnOf(field: Field): ParquetColumn {
 }
 
 /**
- * Exact digits. A column is signed until a number comes that needs the 64th bit. Parquet says the type at the end of the file, and numbers up to there have the
- * same bits in both.
+ * Converts exact integers. A column is signed until a number needs the 64th bit. Parquet states the type at the end of
+ * the file, and earlier numbers have the same bits in both.
  */
 function longInteger(element: SchemaElement): (value: unknown) => bigint {
   return (value) => {

@@ -3,19 +3,22 @@ import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import type { Row } from '../../core/dataset-index.ts';
 import type { ParquetColumn } from './parquet-columns.ts';
 
-/** A group of rows is kept until it is written: its size is what an export takes of memory. */
+/**
+ * Maximum number of rows in a group. A group stays in memory until it is written, so this bounds the memory of an
+ * export.
+ */
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 8 << 20;
-/** The file's end lists every column of every group, so groups of very many columns are larger. */
+/** The footer lists every column of every group, so groups of very many columns are larger. */
 const BYTES_PER_COLUMN = 32 << 10;
-/** What a value takes beside its text. */
+/** Overhead of a value in memory, in bytes. */
 const VALUE_BYTES = 16;
 const PAGE_BYTES = 1 << 20;
 
-/** What the writer of columns is given. */
+/** Arguments of the library's column writer. */
 type ColumnWork = Pick<Parameters<typeof writeColumn>[0], 'column' | 'pageData'>;
 
-/** Rows on their way into a file, column by column. */
+/** Rows that wait to be written, column by column. */
 export class RowGroup {
   readonly #columns: readonly ParquetColumn[];
   readonly #values: unknown[][];
@@ -43,7 +46,7 @@ export class RowGroup {
     this.rows += 1;
   }
 
-  /** What is to be written for each column. A column's values are let go of when the next one is asked for. */
+  /** Yields the work for each column. The values of a column are released when the next one is requested. */
   *columns({ schema, codec, compressors }: ParquetWriter): Generator<ColumnWork> {
     for (const [i, { name, element, statistics }] of this.#columns.entries()) {
       const values = this.#values[i]!;
@@ -71,7 +74,7 @@ export class RowGroup {
   }
 }
 
-/** About the bytes of a text or a document. */
+/** Estimates the bytes of a text or a document. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return typeof value === 'object' && value !== null ? JSON.stringify(value).length * 2 : 0;

@@ -4,7 +4,7 @@ import type { ExportEncoder } from '../../core/export-format.ts';
 import { columnOf } from './parquet-columns.ts';
 import { RowGroup } from './parquet-group.ts';
 
-/** Apache Parquet, compressed with Snappy, which every reader knows. */
+/** Apache Parquet, compressed with Snappy, which every reader supports. */
 export const parquet: ExportEncoder = {
   contentType: 'application/vnd.apache.parquet',
   async *encode(fields, batches) {
@@ -32,7 +32,10 @@ export const parquet: ExportEncoder = {
   },
 };
 
-/** Writes a group column by column, for `ParquetWriter.write` would hold up everybody else until all its columns are done. */
+/**
+ * Writes a group column by column, because `ParquetWriter.write` would block the event loop until all columns are
+ * done.
+ */
 async function* written(group: RowGroup, file: ParquetWriter, bytes: ByteWriter): AsyncGenerator<Uint8Array> {
   const { writeColumn } = await import('hyparquet-writer/src/column.js');
   const start = bytes.offset;
@@ -54,7 +57,7 @@ async function* written(group: RowGroup, file: ParquetWriter, bytes: ByteWriter)
   file.num_rows += BigInt(group.rows);
 }
 
-/** What was written; the writer goes on with an empty buffer. */
+/** Returns the bytes written so far and empties the buffer. */
 function taken(bytes: ByteWriter): Uint8Array {
   const copy = bytes.getBytes().slice();
   bytes.index = 0;

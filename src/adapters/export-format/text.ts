@@ -2,7 +2,7 @@ import type { Row } from '../../core/dataset-index.ts';
 import type { ExportEncoder } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 
-/** How rows become text: what stands before, between and after them. */
+/** Text format of rows: what precedes, separates and follows them. */
 interface TextFormat {
   contentType: string;
   begin(fields: readonly Field[]): string;
@@ -24,7 +24,7 @@ const encoder = (format: TextFormat): ExportEncoder => ({
   },
 });
 
-/** RFC 4180 with a header. Values are written as they are, also those that a spreadsheet would take for a formula. */
+/** CSV as in RFC 4180, with a header. Values that a spreadsheet would read as formulas are not changed. */
 export const csv = encoder({
   contentType: 'text/csv; charset=utf-8',
   begin: (fields) => csvLine(fields.map(({ name }) => name)),
@@ -35,7 +35,7 @@ export const csv = encoder({
   end: '',
 });
 
-/** One array, a row a line. */
+/** JSON: one array, one row a line. */
 export const json = encoder({
   contentType: 'application/json; charset=utf-8',
   begin: () => '[',
@@ -50,7 +50,9 @@ export const ndjson = encoder({
   end: '',
 });
 
-/** A record of RFC 4180. A missing value is an empty field, an empty string a quoted one, a document its JSON. */
+/**
+ * Formats a record of RFC 4180. A missing value is an empty field, an empty string a quoted one, a document its JSON.
+ */
 const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\r\n`;
 
 function csvValue(value: unknown): string {

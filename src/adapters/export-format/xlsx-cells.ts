@@ -6,19 +6,22 @@ const DATETIME = 2;
 const TEXT = 3;
 
 const MAX_CHARACTERS = 32_767;
-/** Doubles past these are no numbers of Excel's. */
+/** Excel has no larger numbers. */
 const GREATEST = 9.99999999999999e307;
 const MIN_NORMAL_DOUBLE = 2.2250738585072014e-308;
-/** Before this day Excel's calendar, which knows a 29 February 1900, is off by one. */
+/** Before this day dates of Excel are off by one, because its calendar has a 29 February 1900. */
 const FIRST_DAY = '1900-03-01';
 const DAY = 86_400_000;
-/** Days from 30 December 1899, where Excel counts from. */
+/** Days from 30 December 1899, the origin of Excel's dates, to 1 January 1970. */
 const EPOCH = 25_569;
 
-/** A value's cell at a place such as `B7`; nothing for a missing value. */
+/** Formats a value as a cell at a reference such as `B7`; empty for a missing value. */
 export type CellOf = (place: string, value: unknown) => string;
 
-/** How values of a field are written: what Excel cannot hold exactly (long numbers, early dates) is text, and text is never a formula. */
+/**
+ * Returns how values of a field are written. Values that Excel cannot store exactly (long numbers, early dates) are
+ * text, and text is never a formula.
+ */
 export function cellOf({ type, format }: Pick<Field, 'type' | 'format'>): CellOf {
   const write = format ? exact : WRITERS[type];
   return (place, value) => (value === null || value === undefined ? '' : write(place, value));
@@ -43,12 +46,15 @@ const WRITERS: Record<Field['type'], CellOf> = {
 const dateCell = (place: string, iso: string, style: number): string =>
   iso < FIRST_DAY ? textCell(place, iso) : `<c r="${place}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`;
 
-/** A text that would be a formula if somebody typed it is marked as text, so that it stays one when its cell is edited. */
+/**
+ * Formats a text cell. A text that looks like a formula is styled as text, so that it stays text when a user edits its
+ * cell.
+ */
 export function textCell(place: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
   return `<c r="${place}"${style ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(cut(text))}</t></is></c>`;
 }
 
-/** Excel refuses a file with a longer text. No character is cut in two. */
+/** Cuts a text to the length that Excel accepts, without splitting a character. */
 function cut(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   const end = MAX_CHARACTERS - 1;
@@ -60,7 +66,10 @@ const EVERY_SPECIAL =
   /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}[_\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF])/g;
 const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** XML's text. What XML cannot hold is `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and a text's own such words are protected. */
+/**
+ * Escapes a text for XML. Characters that XML forbids become `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and such sequences
+ * in the text itself are escaped.
+ */
 const escaped = (text: string): string =>
   SPECIAL.test(text)
     ? text.replace(

@@ -5,7 +5,9 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const PART_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /** The parts of a workbook (ECMA-376, part 1) that do not depend on its rows. */
-export const ROOT_RELATIONS = `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`;
+export const ROOT_RELATIONS =
+  `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships">` +
+  `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`;
 
 const FORMATS = [
   '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
@@ -13,25 +15,30 @@ const FORMATS = [
   '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>',
 ];
 
-/** General, dates, dates with times, texts that look like something else: in this order (xlsx-cells.ts). */
+/** Cell styles: general, dates, dates with times, texts that look like formulas, in the order of xlsx-cells.ts. */
 export const STYLES =
   `${DECLARATION}<styleSheet xmlns="${SHEET_XML}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>` +
-  '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
+  '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/></numFmts>' +
+  '<fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
   '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
-  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
-  `<cellXfs count="${FORMATS.length}">${FORMATS.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+  '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+  `<cellXfs count="${FORMATS.length}">${FORMATS.join('')}</cellXfs>` +
+  '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
 
-/** A sheet's text before and after its rows; the header stays in sight. */
+/** XML of a sheet before and after its rows. The header row is frozen. */
 export const SHEET = {
-  begin: `${DECLARATION}<worksheet xmlns="${SHEET_XML}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>`,
+  begin:
+    `${DECLARATION}<worksheet xmlns="${SHEET_XML}"><sheetViews><sheetView workbookViewId="0">` +
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>',
   end: '</sheetData></worksheet>',
 };
 
 const numbers = (sheets: number): number[] => Array.from({ length: sheets }, (_, i) => i + 1);
-/** Path of a sheet's part, counted from 1. */
+/** Returns the path of a sheet, counted from 1. */
 export const sheetPath = (number: number): string => `xl/worksheets/sheet${number}.xml`;
 
-/** The parts that name the sheets: `Data`, `Data 2`, … */
+/** Returns the parts that list the sheets `Data`, `Data 2`, … */
 export function closingParts(sheets: number): { path: string; text: string }[] {
   const listed = numbers(sheets).map(
     (n) => `<sheet name="Data${n === 1 ? '' : ` ${n}`}" sheetId="${n}" r:id="rId${n}"/>`,
@@ -47,17 +54,23 @@ export function closingParts(sheets: number): { path: string; text: string }[] {
   return [
     {
       path: 'xl/workbook.xml',
-      text: `<workbook xmlns="${SHEET_XML}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>${listed.join('')}</sheets></workbook>`,
+      text:
+        `<workbook xmlns="${SHEET_XML}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews>` +
+        `<sheets>${listed.join('')}</sheets></workbook>`,
     },
     {
       path: 'xl/_rels/workbook.xml.rels',
-      text: `<Relationships xmlns="${PACKAGE}/relationships">${related.join('')}<Relationship Id="rId${sheets + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+      text:
+        `<Relationships xmlns="${PACKAGE}/relationships">${related.join('')}` +
+        `<Relationship Id="rId${sheets + 1}" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
     },
     {
       path: '[Content_Types].xml',
       text:
-        `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
-        `<Default Extension="xml" ContentType="application/xml"/>${typed.map(([part, type]) => `<Override PartName="${part}" ContentType="${PART_TYPE}.${type}+xml"/>`).join('')}</Types>`,
+        `<Types xmlns="${PACKAGE}/content-types">` +
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+        '<Default Extension="xml" ContentType="application/xml"/>' +
+        `${typed.map(([part, type]) => `<Override PartName="${part}" ContentType="${PART_TYPE}.${type}+xml"/>`).join('')}</Types>`,
     },
   ].map(({ path, text }) => ({ path, text: DECLARATION + text }));
 }

@@ -4,22 +4,24 @@ import type { ExportEncoder } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 import { cellOf, textCell } from './xlsx-cells.ts';
 import { closingParts, ROOT_RELATIONS, SHEET, sheetPath, STYLES } from './xlsx-parts.ts';
-import { zipped, type ZipEntry } from './zip.ts';
+import { zipArchive, type ZipEntry } from './zip.ts';
 
 const MAX_COLUMNS = 16_384;
-/** Characters that are compressed at a time. */
+/** Number of characters that are compressed at a time. */
 const PIECE = 1 << 18;
 
-/** Where a sheet ends and the next one begins. */
+/** Limits of a sheet. The next sheet begins where one is full. */
 export interface SheetLimits {
-  /** Rows with the header. */
+  /** Maximum number of rows, header included. */
   rows: number;
-  /** Characters, of at most three bytes each; a part of an archive takes less than 4 GiB. */
+  /**
+   * Maximum number of characters, of at most three bytes each, because an entry of the archive is smaller than 4 GiB.
+   */
   characters: number;
 }
 const EXCELS_LIMITS: SheetLimits = { rows: 1_048_576, characters: 1_000_000_000 };
 
-/** A workbook of one sheet, or of more where one cannot hold the rows (ECMA-376, Office Open XML). */
+/** Creates an encoder of workbooks (ECMA-376, Office Open XML), with further sheets where one cannot hold all rows. */
 export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   check({ length }) {
@@ -28,7 +30,7 @@ export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
         `A sheet holds at most ${MAX_COLUMNS} columns, and these are ${length}; choose some with \`fields\``,
       );
   },
-  encode: (fields, batches) => zipped(partsOf(fields, batches, limits)),
+  encode: (fields, batches) => zipArchive(partsOf(fields, batches, limits)),
 });
 
 export const xlsx = xlsxEncoder(EXCELS_LIMITS);
@@ -48,7 +50,7 @@ async function* partsOf(
   for (const { path, text } of closingParts(sheets)) yield { path, texts: [text] };
 }
 
-/** One sheet: the header, and rows while it can hold them. */
+/** Yields one sheet: the header, and rows up to the limits. */
 async function* sheet(rows: RowCursor, { header, row }: RowWriter, limits: SheetLimits): AsyncGenerator<string> {
   let text = SHEET.begin + header;
   let written = 0;
@@ -83,11 +85,11 @@ function rowWriter(fields: readonly Field[]): RowWriter {
   };
 }
 
-/** A column's letters: A, …, Z, AA, … */
+/** Returns the letters of a column: A, …, Z, AA, … */
 const lettersOf = (index: number): string =>
   (index < 26 ? '' : lettersOf(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
 
-/** Rows one by one, over the sheets. */
+/** Iterates over rows one by one, across sheets. */
 class RowCursor {
   readonly #batches: AsyncIterator<readonly Row[]>;
   #batch: readonly Row[] = [];
@@ -97,12 +99,12 @@ class RowCursor {
     this.#batches = batches[Symbol.asyncIterator]();
   }
 
-  /** There is a row at hand. */
+  /** Whether a row is available without waiting. */
   get ready(): boolean {
     return this.#at < this.#batch.length;
   }
 
-  /** Whether there is a row, asking for the next batch when there is none at hand. */
+  /** Whether there is another row. Waits for the next batch if none is available. */
   async more(): Promise<boolean> {
     while (!this.ready) {
       const { done, value } = await this.#batches.next();

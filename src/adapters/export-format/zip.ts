@@ -1,17 +1,20 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
-/** Sheets are repetitive: higher levels take twice the time for a tenth of the size. */
+/** Sheets are repetitive: higher levels need twice the time for a tenth less size. */
 const OPTIONS = { compress: true, compressionLevel: 4, mtime: new Date(1980, 0, 1) };
 
-/** A file of an archive. Its text takes less than 4 GiB. */
+/** A file of an archive. Its text is smaller than 4 GiB. */
 export interface ZipEntry {
   path: string;
   texts: AsyncIterable<string> | Iterable<string>;
 }
 
-/** A ZIP archive, piece by piece. An entry is asked for when the one before is written, so that what it is may depend on how that one ended. */
-export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
+/**
+ * Yields a ZIP archive piece by piece. An entry is requested after the previous one was written, so that it can depend
+ * on how that one ended.
+ */
+export async function* zipArchive(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
   const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;

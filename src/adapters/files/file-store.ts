@@ -7,7 +7,7 @@ import { bornAt, isUuid, newId } from '../../core/id.ts';
 
 const UNFINISHED = '.saving';
 
-/** Files in one folder, named by their ids alone, so that nothing a client says makes a path. */
+/** Opens a store of files in one folder, named by their ids only, so that no client input becomes a path. */
 export function openFileStore(dir: string): FileStore {
   const path = (id: string): string => {
     if (!isUuid(id)) throw new Error(`Not the id of a file: ${id}`);
@@ -46,7 +46,7 @@ export function openFileStore(dir: string): FileStore {
   };
 }
 
-/** Writes all of it; it is on the disk afterwards. */
+/** Writes all data and syncs it to disk. */
 async function write(
   path: string,
   content: AsyncIterable<Uint8Array>,

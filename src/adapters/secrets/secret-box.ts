@@ -4,10 +4,11 @@ import type { SecretBox } from '../../core/platform.ts';
 const fingerprintOf = (key: Buffer): string => createHmac('sha256', key).update('dws key').digest('hex').slice(0, 16);
 
 /**
- * AES-256-GCM under the newest key of the ring; texts sealed under older keys of the ring still open.
- * A sealed text is `v1.<fingerprint>.<iv>.<tag>.<data>`, base64url.
+ * Encrypts with AES-256-GCM under the first key of the comma-separated key ring, and decrypts under any key of it.
+ * A sealed text has the form `v1.<fingerprint>.<iv>.<tag>.<data>`, its last three parts in base64url.
+ * Throws for an empty ring, and when no key of the ring fits a sealed text.
  */
-export function secretBox(ring: string): SecretBox & { fingerprint: string; fingerprints: string[] } {
+export function createSecretBox(ring: string): SecretBox & { fingerprint: string; fingerprints: string[] } {
   const keys = ring
     .split(',')
     .map((word) => word.trim())
@@ -15,11 +16,11 @@ export function secretBox(ring: string): SecretBox & { fingerprint: string; fing
     .map((word) => createHash('sha256').update(word).digest());
   const newest = keys[0];
   if (!newest) throw new Error('APP_SECRET is empty');
-  const byFingerprint = new Map(keys.map((key) => [fingerprintOf(key), key]));
+  const keyByFingerprint = new Map(keys.map((key) => [fingerprintOf(key), key]));
 
   return {
     fingerprint: fingerprintOf(newest),
-    fingerprints: [...byFingerprint.keys()],
+    fingerprints: [...keyByFingerprint.keys()],
     seal(plain) {
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', newest, iv);
@@ -32,8 +33,8 @@ export function secretBox(ring: string): SecretBox & { fingerprint: string; fing
     },
     open(sealed) {
       const [form, fingerprint = '', iv = '', tag = '', data = ''] = sealed.split('.');
-      const key = byFingerprint.get(fingerprint);
-      if (form !== 'v1' || !key) throw new Error('A secret was sealed under a key that APP_SECRET does not hold');
+      const key = keyByFingerprint.get(fingerprint);
+      if (form !== 'v1' || !key) throw new Error('A secret was sealed under a key that is not in APP_SECRET');
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'));
       decipher.setAuthTag(Buffer.from(tag, 'base64url'));
       return Buffer.concat([decipher.update(Buffer.from(data, 'base64url')), decipher.final()]).toString('utf8');

@@ -3,10 +3,13 @@ import { badInput } from '../errors.ts';
 const MAX_DEPTH = 32;
 const MAX_CONDITIONS = 1000;
 const MAX_VALUES = 10_000;
-/** Parts of all regular expressions together, their repetitions written out: building the matchers takes microseconds each. */
+/**
+ * Maximum number of parts of all regular expressions together, with repetitions written out. Each costs microseconds
+ * to compile.
+ */
 const MAX_REGEX_PARTS = 20_000;
 
-/** What parsing has used up of the limits. */
+/** Counts how much of the limits a parse has used. */
 export class Budget {
   private conditions = 0;
   private values = 0;
@@ -29,7 +32,7 @@ export class Budget {
       );
   }
 
-  /** Refuses what is nested deeper than the limit. */
+  /** Throws when the nesting exceeds the limit. */
   enter(depth: number): void {
     if (depth > MAX_DEPTH) throw badInput(`Criteria are nested deeper than ${MAX_DEPTH} levels`);
   }

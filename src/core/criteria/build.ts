@@ -5,13 +5,16 @@ import type { CriteriaNode, CriteriaValue } from './tree.ts';
 type Group = 'and' | 'or';
 type Membership = { field: Field; values: CriteriaValue[] };
 
-/** All of the nodes; none matches all rows. */
+/** Combines nodes by AND. Without nodes all rows match. */
 export const and = (nodes: CriteriaNode[]): CriteriaNode => combine('and', nodes);
 
-/** Any of the nodes; none matches no row. */
+/** Combines nodes by OR. Without nodes no row matches. */
 export const or = (nodes: CriteriaNode[]): CriteriaNode => combine('or', nodes);
 
-/** The opposite, with `not` pushed down to the leaves: indexes limit how deep conditions nest, and two-valued nodes obey De Morgan. */
+/**
+ * Returns the negation, with `not` pushed down to the leaves: indexes limit how deep conditions nest, and two-valued
+ * nodes obey De Morgan's laws.
+ */
 export function not(node: CriteriaNode): CriteriaNode {
   switch (node.kind) {
     case 'and':
@@ -25,7 +28,7 @@ export function not(node: CriteriaNode): CriteriaNode {
   }
 }
 
-/** The field's value is one of the values. */
+/** Returns a node that is true when the field's value is one of `values`. */
 export function oneOf(field: Field, values: CriteriaValue[]): CriteriaNode {
   const distinct = [...new Set(values)];
   if (distinct.length === 0) return NONE;
@@ -38,7 +41,7 @@ function combine(kind: Group, nodes: CriteriaNode[]): CriteriaNode {
   const flat: CriteriaNode[] = [];
   for (const node of nodes) {
     if (node.kind === kind) for (const inner of node.nodes) flat.push(inner);
-    // An empty group of the other kind decides: "or everything", "and nothing".
+    // An empty group of the other kind decides the result: "or everything", "and nothing".
     else if (isGroup(node) && node.nodes.length === 0) return node;
     else flat.push(node);
   }
@@ -49,7 +52,10 @@ function combine(kind: Group, nodes: CriteriaNode[]): CriteriaNode {
 const isGroup = (node: CriteriaNode): node is Extract<CriteriaNode, { kind: Group }> =>
   node.kind === 'and' || node.kind === 'or';
 
-/** `a = 1 or a = 2` becomes `a in (1, 2)`, and `a != 1 and a != 2` its opposite: an index answers one membership far faster than many comparisons. */
+/**
+ * Folds `a = 1 or a = 2` into `a in (1, 2)`, and `a != 1 and a != 2` into its negation. An index evaluates one
+ * membership far faster than many comparisons.
+ */
 function foldMemberships(kind: Group, nodes: CriteriaNode[]): CriteriaNode[] {
   const groups = new Map<Field, CriteriaValue[]>();
   const slots = nodes.map((node): CriteriaNode | Membership | undefined => {

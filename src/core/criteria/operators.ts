@@ -11,7 +11,7 @@ type Order = 'lt' | 'lte' | 'gt' | 'gte';
 const ORDERS: Record<string, Order> = { $lt: 'lt', $lte: 'lte', $gt: 'gt', $gte: 'gte' };
 const MIDNIGHT = 'T00:00:00.000Z';
 
-/** What criteria say below a field: a bare value, null, or an object of operators that all must hold. */
+/** Parses the conditions on a field: a value, null, or an object of operators that must all be true. */
 export function fieldConditions(field: Field, input: unknown, budget: Budget, depth: number): CriteriaNode {
   if (Array.isArray(input)) throw badInput(`The field ${show(field.name)} cannot be compared with a list; use $in`);
   return isObject(input) ? operators(field, input, budget, depth) : equal(field, input, budget);
@@ -83,7 +83,10 @@ function among(field: Field, operator: string, operand: unknown, budget: Budget)
   return present.length === values.length ? found : or([found, { kind: 'missing', field }]);
 }
 
-/** The value to look for, or nothing when no value of the field can equal it: a moment within a day is no date. */
+/**
+ * Returns the value to compare with, or nothing when no value of the field can be equal to it, such as a time within a
+ * day for a date field.
+ */
 function equalTo(field: Field, value: unknown): CriteriaValue[] {
   if (field.type === 'json')
     throw badInput(`The field ${show(field.name)} is of type json: only $exists and null apply to it`);
@@ -100,7 +103,7 @@ function ordered(field: Field, operator: string, value: unknown, budget: Budget)
   const op = ORDERS[operator]!;
   const compared = comparedValue(field, value);
   if (field.type !== 'date' || typeof compared !== 'string') return { kind: 'compare', field, op, value: compared };
-  // A date is its midnight. Against a moment within a day, that day is before it and the next one after it.
+  // A date is midnight UTC of its day. Compared with a later time of the same day it is smaller.
   const date = compared.slice(0, 10);
   if (compared.endsWith(MIDNIGHT)) return { kind: 'compare', field, op, value: date };
   return { kind: 'compare', field, op: op === 'lt' || op === 'lte' ? 'lte' : 'gt', value: date };

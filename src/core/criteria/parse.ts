@@ -7,10 +7,11 @@ import type { CriteriaNode } from './tree.ts';
 import { isObject, list, show } from './value.ts';
 
 /**
- * Criteria JSON (specification, "Criteria syntax"; contract, section 7) as a checked tree over the given fields. `{}` matches all rows.
- * In the tree `not` stands above leaves only, groups are flat, and comparisons of one field with several values are folded into `in`.
- * Fields that are not given do not exist: name only those that the caller may see.
- * @throws badInput naming the unknown operator or field, the value that does not fit, or the limit that was passed.
+ * Parses criteria (docs/contract.md#criteria) into a checked tree over `fields`. `{}` matches all rows. In the tree,
+ * `not` is directly above leaves only, groups are flat, and comparisons of one field with several values are folded
+ * into `in`. Pass only the fields that the caller may see: others are unknown.
+ *
+ * Throws BAD_USER_INPUT naming the unknown operator or field, the value that does not fit, or the exceeded limit.
  */
 export function parseCriteria(input: unknown, fields: readonly Field[]): CriteriaNode {
   return criteria(input, { fields: new Map(fields.map((field) => [field.name, field])), budget: new Budget() }, 1);
@@ -23,10 +24,7 @@ interface Scope {
 
 function criteria(input: unknown, scope: Scope, depth: number): CriteriaNode {
   scope.budget.enter(depth);
-  if (!isObject(input))
-    throw badInput(
-      `Criteria must be an object of field conditions, not ${input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`}`,
-    );
+  if (!isObject(input)) throw badInput(`Criteria must be an object of field conditions, not ${typeName(input)}`);
   return and(
     Object.entries(input).map(([key, value]) => {
       switch (key) {
@@ -48,3 +46,7 @@ function knownField(name: string, scope: Scope): Field {
   if (field) return field;
   throw badInput(name.startsWith('$') ? `Unknown operator ${show(name)}` : `Unknown field ${show(name)}`);
 }
+
+/** Names the type of a JSON value that is not an object. */
+const typeName = (input: unknown): string =>
+  input === null ? 'null' : Array.isArray(input) ? 'a list' : `a ${typeof input}`;

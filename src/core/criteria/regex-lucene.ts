@@ -10,8 +10,9 @@ interface Language {
 }
 
 /**
- * Lucene knows no anchors, so what an expression matches is told apart by the anchors passed on the way: at 0 without any, at START what must begin where the
- * text begins, at END what must end where it ends, at START + END both. Nothing can precede a START or follow an END.
+ * Lucene has no anchors. Expressions are therefore separated by the anchors on their path: index 0 without any, START
+ * for those that must begin where the text begins, END for those that must end where it ends, START + END for both.
+ * Nothing can precede START or follow END.
  */
 type Anchored = (Language | undefined)[];
 
@@ -20,12 +21,14 @@ const END = 2;
 const EMPTY: Language = { pattern: '()', nullable: true };
 const ANYTHING = '.*';
 
-/** Longer expressions could exhaust the stack of Lucene's parser, which takes the whole engine down. */
+/** Maximum length. Longer expressions can exhaust the stack of Lucene's parser, which ends the whole engine. */
 const MAX_LENGTH = 10_000;
 
 /**
- * The expression in Lucene's syntax, to be used with the flag `NONE` alone; null when it matches no text. Ignoring case is written into the sets.
- * @throws badInput when its anchors multiply it too much.
+ * Returns the expression in Lucene's syntax, for the flag `NONE`; null if it matches no text. Case insensitivity is
+ * written into the sets.
+ *
+ * Throws BAD_USER_INPUT when anchors multiply the expression too much.
  */
 export function toLucene(node: PortableRegex, insensitive: boolean): string | null {
   const whole = anchored(node, insensitive).map(
@@ -60,13 +63,13 @@ function anchored(node: PortableRegex, insensitive: boolean): Anchored {
   }
 }
 
-/** One after the other. */
+/** Returns the concatenation of two expressions. */
 function followed(first: Anchored, second: Anchored): Anchored {
   const found: Anchored[] = [];
   first.forEach((left, before) =>
     second.forEach((right, after) => {
       if (!left || !right) return;
-      // Past an END, and up to a START, only the empty text fits.
+      // Past END and before START only the empty text matches.
       if ((before & END && !right.nullable) || (after & START && !left.nullable)) return;
       found.push(only(before | after, joined(after & START ? EMPTY : left, before & END ? EMPTY : right)));
     }),
@@ -100,7 +103,10 @@ interface Times {
   max: number | null;
 }
 
-/** Only the first of several matches may begin at a START, and only the last end at an END. Matches of nothing but an anchor fill up the least number. */
+/**
+ * Returns a repetition. Only the first of several matches may begin at START, and only the last may end at END.
+ * Matches of an anchor alone count toward the minimum.
+ */
 function repeated(node: Anchored, { min, max }: Times): Anchored {
   if (max === 0) return [EMPTY];
   const fills = (...flags: number[]) => flags.some((one) => node[one]?.nullable);
@@ -124,7 +130,7 @@ function repeated(node: Anchored, { min, max }: Times): Anchored {
   return either(choices);
 }
 
-/** Matches in a row that pass no anchor. */
+/** Returns the repetition of matches without an anchor. */
 function plainTimes([plain]: Anchored, { min, max }: Times): Anchored {
   if (plain) return [times(plain, { min, max })];
   return min === 0 ? [EMPTY] : [];
@@ -142,7 +148,7 @@ function set(negated: boolean, ranges: readonly CodeRange[]): string {
   return `[${negated ? '^' : ''}${ranges.map(([from, to]) => (from === to ? literal(from) : `${literal(from)}-${literal(to)}`)).join('')}]`;
 }
 
-/** A backslash takes its meaning from any character but a letter or digit. */
+/** Escapes a character. A backslash makes any character literal except letters and digits. */
 function literal(code: number): string {
   const character = String.fromCodePoint(code);
   return /^[!-/:-@[-`{-~]$/.test(character) ? `\\${character}` : character;

@@ -1,8 +1,9 @@
 import type { CodeRange, PortableRegex } from './regex.ts';
 
 /**
- * The expression in RE2's syntax, to be used without any flag. Ignoring case is written into the sets, because RE2's own flag would also match the long s and the
- * Kelvin sign; `\s` and `.` are written out, because RE2 reads them otherwise.
+ * Returns the expression in RE2's syntax, for use without flags. Case insensitivity is written into the sets, because
+ * RE2's own flag would also match the long s and the Kelvin sign; `\s` and `.` are written out, because RE2 defines
+ * them differently.
  */
 export function toRe2(node: PortableRegex, insensitive: boolean): string {
   switch (node.kind) {
@@ -25,7 +26,7 @@ export function toRe2(node: PortableRegex, insensitive: boolean): string {
   }
 }
 
-/** A quantifier, as all engines write it. */
+/** Returns a quantifier in the syntax that all engines share. */
 export function bounds({ min, max }: { min: number; max: number | null }): string {
   if (max === null) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`;
   return min === 0 && max === 1 ? '?' : `{${min},${max}}`;
@@ -36,7 +37,7 @@ function re2Set(negated: boolean, ranges: readonly CodeRange[]): string {
   return `[${negated ? '^' : ''}${ranges.map(([from, to]) => (from === to ? point(from) : `${point(from)}-${point(to)}`)).join('')}]`;
 }
 
-/** The range, and its ASCII letters in the other case. */
+/** Returns the range and its ASCII letters in the other case. */
 export function bothCases(original: CodeRange): CodeRange[] {
   const shifted = (first: string, last: string, by: number): CodeRange[] => {
     const from = Math.max(original[0], first.charCodeAt(0));

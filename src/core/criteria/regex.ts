@@ -8,11 +8,11 @@ export type PortableRegex =
   | { kind: 'set'; negated: boolean; ranges: CodeRange[] }
   | { kind: 'start' | 'end' }
   | { kind: 'sequence' | 'alternatives'; nodes: PortableRegex[] }
-  /** `max` null is unlimited. */
+  /** Null means no maximum. */
   | { kind: 'repeat'; node: PortableRegex; min: number; max: number | null };
 
 const MAX_LENGTH = 1000;
-/** Number of sets once every counted repetition is written out: what a matcher has to build. */
+/** Maximum number of sets with counted repetitions written out, which a matcher has to build. */
 const MAX_SIZE = 1000;
 const MAX_GROUPS_DEEP = 50;
 
@@ -28,9 +28,11 @@ const NEWLINE: CodeRange[] = [range('\n')];
 const PUNCTUATION = /^[!-/:-@[-`{-~]$/;
 
 /**
- * Parses the portable subset (contract, section 7): literals, classes, `\d \w \s` as ASCII, `.` for any code point but newline, `* + ? {m,n} | ( )`, `^ $` for
- * the ends of the whole text. A backslash makes ASCII punctuation literal. Only what every index understands alike is let through.
- * @throws badInput saying what is not supported and where.
+ * Parses the portable subset of docs/contract.md#criteria: literals, classes, `\d \w \s` as ASCII, `.` for any code
+ * point but newline, `* + ? {m,n} | ( )`, and `^ $` for the ends of the whole text. A backslash makes ASCII
+ * punctuation literal. Only syntax with the same meaning in every index is accepted.
+ *
+ * Throws BAD_USER_INPUT naming the unsupported part and its position.
  */
 export function parsePortableRegex(source: string): PortableRegex {
   if (source.length > MAX_LENGTH) throw badInput(`$regex is longer than ${MAX_LENGTH} characters`);
@@ -59,7 +61,7 @@ class Reader {
     return this.characters[this.position++];
   }
 
-  /** Takes the character if it is next. */
+  /** Consumes the character if it is next. */
   eat(character: string): boolean {
     if (this.peek() !== character) return false;
     this.position++;
@@ -182,7 +184,7 @@ function member(reader: Reader, first: boolean): CodeRange[] {
   return [range(next)];
 }
 
-/** Number of parts once every counted repetition is written out. */
+/** Returns the number of parts with counted repetitions written out. */
 export function regexSize(node: PortableRegex): number {
   switch (node.kind) {
     case 'sequence':

@@ -1,18 +1,27 @@
 import type { Field } from '../fields.ts';
 
-/** A value of a comparison, already of the field's type: numbers as number (or exact string where the field is flagged), dates and datetimes as ISO strings. */
+/**
+ * Operand of a comparison, converted to the field's type: numbers as number (or exact string for flagged fields),
+ * dates and datetimes as ISO strings.
+ */
 export type CriteriaValue = string | number | boolean;
 
-/** Checked criteria: every field exists, every value fits it, every operator is known. Two-valued: a node is true or false for a row, never unknown. */
+/**
+ * Checked criteria: every field exists, every value fits its field, every operator is known. A node is true or false
+ * for a row, never unknown.
+ */
 export type CriteriaNode =
   | { kind: 'and' | 'or'; nodes: CriteriaNode[] }
   | { kind: 'not'; node: CriteriaNode }
   /** False for a row without a value. (`$ne` is `not` of `eq`.) */
   | { kind: 'compare'; field: Field; op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte'; value: CriteriaValue }
-  /** True when the value is one of them; false for a row without a value (a null in `$in` becomes an `or` with `missing`). */
+  /**
+   * True when the value is one of them, false for a row without a value. (A null in `$in` becomes an `or` with
+   * `missing`.)
+   */
   | { kind: 'in'; field: Field; values: CriteriaValue[] }
   | { kind: 'missing'; field: Field }
-  /** Unanchored; `source` is of the portable subset. */
+  /** Unanchored; `source` is in the portable subset. */
   | { kind: 'regex'; field: Field; source: string; insensitive: boolean };
 
 export const ALL: CriteriaNode = { kind: 'and', nodes: [] };

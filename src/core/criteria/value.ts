@@ -3,20 +3,25 @@ import { badInput } from '../errors.ts';
 import type { Field } from '../fields.ts';
 import type { CriteriaValue } from './tree.ts';
 
-/** Strings are compared by so many characters (code points) at most, because an index keeps no longer keys: a keyword of Elasticsearch may have 32,766 bytes, which so many never exceed. */
+/**
+ * Strings are compared by at most this many characters (code points), because indexes have a limit for keys: a keyword
+ * of Elasticsearch has at most 32,766 bytes, which this many characters never exceed.
+ */
 export const COMPARED_CHARACTERS = 8000;
 
 const NUMERAL = /^-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?$/;
 
-/** Name or value for an error message: a hostile one is cut. */
+/** Formats a name or value for an error message, shortened if it is long. */
 export function show(value: unknown): string {
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value) ?? String(value);
   return text.length > 110 ? `${text.slice(0, 100)}…` : text;
 }
 
 /**
- * A value of a comparison in the form that the field's type is compared in: strings cut to 8,000 characters, dates and datetimes as UTC ISO moments.
- * @throws badInput naming the field when the value is of another type.
+ * Converts the operand of a comparison to the form of the field's type: strings cut to 8,000 characters, dates and
+ * datetimes as ISO times in UTC.
+ *
+ * Throws BAD_USER_INPUT naming the field when the value has another type.
  */
 export function comparedValue(field: Field, value: unknown): CriteriaValue {
   const typed = typedValue(field, value);
@@ -48,7 +53,7 @@ function typedValue(field: Field, value: unknown): CriteriaValue | undefined {
   }
 }
 
-/** What of a string is compared: its first characters. */
+/** Returns the part of a string that is compared: its first characters. */
 export function comparedText(text: string): string {
   return text.length <= COMPARED_CHARACTERS
     ? text
@@ -60,7 +65,7 @@ export function comparedText(text: string): string {
 const describe = (value: unknown) =>
   typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : show(value);
 
-/** The operand of an operator that takes a list. */
+/** Returns the operand of an operator that requires a list. */
 export function list(operator: string, value: unknown): unknown[] {
   if (!Array.isArray(value)) throw badInput(`${operator} takes a list`);
   return value;

@@ -6,15 +6,17 @@ import type { FlowStep } from './flow.ts';
 import { inStep } from './parse.ts';
 import { typeExpression } from './typing.ts';
 
-/** A column on its way through a flow. */
+/** A column between two steps of a flow. */
 export interface FlowColumn {
   name: string;
   type: FieldType;
 }
 
 /**
- * The columns that a flow leaves of those it is given, after checking that every field it names exists where it is named and every value and expression fits.
- * @throws badInput naming the step and what does not fit.
+ * Returns the columns after a flow. Checks that every field exists where it is named and that every value and
+ * expression fits.
+ *
+ * Throws BAD_USER_INPUT naming the step and the misplaced part.
  */
 export function checkFlow(steps: readonly FlowStep[], columns: readonly FlowColumn[]): FlowColumn[] {
   return steps.reduce<FlowColumn[]>(
@@ -23,7 +25,10 @@ export function checkFlow(steps: readonly FlowStep[], columns: readonly FlowColu
   );
 }
 
-/** The columns after one step. `make` makes a calculated column; all others are kept as they are, but for a new name. */
+/**
+ * Returns the columns after one step. `make` creates a calculated column; all others stay as they are except for a new
+ * name.
+ */
 export function applyStep<C extends FlowColumn>(
   step: FlowStep,
   columns: C[],
@@ -57,8 +62,8 @@ export function applyStep<C extends FlowColumn>(
 }
 
 /**
- * The columns as fields that criteria are checked against. Within a flow it is not known yet which numbers are exact, so all may be given as strings and are
- * compared as doubles.
+ * Returns the columns as fields for checking criteria. Within a flow it is not known yet which numbers are exact, so
+ * all accept strings and are compared as doubles.
  */
 export function flowFields(columns: readonly FlowColumn[]): Field[] {
   return columns.map(({ name, type }) => ({

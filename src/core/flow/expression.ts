@@ -7,7 +7,7 @@ import type { Token } from './tokens.ts';
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** An expression of a `calculate` step as it was written, not yet checked against fields. */
+/** A parsed expression of a `calculate` step, not yet checked against fields. */
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'field'; name: string }
@@ -18,7 +18,7 @@ export type Expression =
   | { kind: 'call'; name: FunctionName; args: Expression[] };
 
 const MAX_DEPTH = 64;
-/** Operators in a row; a tree deeper than this is refused by DuckDB. */
+/** Maximum number of chained operators. DuckDB rejects a deeper tree. */
 const MAX_OPERATORS = 100;
 
 const STRENGTH: Record<string, number> = {
@@ -48,9 +48,11 @@ const KEYWORDS = new Set(['and', 'or', 'not', ...CONSTANTS.keys()]);
 const FUNCTION_NAMES = new Map(Object.keys(FUNCTIONS).map((name) => [name.toLowerCase(), name as FunctionName]));
 
 /**
- * Parses an expression (contract, section 7, `flow`): field names (backquoted where unusual), literals, `+ - * / %`, comparisons, `and or not` and the functions.
- * Keywords and functions are known in any case; strings stand in single or double quotes, which are doubled inside.
- * @throws badInput naming what is unknown or out of place.
+ * Parses an expression (docs/contract.md#flow): field names (in backquotes where unusual), literals, `+ - * / %`,
+ * comparisons, `and or not` and functions. Keywords and functions ignore case. Strings are in single or double quotes,
+ * which are doubled inside.
+ *
+ * Throws BAD_USER_INPUT naming what is unknown or misplaced.
  */
 export function parseExpression(text: string): Expression {
   const parser = new Parser(tokens(text));
@@ -68,7 +70,7 @@ class Parser {
     this.tokens = found;
   }
 
-  /** By Pratt's method: operators that bind more strongly than `strength` are taken in. */
+  /** Parses by Pratt's method: consumes operators that bind more strongly than `strength`. */
   expression(strength: number, depth: number): Expression {
     if (depth > MAX_DEPTH) throw badInput(`An expression is nested at most ${MAX_DEPTH} levels`);
     let left = this.operand(depth);
@@ -147,10 +149,10 @@ class Parser {
     }
     this.next();
     const { least, most } = FUNCTIONS[name];
-    if (args.length < least || args.length > most)
-      throw badInput(
-        `${name} takes ${least === most ? least : most === Infinity ? `at least ${least}` : `${least} to ${most}`} arguments, not ${args.length}`,
-      );
+    if (args.length < least || args.length > most) {
+      const expected = least === most ? least : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+      throw badInput(`${name} takes ${expected} arguments, not ${args.length}`);
+    }
     return { kind: 'call', name, args };
   }
 

@@ -5,7 +5,7 @@ import type { FlowStep } from './flow.ts';
 const MAX_STEPS = 100;
 const MAX_NAME = 200;
 
-/** The keys of each step; those in the second list may be left out. */
+/** Keys of each step, required and optional. */
 const KEYS: Record<FlowStep['type'], { needed: string[]; optional: string[] }> = {
   filter: { needed: ['criteria'], optional: [] },
   sort: { needed: ['field'], optional: ['order'] },
@@ -16,8 +16,10 @@ const KEYS: Record<FlowStep['type'], { needed: string[]; optional: string[] }> =
 };
 
 /**
- * A dataset's flow from what a client sent: the shape of every step and the grammar of its expressions. Fields are `checkFlow`'s.
- * @throws badInput naming the step and the key.
+ * Parses a dataset's flow as sent by a client: the shape of every step and the grammar of its expressions. Fields are
+ * checked by `checkFlow`.
+ *
+ * Throws BAD_USER_INPUT naming the step and the key.
  */
 export function parseFlow(input: unknown): FlowStep[] {
   if (!Array.isArray(input)) throw badInput('A flow is a list of steps');
@@ -25,7 +27,7 @@ export function parseFlow(input: unknown): FlowStep[] {
   return input.map((step, i) => inStep(i, typeof step?.type === 'string' ? step.type : '', () => parseStep(step)));
 }
 
-/** Runs a check of one step; what it refuses is refused with the step's number. */
+/** Runs a check of one step and adds the step's number to its error. */
 export function inStep<T>(index: number, type: string, check: () => T): T {
   try {
     return check();

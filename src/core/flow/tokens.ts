@@ -1,6 +1,6 @@
 import { badInput } from '../errors.ts';
 
-/** A word of an expression. `name` is a field's name or a function's; a backquoted one is always a field's. */
+/** Token of an expression. `name` is the name of a field or function; a name in backquotes is always a field. */
 export type Token =
   | { kind: 'number'; value: number; at: number }
   | { kind: 'string' | 'name' | 'field' | 'symbol'; value: string; at: number }
@@ -14,7 +14,7 @@ const STRING = /'((?:[^']|'')*)'|"((?:[^"]|"")*)"/y;
 const FIELD = /`((?:[^`]|``)+)`/y;
 const SYMBOL = /<=|>=|!=|<>|==|[-+*/%<>=(),]/y;
 
-/** The words of an expression, the last being `end`. */
+/** Returns the tokens of an expression. The last one is `end`. */
 export function tokens(text: string): Token[] {
   if (text.length > MAX_LENGTH) throw badInput(`An expression has at most ${MAX_LENGTH} characters`);
   const found: Token[] = [];

@@ -5,10 +5,10 @@ import type { ArithmeticOperator, ComparisonOperator, Expression } from './expre
 import { DATE_UNITS } from './functions.ts';
 import type { DateUnit, FunctionName } from './functions.ts';
 
-/** Type of an expression. `null` is that of the literal null alone, which goes with every type. */
+/** Type of an expression. `null` is the type of the literal null, which is compatible with every type. */
 export type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'null';
 
-/** A checked expression: every node knows its type, and operands are of types that the operator takes. */
+/** A checked expression: every node has a type, and every operand has a type that its operator accepts. */
 export type Typed = { type: ValueType } & (
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'field'; name: string }
@@ -29,8 +29,10 @@ const STRING: ValueType[] = ['string', 'null'];
 const BOOLEAN: ValueType[] = ['boolean', 'null'];
 
 /**
- * Checks an expression against fields. Arithmetic is of doubles and gives `number`; where a date is wanted, an ISO string literal is one.
- * @throws badInput naming the unknown field, or the operator or function whose operand is of a wrong type.
+ * Checks an expression against fields. Arithmetic uses doubles and gives `number`; where a date is expected, an ISO
+ * string literal is one.
+ *
+ * Throws BAD_USER_INPUT naming the unknown field, or the operator or function with an operand of the wrong type.
  */
 export function typeExpression(expression: Expression, typeOf: TypeOf): Typed {
   const inner = (operand: Expression) => typeExpression(operand, typeOf);
@@ -100,7 +102,7 @@ function comparison(op: ComparisonOperator, left: Typed, right: Typed): Typed {
   return { kind: 'comparison', type: 'boolean', op, left: a, right: b };
 }
 
-/** An ISO string literal as the date or datetime that it spells. */
+/** Converts an ISO string literal to the date or datetime that it contains. */
 function asDate(operand: Typed): Typed {
   if (operand.kind !== 'literal' || typeof operand.value !== 'string') return operand;
   const date = isoDate(operand.value);
@@ -108,7 +110,7 @@ function asDate(operand: Typed): Typed {
   return value === undefined ? operand : { kind: 'literal', type: date ? 'date' : 'datetime', value };
 }
 
-/** The type that all operands go into: numbers with whole numbers are numbers, dates with datetimes datetimes. */
+/** Returns the common type of operands: integers with numbers are numbers, dates with datetimes are datetimes. */
 function commonType(operands: readonly Typed[], user: string): ValueType {
   return operands
     .map((operand) => operand.type)

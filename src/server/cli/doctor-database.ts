@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { indexPlace, openIndex } from '../../adapters/dataset-index/open-index.ts';
-import { secretBox } from '../../adapters/secrets/secret-box.ts';
+import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { Config } from '../../core/config.ts';
 import { keyRing } from '../app-secret.ts';
 import { MIGRATIONS } from '../migrate.ts';
@@ -78,7 +78,7 @@ export async function keys(client: pg.Client, { APP_SECRET, DATA_DIR }: Config):
     throw new Error(
       `APP_SECRET is unset and ${join(DATA_DIR, 'secret')} is gone: what the database keeps encrypted cannot be read`,
     );
-  const { fingerprints } = secretBox(keyRing(APP_SECRET, DATA_DIR));
+  const { fingerprints } = createSecretBox(keyRing(APP_SECRET, DATA_DIR));
   if (!fingerprints.includes(stored.value))
     throw new Error('APP_SECRET does not hold the key that this database was used with');
   return `fits, ${fingerprints.length === 1 ? 'one key' : `${fingerprints.length} keys`}`;

@@ -7,11 +7,11 @@ import { refresh } from '../../services/dataset/dataset-refresh.ts';
 import * as datasets from '../../services/dataset/dataset.ts';
 import * as datasources from '../../services/datasource/datasource.ts';
 import * as savedQueries from '../../services/datasource/saved-query.ts';
-import { firstSuperuser } from '../../services/identity/operator.ts';
+import { findFirstSuperuser } from '../../services/identity/operator.ts';
 import * as datasetReferences from '../../services/report/dataset-reference.ts';
 import * as reports from '../../services/report/report.ts';
 import * as folders from '../../services/resource/folder.ts';
-import { viewerContext } from '../../services/resource/viewer-context.ts';
+import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 
@@ -32,7 +32,7 @@ export async function seedDemo(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const viewer = await firstSuperuser(platform.system, 'default');
+    const viewer = await findFirstSuperuser(platform.system, 'default');
     if (!viewer) return;
     const request = {
       id: 'demo',
@@ -42,7 +42,7 @@ export async function seedDemo(
       signal,
       setSession: () => undefined,
     } as const;
-    const ctx = viewerContext(platform, request, viewer);
+    const ctx = createViewerContext(platform, request, viewer);
     const [done] = await platform.system.query({
       text: `select value from dws.setting where name = $1`,
       values: [DONE],

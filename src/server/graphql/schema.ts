@@ -24,6 +24,8 @@ import { PasswordResetResolver } from '../../../resolvers/identity/password-rese
 import { LoginResolver, SessionResolver } from '../../../resolvers/identity/session.ts';
 import { TeamMemberResolver, TeamResolver } from '../../../resolvers/identity/team.ts';
 import { TokenResolver } from '../../../resolvers/identity/token.ts';
+import { UserPermissionsResolver } from '../../../resolvers/identity/user-permissions.ts';
+import { UserPrivateFieldsResolver } from '../../../resolvers/identity/user-private-fields.ts';
 import { UserResolver } from '../../../resolvers/identity/user.ts';
 import { OperationResolver } from '../../../resolvers/operation/operation.ts';
 import { DatasetReferenceResolver, ReportReferenceFields } from '../../../resolvers/report/dataset-reference.ts';
@@ -52,6 +54,8 @@ const RESOLVERS: NonEmptyArray<NewableFunction> = [
   PasswordResetResolver,
   TokenResolver,
   UserResolver,
+  UserPermissionsResolver,
+  UserPrivateFieldsResolver,
   TeamResolver,
   TeamMemberResolver,
   OperationResolver,

@@ -12,12 +12,12 @@ import { CloseCode, type Context as SocketContext, type SubscribePayload } from 
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import type { WebSocket } from 'ws';
 import { toApiError } from '../../core/api-error.ts';
-import type { RequestFacts } from '../../core/context.ts';
+import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
-import { viewerContext } from '../../services/resource/viewer-context.ts';
+import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
 import { formatError } from './format-error.ts';
@@ -55,10 +55,10 @@ export function socketHandler({
     const over = new AbortController();
     const own = { ...viewer };
     const stop = authenticator.watch(credential, viewer, {
-      changed: (now) => {
+      onChange: (now) => {
         Object.assign(own, now);
       },
-      ended: () => close(extra),
+      onEnd: () => close(extra),
     });
     extra.caller = { credential, viewer: own, over, stop };
     // The client may have gone while we looked.
@@ -71,7 +71,7 @@ export function socketHandler({
     { query, variables, operationName }: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const caller = extra.caller!;
-    const now = await authenticator.viewer(caller.credential);
+    const now = await authenticator.authenticate(caller.credential);
     if (!now) {
       close(extra);
       throw unauthenticated();
@@ -91,7 +91,7 @@ export function socketHandler({
       document,
       variableValues: variables,
       operationName,
-      contextValue: viewerContext(platform, factsOf(extra), viewer),
+      contextValue: createViewerContext(platform, factsOf(extra), viewer),
     };
   }
 
@@ -139,7 +139,7 @@ function credentialGiven(
   return credentialOf(typeof given === 'string' ? given : undefined, cookie);
 }
 
-const factsOf = ({ request, caller }: Extra): RequestFacts => ({
+const factsOf = ({ request, caller }: Extra): RequestInfo => ({
   id: request.id,
   address: request.ip,
   channel: 'websocket',

@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import type { Row } from '../../core/dataset-index.ts';
 import type { ExportFormat } from '../../core/export-format.ts';
-import { fileOf, type ExportChunk } from '../resource/export-file.ts';
+import { exportFile, type ExportChunk } from '../resource/export-file.ts';
 import { rowsOf, type RowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
 
@@ -18,7 +18,7 @@ export async function exported(
   const view = await viewOf(ctx, dataset);
   const { fields, ...rows } = await rowsOf(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  return fileOf(format, dataset.slug, fields, (signal) =>
+  return exportFile(format, dataset.slug, fields, (signal) =>
     search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows(),
   );
 }

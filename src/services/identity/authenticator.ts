@@ -5,115 +5,124 @@ import type { Viewer } from '../../core/viewer.ts';
 import {
   digest,
   findViewer,
-  SESSION_ABSOLUTE,
-  SESSION_SLIDING,
+  SESSION_ABSOLUTE_MS,
+  SESSION_SLIDING_MS,
+  type AuthenticatedViewer,
   type Credential,
-  type Identified,
 } from './credential.ts';
 
-const MINUTE = 60_000;
-/** Timers of Node hold no more than this many milliseconds. */
+const MINUTE_MS = 60_000;
+/** Longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_CACHED_VIEWERS = 10_000;
 
-/** What somebody who holds a credential for long is told: that their rights changed, or that it is over. */
-export interface Holder {
-  changed?(viewer: Viewer): void;
-  ended(): void;
+/** Callbacks of a socket or stream that stays open with a credential. */
+interface CredentialListener {
+  /** Called with the new viewer after the permissions of the user changed. */
+  onChange?(viewer: Viewer): void;
+  /** Called when the credential is no longer valid. */
+  onEnd(): void;
 }
 
-/** Finds who a credential belongs to. Answers are kept for a minute and forgotten as soon as Postgres tells of a change of that user. */
+/**
+ * Authenticates credentials. Results are cached for a minute and dropped as soon as Postgres notifies a change of the
+ * user.
+ */
 export class Authenticator {
   readonly #platform: Pick<Platform, 'system' | 'notifications' | 'log'>;
-  readonly #known = new LRUCache<string, Identified>({ max: 10_000, ttl: MINUTE });
-  readonly #listeners = new Map<string, Set<() => void>>();
-  /** Counts what was heard: an answer that was under way meanwhile may be out of date already. */
+  readonly #cache = new LRUCache<string, AuthenticatedViewer>({ max: MAX_CACHED_VIEWERS, ttl: MINUTE_MS });
+  readonly #recheckers = new Map<string, Set<() => void>>();
+  /** Number of changes notified. A lookup that was under way during a change is not cached. */
   #changes = 0;
 
   constructor(platform: Pick<Platform, 'system' | 'notifications' | 'log'>) {
     this.#platform = platform;
-    platform.notifications.on(CHANNELS.credential, (userId) => this.#changed(userId));
-    platform.notifications.onResync(() => this.#missed());
+    platform.notifications.on(CHANNELS.credential, (userId) => this.#dropUser(userId));
+    platform.notifications.onResync(() => this.#dropAll());
   }
 
-  /** The viewer of a valid credential, otherwise null. `beforeLookup` is called when the database must be asked; it may throw. */
-  async viewer(credential: Credential, beforeLookup?: () => void): Promise<Viewer | null> {
+  /**
+   * Returns the viewer of a valid credential, otherwise null. Calls `beforeLookup`, which may throw, before it queries
+   * the database.
+   */
+  async authenticate(credential: Credential, beforeLookup?: () => void): Promise<Viewer | null> {
     const key = `${credential.method}:${digest(credential.secret)}`;
-    const known = this.#known.get(key);
-    if (known && this.#platform.notifications.connected && stillValid(known.viewer))
-      return this.#used(credential.method, known);
+    const cached = this.#cache.get(key);
+    if (cached && this.#platform.notifications.connected && isUnexpired(cached.viewer))
+      return this.#recordUse(credential.method, cached);
     beforeLookup?.();
     const changes = this.#changes;
     const entry = await findViewer(this.#platform.system, credential);
     if (!entry) return null;
-    if (changes === this.#changes) this.#known.set(key, entry);
-    return this.#used(credential.method, entry);
+    if (changes === this.#changes) this.#cache.set(key, entry);
+    return this.#recordUse(credential.method, entry);
   }
 
-  /** Looks after a credential that a socket or stream holds on to, until it is no longer valid. Answers how to stop. */
-  watch(credential: Credential, viewer: Viewer, holder: Holder): () => void {
+  /** Watches a credential until it is no longer valid. Returns a function that stops watching. */
+  watch(credential: Credential, viewer: Viewer, listener: CredentialListener): () => void {
     let timer: NodeJS.Timeout | undefined;
     let stopped = false;
-    const look = () =>
-      void this.viewer(credential).then(
-        (now) => {
+    const recheck = () =>
+      void this.authenticate(credential).then(
+        (current) => {
           if (stopped) return;
-          if (!now) return holder.ended();
-          holder.changed?.(now);
-          arm(now);
-          // While Postgres is away nobody knows better; after the reconnect everybody is looked at.
+          if (!current) return listener.onEnd();
+          listener.onChange?.(current);
+          scheduleRecheck(current);
+          // Errors are ignored: without Postgres the state is unknown, and the reconnect rechecks every credential.
         },
         () => undefined,
       );
-    const arm = ({ expiresAt }: Viewer) => {
+    const scheduleRecheck = ({ expiresAt }: Viewer) => {
       clearTimeout(timer);
       if (expiresAt)
-        timer = setTimeout(look, Math.min(Math.max(expiresAt.getTime() - Date.now(), 0) + 50, MAX_TIMER_MS)).unref();
+        timer = setTimeout(recheck, Math.min(Math.max(expiresAt.getTime() - Date.now(), 0) + 50, MAX_TIMER_MS)).unref();
     };
-    const listeners = this.#listeners.get(viewer.userId) ?? new Set();
-    this.#listeners.set(viewer.userId, listeners.add(look));
-    arm(viewer);
+    const ofUser = this.#recheckers.get(viewer.userId) ?? new Set();
+    this.#recheckers.set(viewer.userId, ofUser.add(recheck));
+    scheduleRecheck(viewer);
     return () => {
       stopped = true;
       clearTimeout(timer);
-      listeners.delete(look);
-      if (!listeners.size && this.#listeners.get(viewer.userId) === listeners) this.#listeners.delete(viewer.userId);
+      ofUser.delete(recheck);
+      if (!ofUser.size && this.#recheckers.get(viewer.userId) === ofUser) this.#recheckers.delete(viewer.userId);
     };
   }
 
-  #changed(userId: string): void {
+  #dropUser(userId: string): void {
     this.#changes++;
-    for (const [key, { viewer }] of this.#known.entries()) if (viewer.userId === userId) this.#known.delete(key);
-    for (const look of this.#listeners.get(userId) ?? []) look();
+    for (const [key, { viewer }] of this.#cache.entries()) if (viewer.userId === userId) this.#cache.delete(key);
+    for (const recheck of this.#recheckers.get(userId) ?? []) recheck();
   }
 
-  /** After a reconnect, anything may have happened unheard. */
-  #missed(): void {
+  /** Drops all results after a reconnect, since notifications may have been missed. */
+  #dropAll(): void {
     this.#changes++;
-    this.#known.clear();
-    for (const listeners of this.#listeners.values()) for (const look of listeners) look();
+    this.#cache.clear();
+    for (const ofUser of this.#recheckers.values()) for (const recheck of ofUser) recheck();
   }
 
-  /** Notes the use, at most once a minute, without making the request wait. */
-  #used(method: Credential['method'], entry: Identified): Viewer {
-    const { viewer, touchedAt, createdAt } = entry;
-    if (Date.now() - touchedAt <= MINUTE) return viewer;
-    entry.touchedAt = Date.now();
-    const expires = new Date(Math.min(Date.now() + SESSION_SLIDING, createdAt + SESSION_ABSOLUTE));
-    if (method === 'session') viewer.expiresAt = expires;
+  /** Records the use of a credential, at most once a minute, without delaying the request. */
+  #recordUse(method: Credential['method'], entry: AuthenticatedViewer): Viewer {
+    const { viewer, lastUsedAt, createdAt } = entry;
+    if (Date.now() - lastUsedAt <= MINUTE_MS) return viewer;
+    entry.lastUsedAt = Date.now();
+    const expiresAt = new Date(Math.min(Date.now() + SESSION_SLIDING_MS, createdAt + SESSION_ABSOLUTE_MS));
+    if (method === 'session') viewer.expiresAt = expiresAt;
     const statement =
       method === 'session'
         ? {
             text: `update dws.session set last_used_at = now(), expires_at = $2 where id = $1`,
-            values: [viewer.credentialId, expires],
+            values: [viewer.credentialId, expiresAt],
           }
         : { text: `update dws.api_token set last_used_at = now() where id = $1`, values: [viewer.credentialId] };
     this.#platform.system
       .query(statement)
       .catch((err: unknown) =>
-        this.#platform.log.warn({ err, userId: viewer.userId }, 'The use of a credential was not noted'),
+        this.#platform.log.warn({ err, userId: viewer.userId }, 'Recording the use of a credential failed'),
       );
     return viewer;
   }
 }
 
-const stillValid = (viewer: Viewer): boolean => viewer.expiresAt === null || viewer.expiresAt.getTime() > Date.now();
+const isUnexpired = (viewer: Viewer): boolean => viewer.expiresAt === null || viewer.expiresAt.getTime() > Date.now();

@@ -3,15 +3,15 @@ import { CHANNELS } from '../../core/operations.ts';
 import type { TeamRole } from '../../core/permissions.ts';
 
 /**
- * Says, after the change is committed, that rights or credentials of users changed: the next request to this process sees it. Triggers tell the
- * other processes.
+ * Drops the cached credentials of users in this process, so that the next request sees their changed permissions. Call
+ * it after the commit. Database triggers notify the other processes.
  */
-export function credentialsChanged({ platform }: PublicContext, userIds: readonly string[]): void {
+export function invalidateCredentials({ platform }: Pick<PublicContext, 'platform'>, userIds: readonly string[]): void {
   for (const userId of userIds) platform.notifications.notifyLocally(CHANNELS.credential, userId);
 }
 
-/** Lets the rest of the viewer's own request know of a team they have just become part of. */
-export function joinedTeam({ viewer }: Context, teamId: string, role: TeamRole): void {
+/** Adds a team to the viewer of the current request, which was authenticated before the viewer joined it. */
+export function addTeamToViewer({ viewer }: Context, teamId: string, role: TeamRole): void {
   viewer.teamRoles[teamId] = role;
   if (!viewer.principals.includes(`team:${teamId}`)) viewer.principals.push(`team:${teamId}`);
 }

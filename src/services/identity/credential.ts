@@ -1,30 +1,32 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { TokenScope } from '../../../entities/api-token.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
-/** 12 hours after the last use, 30 days after the login (contract 2). Milliseconds. */
-export const SESSION_SLIDING = 12 * 3_600_000;
-export const SESSION_ABSOLUTE = 30 * 86_400_000;
+/** Lifetime of a session after its last use. See docs/contract.md#sessions. */
+export const SESSION_SLIDING_MS = 12 * 3_600_000;
+/** Lifetime of a session after the login. */
+export const SESSION_ABSOLUTE_MS = 30 * 86_400_000;
 
-/** SHA-256 of a credential: what is stored and looked up. */
+/** Returns the SHA-256 of a secret in base64url: the form in which secrets are stored and looked up. */
 export const digest = (secret: string): string => hash('sha256', secret, 'base64url');
 
-/** An opaque random value of 256 bits, 43 characters of base64url. */
-export const randomSecret = (): string => randomBytes(32).toString('base64url');
+/** Generates a random secret of 256 bits: 43 characters of base64url. */
+export const generateSecret = (): string => randomBytes(32).toString('base64url');
 
-/** What a request brings: the value of the session cookie, or of `Authorization: Bearer`. */
+/** The credential of a request: the value of the session cookie or of `Authorization: Bearer`. */
 export interface Credential {
   method: 'session' | 'token';
   secret: string;
 }
 
-interface Found {
+interface CredentialRow {
   credential_id: string;
   expires_at: Date | null;
   last_used_at: Date | null;
   created_at: Date;
-  scopes: ('read' | 'write')[];
+  scopes: TokenScope[];
   user_id: string;
   username: string;
   superuser: boolean;
@@ -34,55 +36,77 @@ interface Found {
   teams: Record<string, TeamRole>;
 }
 
-const caller = `u.id as user_id, u.username, u.superuser, u.permissions, t.id as tenant_id, t.slug as tenant,
-  coalesce((select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}') as teams`;
+const USER_COLUMNS = `
+  u.id as user_id, u.username, u.superuser, u.permissions, t.id as tenant_id, t.slug as tenant,
+  coalesce(
+    (select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}'
+  ) as teams`;
+
 const LOOKUP = {
   session: {
     name: 'credential_session',
-    text: `select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at, '["read","write"]'::jsonb as scopes, ${caller}
-    from dws.session c join dws.app_user u on u.id = c.user_id join dws.tenant t on t.id = u.tenant_id
-    where c.token_hash = $1 and c.expires_at > now() and c.created_at > now() - ${SESSION_ABSOLUTE / 1000} * interval '1 s' and u.enabled`,
+    text: `
+      select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at,
+        '["read","write"]'::jsonb as scopes, ${USER_COLUMNS}
+      from dws.session c
+      join dws.app_user u on u.id = c.user_id
+      join dws.tenant t on t.id = u.tenant_id
+      where c.token_hash = $1
+        and c.expires_at > now()
+        and c.created_at > now() - ${SESSION_ABSOLUTE_MS / 1000} * interval '1 s'
+        and u.enabled`,
   },
   token: {
     name: 'credential_token',
-    text: `select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at, c.scopes, ${caller}
-    from dws.api_token c join dws.app_user u on u.id = c.user_id join dws.tenant t on t.id = u.tenant_id
-    where c.token_hash = $1 and (c.expires_at is null or c.expires_at > now()) and u.enabled`,
+    text: `
+      select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at, c.scopes, ${USER_COLUMNS}
+      from dws.api_token c
+      join dws.app_user u on u.id = c.user_id
+      join dws.tenant t on t.id = u.tenant_id
+      where c.token_hash = $1
+        and (c.expires_at is null or c.expires_at > now())
+        and u.enabled`,
   },
 };
 
-/** A viewer with the times of their credential in milliseconds. */
-export interface Identified {
+/** A viewer with the times of their credential, in milliseconds since the epoch. */
+export interface AuthenticatedViewer {
   viewer: Viewer;
-  touchedAt: number;
+  /** 0 if the credential was never used. */
+  lastUsedAt: number;
   createdAt: number;
 }
 
-/** Who a credential belongs to, fresh from the database; null when it is not valid. */
-export async function findViewer(system: SystemDatabase, { method, secret }: Credential): Promise<Identified | null> {
-  const [found] = await system.query<Found & Record<string, unknown>>({ ...LOOKUP[method], values: [digest(secret)] });
-  return found
-    ? {
-        viewer: viewerOf(found, method),
-        touchedAt: found.last_used_at?.getTime() ?? 0,
-        createdAt: found.created_at.getTime(),
-      }
-    : null;
+/** Loads the viewer of a credential from the database. Returns null if the credential is not valid. */
+export async function findViewer(
+  system: SystemDatabase,
+  { method, secret }: Credential,
+): Promise<AuthenticatedViewer | null> {
+  const [row] = await system.query<CredentialRow & Record<string, unknown>>({
+    ...LOOKUP[method],
+    values: [digest(secret)],
+  });
+  if (!row) return null;
+  return {
+    viewer: viewerOf(row, method),
+    lastUsedAt: row.last_used_at?.getTime() ?? 0,
+    createdAt: row.created_at.getTime(),
+  };
 }
 
-function viewerOf(found: Found, authMethod: Credential['method']): Viewer {
+function viewerOf(row: CredentialRow, authMethod: Credential['method']): Viewer {
   return {
-    userId: found.user_id,
-    username: found.username,
-    tenantId: found.tenant_id,
-    tenant: found.tenant,
-    superuser: found.superuser,
-    principals: [`user:${found.user_id}`, ...Object.keys(found.teams).map((id) => `team:${id}`)],
-    teamRoles: found.teams,
-    permissions: new Set(found.permissions),
+    userId: row.user_id,
+    username: row.username,
+    tenantId: row.tenant_id,
+    tenant: row.tenant,
+    superuser: row.superuser,
+    principals: [`user:${row.user_id}`, ...Object.keys(row.teams).map((id) => `team:${id}`)],
+    teamRoles: row.teams,
+    permissions: new Set(row.permissions),
     authMethod,
-    scopes: new Set(found.scopes),
-    credentialId: found.credential_id,
-    expiresAt: found.expires_at,
+    scopes: new Set(row.scopes),
+    credentialId: row.credential_id,
+    expiresAt: row.expires_at,
   };
 }

@@ -5,44 +5,59 @@ import { checkText } from '../../core/input-checks.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { digest, randomSecret } from './credential.ts';
-import { endLinks } from './password-reset.ts';
+import { digest, generateSecret } from './credential.ts';
+import { endResetLinks } from './password-reset.ts';
 import { hashPassword } from './password.ts';
 
-/** What the command line does for people who cannot log in, and the start for nobody in particular. Callers with a context have their own ways. */
+// Functions of the command line and of the first start, which have no viewer. Requests must not use them.
 
-/** The tenants by slug, with how many users each has. */
+/** Returns the tenants by slug, with the number of users of each. */
 export const listTenants = (system: SystemDatabase): Promise<{ slug: string; users: number }[]> =>
   system.query({
-    text: `select t.slug, (select count(*)::int from dws.app_user u where u.tenant_id = t.id) as users from dws.tenant t order by t.slug`,
+    text: `
+      select t.slug, (select count(*)::int from dws.app_user u where u.tenant_id = t.id) as users
+      from dws.tenant t
+      order by t.slug`,
   });
 
-/** Lets a user whose login was locked try again. 404 when there is none of that name. */
+/** Unlocks the login of a user. Throws NOT_FOUND if there is no such user. */
 export async function unlockUser(system: SystemDatabase, tenant: string, username: string): Promise<void> {
   const { id } = await findUser(system, tenant, username);
   await system.query({
-    text: `update dws.app_user set locked_at = null, login_attempts = 0, version = version + 1, updated_at = now() where id = $1`,
+    text: `
+      update dws.app_user set
+        locked_at = null, login_attempts = 0, version = version + 1, updated_at = now()
+      where id = $1`,
     values: [id],
   });
 }
 
-/** Gives a user a made-up password, unlocks them and ends their sessions; API tokens stay. Answers the password, which is kept only as a hash. */
+/**
+ * Sets a generated password, unlocks the user and ends their sessions and password links. API tokens stay valid.
+ * Returns the password, of which only the hash is stored.
+ */
 export async function resetPassword(system: SystemDatabase, tenant: string, username: string): Promise<string> {
   const { id, tenantId } = await findUser(system, tenant, username);
   const password = randomBytes(15).toString('base64url');
   const passwordHash = await hashPassword(password);
   await system.transaction(async (query) => {
     await query({
-      text: `update dws.app_user set password_hash = $2, password_set_at = now(), password_expires_at = null, locked_at = null, login_attempts = 0, version = version + 1, updated_at = now() where id = $1`,
+      text: `
+        update dws.app_user set
+          password_hash = $2, password_set_at = now(), password_expires_at = null,
+          locked_at = null, login_attempts = 0, version = version + 1, updated_at = now()
+        where id = $1`,
       values: [id, passwordHash],
     });
     await query({ text: `delete from dws.session where user_id = $1`, values: [id] });
-    await endLinks(query, tenantId, id);
+    await endResetLinks(query, tenantId, id);
   });
   return password;
 }
 
-/** Makes an API token that reads and writes as the user, without end. Answers the secret, which is kept only as a hash. */
+/**
+ * Creates an API token of a user with both scopes and no expiry. Returns the secret, of which only the hash is stored.
+ */
 export async function createToken(
   system: SystemDatabase,
   tenant: string,
@@ -50,9 +65,11 @@ export async function createToken(
   name: string,
 ): Promise<string> {
   const { id, tenantId } = await findUser(system, tenant, username);
-  const secret = `dws_${randomSecret()}`;
+  const secret = `dws_${generateSecret()}`;
   await system.query({
-    text: `insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes) values ($1, $2, $3, $4, $5, $6, '["read", "write"]')`,
+    text: `
+      insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes)
+      values ($1, $2, $3, $4, $5, $6, '["read", "write"]')`,
     values: [newId(), tenantId, id, checkText(name, 'name'), digest(secret), secret.slice(0, 8)],
   });
   return secret;
@@ -63,25 +80,42 @@ async function findUser(
   tenant: string,
   username: string,
 ): Promise<{ id: string; tenantId: string }> {
-  const [found] = await system.query<{ id: string; tenantId: string }>({
-    text: `select u.id, u.tenant_id as "tenantId" from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and lower(u.username) = lower($2)`,
+  const [user] = await system.query<{ id: string; tenantId: string }>({
+    text: `
+      select u.id, u.tenant_id as "tenantId"
+      from dws.app_user u
+      join dws.tenant t on t.id = u.tenant_id
+      where t.slug = $1 and lower(u.username) = lower($2)`,
     values: [tenant, username],
   });
-  if (!found) throw notFound({ what: `user of tenant "${tenant}" named`, id: `"${username}"` });
-  return found;
+  if (!user) throw notFound({ what: `user of tenant "${tenant}" named`, id: `"${username}"` });
+  return user;
 }
 
-/** The first superuser of a tenant as a caller, for what the start itself makes in their name; undefined when nobody is one. */
-export async function firstSuperuser(system: SystemDatabase, tenant: string): Promise<Viewer | undefined> {
-  const [user] = await system.query<{
-    id: string;
-    username: string;
-    tenantId: string;
-    permissions: GlobalPermission[];
-    teams: Record<string, TeamRole>;
-  }>({
-    text: `select u.id, u.username, u.tenant_id as "tenantId", u.permissions, coalesce((select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}') as teams
-      from dws.app_user u join dws.tenant t on t.id = u.tenant_id where t.slug = $1 and u.superuser and u.enabled order by u.created_at, u.id limit 1`,
+interface SuperuserRow extends Record<string, unknown> {
+  id: string;
+  username: string;
+  tenantId: string;
+  permissions: GlobalPermission[];
+  teams: Record<string, TeamRole>;
+}
+
+/**
+ * Returns the first superuser of a tenant as a viewer, for content that the first start creates; undefined if none
+ * exists.
+ */
+export async function findFirstSuperuser(system: SystemDatabase, tenant: string): Promise<Viewer | undefined> {
+  const [user] = await system.query<SuperuserRow>({
+    text: `
+      select u.id, u.username, u.tenant_id as "tenantId", u.permissions,
+        coalesce(
+          (select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}'
+        ) as teams
+      from dws.app_user u
+      join dws.tenant t on t.id = u.tenant_id
+      where t.slug = $1 and u.superuser and u.enabled
+      order by u.created_at, u.id
+      limit 1`,
     values: [tenant],
   });
   return (

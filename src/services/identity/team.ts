@@ -1,3 +1,4 @@
+import type { CreateTeamInput, UpdateTeamInput } from '../../../entities/team-input.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
@@ -9,23 +10,17 @@ import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
 import { checkSlug, checkVersion, type ExpectedVersion, freeSlug, principalOf } from '../resource/access.ts';
-import { credentialsChanged, joinedTeam } from './credential-invalidation.ts';
+import { addTeamToViewer, invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';
 
-export interface TeamInput {
-  name?: string | null;
-  slug?: string | null;
-  description?: string | null;
-}
-
-/** Makes a team; its creator becomes its first admin. Answers the id. */
-export async function create(ctx: Context, input: TeamInput): Promise<string> {
+/** Creates a team with the viewer as its first admin. Returns the id. Throws CONFLICT if the given slug is in use. */
+export async function create(ctx: Context, input: CreateTeamInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   const name = checkText(input.name, 'name');
-  const made = await ctx.transaction(async (tx) => {
+  const teamId = await ctx.transaction(async (tx) => {
     const slug = input.slug
-      ? await takeSlug(tx, tenantId, input.slug)
+      ? await claimSlug(tx, tenantId, input.slug)
       : await freeSlug(tx, tenantId, 'team', slugOf(name));
     const team = tx.em.create(
       Team,
@@ -36,45 +31,47 @@ export async function create(ctx: Context, input: TeamInput): Promise<string> {
     tx.em.persist(tx.em.create(TeamMember, { tenantId, teamId: team.id, userId, role: 'admin' }, { partial: true }));
     return team.id;
   });
-  credentialsChanged(ctx, [userId]);
-  joinedTeam(ctx, made, 'admin');
-  return made;
+  invalidateCredentials(ctx, [userId]);
+  addTeamToViewer(ctx, teamId, 'admin');
+  return teamId;
 }
 
-/** Changes a team; its admins do. Answers the id. */
-export async function update(ctx: Context, id: string, input: TeamInput): Promise<string> {
+/** Updates a team. Returns its id. Throws FORBIDDEN unless the viewer is an admin of the team or a superuser. */
+export async function update(ctx: Context, id: string, input: UpdateTeamInput): Promise<string> {
   return ctx.transaction(async (tx) => {
     const team = await loadTeam(ctx, tx, id, 'team:edit', { ifMatch: ctx.ifMatch });
     const { slug, ...rest } = input;
     if (rest.name !== undefined) rest.name = checkText(rest.name, 'name');
     if (rest.description != null) rest.description = checkOptionalText(rest.description, 'description');
     assignPresent(team, rest, ['description']);
-    if (slug != null && slug !== team.slug) team.slug = await takeSlug(tx, ctx.viewer.tenantId, slug);
+    if (slug != null && slug !== team.slug) team.slug = await claimSlug(tx, ctx.viewer.tenantId, slug);
     return team.id;
   });
 }
 
-/** Deletes a team; what it owns goes to `transferTo`, by default to the deleting admin (contract 5). */
+/**
+ * Deletes a team and transfers its resources to `transferTo`, by default to the viewer. See docs/contract.md#owners.
+ */
 export async function remove(ctx: Context, id: string, transferTo?: string | null): Promise<void> {
   const members = await ctx.transaction(async (tx) => {
     const team = await loadTeam(ctx, tx, id, 'team:delete', { ifMatch: ctx.ifMatch });
-    const heir = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
-    if (heir === `team:${team.id}`) throw invalid('transferTo', 'must be somebody else');
-    await transferContent(ctx, tx, `team:${team.id}`, heir);
-    const left = await tx.query<{ user_id: string }>({
+    const newOwner = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    if (newOwner === `team:${team.id}`) throw invalid('transferTo', 'must not be the deleted team');
+    await transferContent(ctx, tx, `team:${team.id}`, newOwner);
+    const rows = await tx.query<{ user_id: string }>({
       text: `select user_id from dws.team_member where tenant_id = $1 and team_id = $2`,
       values: [ctx.viewer.tenantId, team.id],
     });
     tx.em.remove(team);
-    return left;
+    return rows;
   });
-  credentialsChanged(
+  invalidateCredentials(
     ctx,
     members.map((member) => member.user_id),
   );
 }
 
-/** Adds a member or changes their role. Answers the user's id. */
+/** Adds a member or changes their role. Returns the key of the membership. */
 export async function setMember(
   ctx: Context,
   id: string,
@@ -94,24 +91,27 @@ export async function setMember(
       );
     return { teamId: team.id, userId: user.id };
   });
-  credentialsChanged(ctx, [membership.userId]);
+  invalidateCredentials(ctx, [membership.userId]);
   return membership;
 }
 
-/** Takes a member out; admins of the team do, and everybody may leave. */
+/** Removes a member. Requires `team:edit`, except that members can remove themselves. */
 export async function removeMember(ctx: Context, id: string, username: string): Promise<void> {
   const { viewer } = ctx;
-  const leaves = username === viewer.userId || username.toLowerCase() === viewer.username.toLowerCase();
+  const isSelf = username === viewer.userId || username.toLowerCase() === viewer.username.toLowerCase();
   const userId = await ctx.transaction(async (tx) => {
-    const { user, member } = await loadMember(ctx, tx, id, username, leaves ? 'team:read' : 'team:edit');
+    const { user, member } = await loadMember(ctx, tx, id, username, isSelf ? 'team:read' : 'team:edit');
     if (!member) throw notFound({ what: 'member', id: username });
     tx.em.remove(member);
     return user.id;
   });
-  credentialsChanged(ctx, [userId]);
+  invalidateCredentials(ctx, [userId]);
 }
 
-/** A team and a user of the tenant, with the membership if there is one. The team comes first, so that two who change it never wait for each other. */
+/**
+ * Loads a team, a user of the tenant and their membership, if there is one. The team is locked first, so that
+ * concurrent changes of its members do not deadlock.
+ */
 async function loadMember(
   ctx: Context,
   tx: Transaction,
@@ -126,7 +126,10 @@ async function loadMember(
   return { team, user, member };
 }
 
-/** Everybody in the tenant reads teams; changing one needs its role `admin`, or a superuser (contract 9). */
+/**
+ * Loads a team by id, slug or natural id and locks it. All users of the tenant can read it; the other permissions
+ * require the role `admin` in the team, or a superuser. See docs/contract.md#teams.
+ */
 async function loadTeam(
   ctx: Context,
   tx: Transaction,
@@ -136,11 +139,11 @@ async function loadTeam(
 ): Promise<Team> {
   const { viewer } = ctx;
   const slug = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
-  const [found] = await tx.query<{ id: string }>({
+  const [row] = await tx.query<{ id: string }>({
     text: `select id from dws.team where tenant_id = $1 and ${isUuid(id) ? 'id' : 'slug'} = $2 for update`,
     values: [viewer.tenantId, isUuid(id) ? id : slug],
   });
-  const team = found && (await tx.em.findOne(Team, { id: found.id }));
+  const team = row && (await tx.em.findOne(Team, { id: row.id }));
   if (!team) throw notFound({ what: 'team', id });
   recordAuditTarget(ctx.request, 'team', id, team.id);
   if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')
@@ -149,7 +152,7 @@ async function loadTeam(
   return team;
 }
 
-async function takeSlug(tx: Transaction, tenantId: string, slug: string): Promise<string> {
+async function claimSlug(tx: Transaction, tenantId: string, slug: string): Promise<string> {
   if ((await freeSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
   return slug;
 }

@@ -1,26 +1,21 @@
 import { wrap } from '@mikro-orm/core';
-import { ApiToken } from '../../../entities/api-token.ts';
+import { ApiToken, type NewApiToken } from '../../../entities/api-token.ts';
+import type { CreateTokenInput } from '../../../entities/token-input.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
-import { credentialsChanged } from './credential-invalidation.ts';
-import { digest, randomSecret } from './credential.ts';
+import { invalidateCredentials } from './credential-invalidation.ts';
+import { digest, generateSecret } from './credential.ts';
 
-export interface TokenInput {
-  name: string;
-  expiresAt?: Date | null;
-  scopes?: ('read' | 'write')[] | null;
-}
-
-/** Makes a token of the viewer; the secret `token` is told this once and never again. */
-export async function create(ctx: Context, input: TokenInput): Promise<ApiToken & { token: string }> {
+/** Creates an API token of the viewer. Returns it with its secret, of which only the hash is stored. */
+export async function create(ctx: Context, input: CreateTokenInput): Promise<NewApiToken> {
   const name = checkText(input.name, 'name');
-  if (input.expiresAt && input.expiresAt.getTime() <= Date.now()) throw invalid('expiresAt', 'lies in the past');
+  if (input.expiresAt && input.expiresAt.getTime() <= Date.now()) throw invalid('expiresAt', 'must be in the future');
   const scopes = [...new Set(input.scopes ?? ['read', 'write'])];
-  if (!scopes.length) throw invalid('scopes', 'must name read, write or both');
+  if (!scopes.length) throw invalid('scopes', 'must contain read, write or both');
 
-  const secret = `dws_${randomSecret()}`;
+  const secret = `dws_${generateSecret()}`;
   return ctx.transaction(async ({ em }) => {
     const token = em.create(
       ApiToken,
@@ -36,30 +31,30 @@ export async function create(ctx: Context, input: TokenInput): Promise<ApiToken 
       { partial: true },
     );
     await em.persist(token).flush();
-    return { ...wrap(token).toPOJO(), token: secret } as ApiToken & { token: string };
+    return { ...wrap(token).toPOJO(), token: secret } as NewApiToken;
   });
 }
 
-/** Ends a token of the viewer at once. */
+/** Deletes a token of the viewer. It is invalid at once. */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  await end(ctx, 'api_token', 'token', id);
+  await deleteCredential(ctx, 'api_token', 'token', id);
 }
 
 /** Ends a session of the viewer at once. */
 export async function removeSession(ctx: Context, id: string): Promise<void> {
-  await end(ctx, 'session', 'session', id);
+  await deleteCredential(ctx, 'session', 'session', id);
 }
 
-async function end(ctx: Context, table: 'api_token' | 'session', what: string, id: string): Promise<void> {
+async function deleteCredential(ctx: Context, table: 'api_token' | 'session', what: string, id: string): Promise<void> {
   const { tenantId, userId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
-    const gone = isUuid(id)
+    const deleted = isUuid(id)
       ? await tx.query({
           text: `delete from dws.${table} where id = $1 and user_id = $2 and tenant_id = $3 returning id`,
           values: [id, userId, tenantId],
         })
       : [];
-    if (!gone.length) throw notFound({ what, id });
+    if (!deleted.length) throw notFound({ what, id });
   });
-  credentialsChanged(ctx, [userId]);
+  invalidateCredentials(ctx, [userId]);
 }

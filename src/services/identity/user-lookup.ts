@@ -6,7 +6,10 @@ import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion, type ExpectedVersion } from '../resource/access.ts';
 
-/** A user by id or username, locked until the transaction ends. */
+/**
+ * Loads a user by id or username and locks the row until the transaction ends. Throws NOT_FOUND, and
+ * PRECONDITION_FAILED for a version other than the expected ones.
+ */
 export async function loadUser(
   ctx: Context,
   tx: Transaction,
@@ -14,11 +17,11 @@ export async function loadUser(
   expected: ExpectedVersion = {},
 ): Promise<User> {
   const where = isUuid(key) ? 'id = $2' : 'lower(username) = lower($2)';
-  const [found] = await tx.query<{ id: string }>({
+  const [row] = await tx.query<{ id: string }>({
     text: `select id from dws.app_user where tenant_id = $1 and ${where} for update`,
     values: [ctx.viewer.tenantId, key],
   });
-  const user = found && (await tx.em.findOne(User, { id: found.id }));
+  const user = row && (await tx.em.findOne(User, { id: row.id }));
   if (!user) throw notFound({ what: 'user', id: key });
   recordAuditTarget(ctx.request, 'user', key, user.id);
   checkVersion(expected, 'user', user.version);

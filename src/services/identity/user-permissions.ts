@@ -4,57 +4,60 @@ import { conflict, refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { GLOBAL_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { credentialsChanged } from './credential-invalidation.ts';
+import { invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 
-/** What a user may do in the tenant; superusers all of it. */
+/** Returns the global permissions of a user. Superusers have all of them. */
 export const permissionsOf = (user: { superuser: boolean; permissions: readonly string[] }): string[] =>
   user.superuser ? [...GLOBAL_PERMISSIONS] : [...user.permissions];
 
-/** Sets the global permissions of a user. Answers them as stored. */
+/**
+ * Sets the global permissions of a user. Returns them as stored. Changing `tenant:superuser` requires a session. See
+ * docs/contract.md#global-permissions.
+ */
 export async function setPermissions(ctx: Context, key: string, permissions: string[]): Promise<string[]> {
   const unknown = permissions.find((word) => !(GLOBAL_PERMISSIONS as readonly string[]).includes(word));
-  if (unknown !== undefined) throw invalid('permissions', `names "${unknown}", which is no global permission`);
-  const wanted = new Set(permissions as GlobalPermission[]);
+  if (unknown !== undefined) throw invalid('permissions', `contains "${unknown}", which is not a global permission`);
+  const requested = new Set(permissions as GlobalPermission[]);
   const user = await ctx.transaction(async (tx) => {
-    const found = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
-    if (wanted.has('tenant:superuser') !== found.superuser)
-      await makeSuperuser(ctx, tx, found, wanted.has('tenant:superuser'));
-    wanted.delete('tenant:superuser');
-    found.permissions = GLOBAL_PERMISSIONS.filter((word) => wanted.has(word));
-    return found;
+    const loaded = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
+    if (requested.has('tenant:superuser') !== loaded.superuser)
+      await changeSuperuser(ctx, tx, loaded, requested.has('tenant:superuser'));
+    requested.delete('tenant:superuser');
+    loaded.permissions = GLOBAL_PERMISSIONS.filter((word) => requested.has(word));
+    return loaded;
   });
-  credentialsChanged(ctx, [user.id]);
+  invalidateCredentials(ctx, [user.id]);
   return permissionsOf(user);
 }
 
-/** Makes a user a superuser or an ordinary one. Needs a session. Answers the username as stored. */
+/** Grants or revokes the superuser status of a user. Returns the username as stored. Requires a session. */
 export async function setSuperuser(ctx: Context, key: string, superuser: boolean): Promise<string> {
   const user = await ctx.transaction(async (tx) => {
-    const found = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
-    await makeSuperuser(ctx, tx, found, superuser);
-    return found;
+    const loaded = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
+    await changeSuperuser(ctx, tx, loaded, superuser);
+    return loaded;
   });
-  credentialsChanged(ctx, [user.id]);
+  invalidateCredentials(ctx, [user.id]);
   return user.username;
 }
 
-async function makeSuperuser(ctx: Context, tx: Transaction, user: User, superuser: boolean): Promise<void> {
+async function changeSuperuser(ctx: Context, tx: Transaction, user: User, superuser: boolean): Promise<void> {
   requireSession(ctx);
-  if (user.superuser && !superuser) await keepOneSuperuser(ctx, tx, user);
+  if (user.superuser && !superuser) await requireOtherSuperuser(ctx, tx, user);
   user.superuser = superuser;
 }
 
-/** Whoever grants or looks into `tenant:superuser` does so in person (contract 2). */
+/** Throws FORBIDDEN if the caller uses a token. Granting and reading `tenant:superuser` require a session. */
 export function requireSession({ viewer }: Context): void {
   if (viewer.authMethod !== 'session')
-    throw refused('tenant:superuser needs a session: log in with a password instead of a token');
+    throw refused('tenant:superuser requires a session: log in with a password instead of a token');
 }
 
-/** The last enabled superuser can be neither removed, disabled nor demoted (contract 9). */
-export async function keepOneSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
+/** Throws CONFLICT if the user is the last enabled superuser of the tenant. See docs/contract.md#users. */
+export async function requireOtherSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
   if (!user.superuser || !user.enabled) return;
-  // The lock makes two who demote each other at once wait for one another.
+  // The lock serializes concurrent changes, so that two superusers cannot demote each other.
   await tx.query({
     text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
     values: [`superusers:${ctx.viewer.tenantId}`],

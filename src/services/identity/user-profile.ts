@@ -1,34 +1,11 @@
+import type { UpdateUserInput } from '../../../entities/user-input.ts';
 import type { User } from '../../../entities/user.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
-import { LOCK_MINUTES } from './login.ts';
-import { USERNAME } from './username.ts';
-
-/** What a user may change of their own record. */
-export interface ProfileInput {
-  displayName?: string | null;
-  givenName?: string | null;
-  familyName?: string | null;
-  middleName?: string | null;
-  email?: string | null;
-  timezone?: string | null;
-  settings?: Record<string, unknown> | null;
-}
-
-/** What an admin of users may change besides. */
-export interface UserInput extends ProfileInput {
-  username?: string | null;
-  domain?: string | null;
-  enabled?: boolean | null;
-  superuser?: boolean | null;
-  locked?: boolean | null;
-  lockedAt?: Date | null;
-  loginAttempts?: number | null;
-  passwordSetAt?: Date | null;
-  passwordExpiresAt?: Date | null;
-}
+import { LOGIN_LOCK_MINUTES } from './login.ts';
+import { USERNAME_PATTERN } from './username.ts';
 
 /** Fields that null clears. */
-export const NULLABLE = [
+export const NULLABLE_USER_FIELDS = [
   'displayName',
   'givenName',
   'familyName',
@@ -39,6 +16,8 @@ export const NULLABLE = [
   'passwordSetAt',
   'passwordExpiresAt',
 ] as const;
+
+/** Fields that only users with `users:edit` can change. */
 const ADMIN_FIELDS = [
   'username',
   'domain',
@@ -50,29 +29,29 @@ const ADMIN_FIELDS = [
   'passwordExpiresAt',
 ] as const;
 
-/** Characters of settings as JSON. */
-const MAX_SETTINGS = 65_536;
+/** Characters of the settings as JSON. */
+const MAX_SETTINGS_CHARACTERS = 65_536;
 
-/** The input with its texts trimmed; throws 400 naming what does not fit. */
-export function checkProfile<T extends UserInput>(input: T): T {
+/** Returns the input with its texts trimmed. Throws BAD_USER_INPUT that names the invalid field. */
+export function checkProfile<T extends UpdateUserInput>(input: T): T {
   const checked = { ...input };
   for (const field of ['displayName', 'givenName', 'familyName', 'middleName'] as const)
     if (checked[field] != null) checked[field] = checkOptionalText(checked[field], field, 255);
   if (checked.email != null) checked.email = checkEmail(checked.email);
   if (checked.timezone) checkTimezone(checked.timezone);
-  if (checked.domain != null && !USERNAME.test(checked.domain))
+  if (checked.domain != null && !USERNAME_PATTERN.test(checked.domain))
     throw invalid('domain', 'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$ and have at most 100 characters');
   if (checked.loginAttempts != null && checked.loginAttempts < 0)
     throw invalid('loginAttempts', 'must not be negative');
-  if (checked.settings && JSON.stringify(checked.settings).length > MAX_SETTINGS)
-    throw invalid('settings', `must have at most ${MAX_SETTINGS} characters as JSON`);
+  if (checked.settings && JSON.stringify(checked.settings).length > MAX_SETTINGS_CHARACTERS)
+    throw invalid('settings', `must have at most ${MAX_SETTINGS_CHARACTERS} characters as JSON`);
   return checked;
 }
 
 function checkEmail(email: string): string | null {
   if (email === '') return null;
   const address = checkText(email, 'email', 320);
-  if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw invalid('email', 'is no address');
+  if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw invalid('email', 'must be an e-mail address');
   return address;
 }
 
@@ -80,18 +59,20 @@ function checkTimezone(timezone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
   } catch {
-    throw invalid('timezone', 'is no IANA time zone');
+    throw invalid('timezone', 'must be an IANA time zone');
   }
 }
 
-/** A field of admins that the input would change; what is sent as it was read changes nothing. */
-export function changedAdminField(user: User, input: UserInput): string | undefined {
-  const now: Record<string, unknown> = { ...user, locked: isLocked(user.lockedAt) };
-  return ADMIN_FIELDS.find((field) => input[field] !== undefined && plain(input[field]) !== plain(now[field]));
+/** Returns an admin field that the input would change, or undefined. A field with its current value is not a change. */
+export function changedAdminField(user: User, input: UpdateUserInput): string | undefined {
+  const current: Record<string, unknown> = { ...user, locked: isLocked(user.lockedAt) };
+  return ADMIN_FIELDS.find(
+    (field) => input[field] !== undefined && toComparable(input[field]) !== toComparable(current[field]),
+  );
 }
 
-const plain = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
+const toComparable = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
 
-/** Whether a lock still holds. */
+/** Returns whether a lock set at this time is still in force. */
 export const isLocked = (lockedAt: Date | string | null | undefined): boolean =>
-  lockedAt != null && new Date(lockedAt).getTime() + LOCK_MINUTES * 60_000 > Date.now();
+  lockedAt != null && new Date(lockedAt).getTime() + LOGIN_LOCK_MINUTES * 60_000 > Date.now();

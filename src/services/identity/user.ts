@@ -1,3 +1,4 @@
+import type { CreateUserInput, UpdateUserInput } from '../../../entities/user-input.ts';
 import { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused } from '../../core/errors.ts';
@@ -8,26 +9,29 @@ import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { principalOf } from '../resource/access.ts';
 import { namesOf, recordActivityForEach } from '../resource/activity.ts';
 import { KINDS } from '../resource/owned-kinds.ts';
-import { credentialsChanged } from './credential-invalidation.ts';
-import { userChanged } from './password-reset.ts';
+import { invalidateCredentials } from './credential-invalidation.ts';
+import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { loadUser } from './user-lookup.ts';
-import { keepOneSuperuser, requireSession } from './user-permissions.ts';
-import { changedAdminField, checkProfile, isLocked, NULLABLE, type UserInput } from './user-profile.ts';
+import { requireOtherSuperuser, requireSession } from './user-permissions.ts';
+import { changedAdminField, checkProfile, isLocked, NULLABLE_USER_FIELDS } from './user-profile.ts';
 import { checkUsername } from './username.ts';
 
 const isAdmin = (viewer: Viewer): boolean => viewer.superuser || viewer.permissions.has('users:edit');
 
-/** Creates a user; a superuser can only be made by one, in a session. Answers the id. */
+/**
+ * Creates a user. Returns the id. Only a superuser in a session can create a superuser. Throws CONFLICT if the username
+ * is in use.
+ */
 export async function create(
   ctx: Context,
-  { username: name, password, superuser, locked, ...input }: UserInput & { username: string; password: string },
+  { username: name, password, superuser, ...input }: CreateUserInput,
 ): Promise<string> {
   const username = checkUsername(name);
   checkPassword(password, username);
-  const rest = checkProfile(input);
+  const profile = checkProfile(input);
   if (superuser) {
-    if (!ctx.viewer.superuser) throw refused('Only a superuser creates a superuser');
+    if (!ctx.viewer.superuser) throw refused('Only superusers can create a superuser');
     requireSession(ctx);
   }
   const passwordHash = await hashPassword(password);
@@ -46,80 +50,87 @@ export async function create(
       },
       { partial: true },
     );
-    assignPresent(user, rest, NULLABLE);
-    if (locked) user.lockedAt = new Date();
+    assignPresent(user, profile, NULLABLE_USER_FIELDS);
     tx.em.persist(user);
     return user.id;
   });
 }
 
-/** Changes a user: an admin everything, the user themself their profile. Only superusers change superusers. Answers the id. */
-export async function update(ctx: Context, key: string, input: UserInput): Promise<string> {
+/**
+ * Updates a user. Returns the id. Users can change their own profile; other users and fields require `users:edit`. Only
+ * superusers can change a superuser.
+ */
+export async function update(ctx: Context, key: string, input: UpdateUserInput): Promise<string> {
   const id = await ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
-    checkMayChange(ctx, user);
-    const reserved = isAdmin(ctx.viewer) ? undefined : changedAdminField(user, input);
-    if (reserved) throw refused(`Changing ${reserved} needs the permission user:edit`);
+    requireUserEdit(ctx, user);
+    const adminField = isAdmin(ctx.viewer) ? undefined : changedAdminField(user, input);
+    if (adminField) throw refused(`Changing ${adminField} requires the permission user:edit`);
     if (input.superuser != null && input.superuser !== user.superuser)
-      throw invalid('superuser', 'is changed by /superuser alone');
-    if (input.enabled === false && user.enabled) await keepOneSuperuser(ctx, tx, user);
+      throw invalid('superuser', 'can only be changed with setSuperuser (REST: /users/{username}/superuser)');
+    if (input.enabled === false && user.enabled) await requireOtherSuperuser(ctx, tx, user);
 
     const { superuser: _superuser, locked, ...rest } = checkProfile(input);
     if (rest.username != null && rest.username.toLowerCase() !== user.username.toLowerCase())
       await checkUsernameFree(ctx, tx, checkUsername(rest.username));
-    const { lockedAt: former, email, domain, enabled } = user;
-    assignPresent(user, rest, NULLABLE);
-    // An answer that is sent back says both whether and since when; the one that is new decides.
+    const { lockedAt: formerLockedAt, email, domain, enabled } = user;
+    assignPresent(user, rest, NULLABLE_USER_FIELDS);
+    // A record that is sent back contains both `locked` and `lockedAt`. The one that differs from the stored value
+    // wins.
     if (locked === true && !isLocked(user.lockedAt)) user.lockedAt = new Date();
-    if (locked === false && isLocked(former) && former?.getTime() === user.lockedAt?.getTime())
+    if (locked === false && isLocked(formerLockedAt) && formerLockedAt?.getTime() === user.lockedAt?.getTime())
       Object.assign(user, { lockedAt: null, loginAttempts: 0 });
-    await userChanged(ctx.platform, tx, user, { email, domain, enabled });
+    await updateResetLinks(ctx.platform, tx, user, { email, domain, enabled });
     return user.id;
   });
-  credentialsChanged(ctx, [id]);
+  invalidateCredentials(ctx, [id]);
   return id;
 }
 
 export type Theme = 'light' | 'dark' | 'auto';
 
-/** Sets the theme in a user's settings. Answers the id. */
+/** Sets the theme in the settings of a user. Returns the id. */
 export async function setTheme(ctx: Context, key: string, theme: Theme): Promise<string> {
   return ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
-    checkMayChange(ctx, user);
+    requireUserEdit(ctx, user);
     user.settings = { ...user.settings, theme };
     return user.id;
   });
 }
 
-/** Deletes a user; what they own goes to `transferTo`, by default to the deleting admin (contract 5). */
+/**
+ * Deletes a user and transfers their resources to `transferTo`, by default to the viewer. See docs/contract.md#owners.
+ */
 export async function remove(ctx: Context, key: string, transferTo?: string | null): Promise<void> {
   const id = await ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
-    if (user.superuser && !ctx.viewer.superuser) throw refused('Only a superuser deletes a superuser');
-    if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'must name who gets your content');
-    await keepOneSuperuser(ctx, tx, user);
-    const heir = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
-    if (heir === `user:${user.id}`) throw invalid('transferTo', 'must be somebody else');
-    await transferContent(ctx, tx, `user:${user.id}`, heir);
+    if (user.superuser && !ctx.viewer.superuser) throw refused('Only superusers can delete a superuser');
+    if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'is required to delete yourself');
+    await requireOtherSuperuser(ctx, tx, user);
+    const newOwner = transferTo ? await principalOf(tx, ctx.viewer.tenantId, transferTo) : `user:${ctx.viewer.userId}`;
+    if (newOwner === `user:${user.id}`) throw invalid('transferTo', 'must not be the deleted user');
+    await transferContent(ctx, tx, `user:${user.id}`, newOwner);
     tx.em.remove(user);
     return user.id;
   });
-  credentialsChanged(ctx, [id]);
+  invalidateCredentials(ctx, [id]);
 }
 
-/** Hands all that a principal owns to another. */
+/** Transfers everything that a principal owns to another one, except drafts, which are deleted. */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
   const { viewer } = ctx;
-  const heir = (await namesOf(tx, viewer.tenantId, [to]))(to);
-  // Drafts are one's own, and nobody else's business.
+  const newOwnerName = (await namesOf(tx, viewer.tenantId, [to]))(to);
   await tx.query({
     text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`,
     values: [viewer.tenantId, from],
   });
   for (const kind of KINDS) {
-    const moved = await tx.query<{ id: string; name: string; ownerId: string }>({
-      text: `update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2 returning id, name, owner_id as "ownerId"`,
+    const transferred = await tx.query<{ id: string; name: string; ownerId: string }>({
+      text: `
+        update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now()
+        where tenant_id = $1 and owner_id = $2
+        returning id, name, owner_id as "ownerId"`,
       values: [viewer.tenantId, from, to],
     });
     await recordActivityForEach(
@@ -127,8 +138,8 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
       tx,
       kind,
       'owner.changed',
-      moved,
-      (name) => `${viewer.username} gave ${name} to ${heir}`,
+      transferred,
+      (name) => `${viewer.username} gave ${name} to ${newOwnerName}`,
       {
         from: printPrincipal(from),
         to: printPrincipal(to),
@@ -136,18 +147,20 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
     );
   }
   await tx.query({
-    text: `update dws.saved_filter set owner_id = $3, version = version + 1, updated_at = now() where tenant_id = $1 and owner_id = $2`,
+    text: `
+      update dws.saved_filter set owner_id = $3, version = version + 1, updated_at = now()
+      where tenant_id = $1 and owner_id = $2`,
     values: [viewer.tenantId, from, to],
   });
 }
 
-function checkMayChange({ viewer }: Context, user: User): void {
+function requireUserEdit({ viewer }: Context, user: User): void {
   if (!isAdmin(viewer) && user.id !== viewer.userId) throw forbidden({ permission: 'user:edit' });
-  if (user.superuser && !viewer.superuser) throw refused('Only a superuser changes a superuser');
+  if (user.superuser && !viewer.superuser) throw refused('Only superusers can change a superuser');
 }
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {
-  // Two who take a name at once wait for each other, so that neither meets the unique index.
+  // The lock serializes concurrent claims, so that none fails with a violation of the unique index.
   await tx.query({
     text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
     values: [`username:${ctx.viewer.tenantId}`],

@@ -3,27 +3,31 @@ import type { Row } from '../../core/dataset-index.ts';
 import type { ExportEncoder, ExportFormat } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 
-/** A piece of an export. Name and type of the file are in every piece. */
+/** A part of an exported file. Every chunk repeats the name and the media type of the file. */
 export interface ExportChunk {
-  /** The piece, or its bytes in Base64: `encoding` says which. */
+  /** Content of the chunk, as text or in Base64 according to `encoding`. */
   text: string;
   encoding: 'utf8' | 'base64';
   filename: string;
   contentType: string;
 }
 
-/** Bytes in one piece at most, so that a message of GraphQL stays small. Base64 takes three at a time. */
-const PIECE_BYTES = 3 << 18;
-/** UTF-16 units in a piece of text. */
-const PIECE_CHARACTERS = 1 << 17;
-/** The upper bits of the first half of a character that takes two units. */
+/**
+ * Bytes of a binary chunk. The limit keeps GraphQL messages small; a multiple of 3 avoids Base64 padding inside the
+ * file.
+ */
+const CHUNK_BYTES = 3 << 18;
+/** UTF-16 code units of a text chunk. */
+const CHUNK_CHARACTERS = 1 << 17;
+/** Upper bits of the first code unit of a surrogate pair. */
 const HIGH_SURROGATE = 0xd800 >>> 10;
 
 /**
- * The rows of `scan` as a file in pieces. Fields that the format cannot hold are refused before the first, and what fails before the first row is thrown
- * instead of it. Nothing is read ahead of the consumer; leaving early aborts the scan's signal.
+ * Exports the rows of `scan` as the chunks of a file. Throws before the first chunk for fields that the format does not
+ * support and for errors before the first row. Does not read ahead of the consumer. Aborts the signal of the scan when
+ * the consumer stops.
  */
-export function fileOf(
+export function exportFile(
   format: ExportFormat,
   name: string,
   fields: readonly Field[],
@@ -31,19 +35,22 @@ export function fileOf(
 ): AsyncGenerator<ExportChunk, void, undefined> {
   const encoder = EXPORT_ENCODERS[format];
   encoder.check?.(fields);
-  return chunks(encoded(encoder, fields, scan), { filename: `${name}.${format}`, contentType: encoder.contentType });
+  return toChunks(encodeRows(encoder, fields, scan), {
+    filename: `${name}.${format}`,
+    contentType: encoder.contentType,
+  });
 }
 
-async function* chunks(
+async function* toChunks(
   pieces: AsyncIterable<string | Uint8Array>,
   file: Pick<ExportChunk, 'filename' | 'contentType'>,
 ): AsyncGenerator<ExportChunk, void, undefined> {
-  for await (const piece of evenPieces(pieces)) {
+  for await (const piece of splitEvenly(pieces)) {
     if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', ...file };
     else
-      for (let at = 0; at < piece.length; at += PIECE_BYTES)
+      for (let start = 0; start < piece.length; start += CHUNK_BYTES)
         yield {
-          text: Buffer.from(piece.subarray(at, at + PIECE_BYTES)).toString('base64'),
+          text: Buffer.from(piece.subarray(start, start + CHUNK_BYTES)).toString('base64'),
           encoding: 'base64',
           ...file,
         };
@@ -51,10 +58,11 @@ async function* chunks(
 }
 
 /**
- * Texts are cut to one length, whatever the batches they come in: the index reads hidden rows too, so that where its batches end would tell of them. Bytes are
- * cut by their encoders, after so many rows.
+ * Splits text into pieces of equal length, independent of the batches it comes in. The index reads hidden rows, too, so
+ * the boundaries of its batches would reveal them. Binary pieces pass unchanged: their encoders cut after a fixed
+ * number of rows.
  */
-async function* evenPieces(
+async function* splitEvenly(
   pieces: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   let text: string | undefined;
@@ -64,39 +72,39 @@ async function* evenPieces(
       continue;
     }
     text = (text ?? '') + piece;
-    let at = 0;
-    for (let end = cutOf(text, at); end < text.length; end = cutOf(text, at)) {
-      yield text.slice(at, end);
-      at = end;
+    let start = 0;
+    for (let end = cutPosition(text, start); end < text.length; end = cutPosition(text, start)) {
+      yield text.slice(start, end);
+      start = end;
     }
-    text = text.slice(at);
+    text = text.slice(start);
   }
   if (text !== undefined) yield text;
 }
 
-/** Where a piece that begins at a place ends: never within a character. */
-function cutOf(text: string, from: number): number {
-  const end = from + PIECE_CHARACTERS;
+/** Returns the end of the piece that begins at `start`. It never splits a surrogate pair. */
+function cutPosition(text: string, start: number): number {
+  const end = start + CHUNK_CHARACTERS;
   return text.charCodeAt(end - 1) >>> 10 === HIGH_SURROGATE ? end + 1 : end;
 }
 
-async function* encoded(
+async function* encodeRows(
   encoder: ExportEncoder,
   fields: readonly Field[],
   scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
-  const left = new AbortController();
-  const batches = scan(left.signal)[Symbol.asyncIterator]();
+  const abort = new AbortController();
+  const batches = scan(abort.signal)[Symbol.asyncIterator]();
   try {
-    // What fails at once does so before anything was said.
+    // The first batch is read before the encoder writes anything, so that an early error precedes the first chunk.
     const first = await batches.next();
-    yield* encoder.encode(fields, begunWith(first, batches));
+    yield* encoder.encode(fields, prepend(first, batches));
   } finally {
-    left.abort();
+    abort.abort();
     await batches.return?.();
   }
 }
 
-async function* begunWith(first: IteratorResult<Row[]>, rest: AsyncIterator<Row[]>): AsyncGenerator<Row[]> {
+async function* prepend(first: IteratorResult<Row[]>, rest: AsyncIterator<Row[]>): AsyncGenerator<Row[]> {
   for (let batch = first; !batch.done; batch = await rest.next()) yield batch.value;
 }

@@ -2,22 +2,25 @@ import { Mail } from '../../../entities/mail.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
-/** Why a mail without an address is not sent. */
+/** Error of a mail whose recipient has no address. */
 const NO_ADDRESS = 'The user has no e-mail address: an operator must hand the mail over';
 
-export interface NewMail {
+interface NewMail {
   tenantId: string;
-  /** The user it is for, with the address if there is one. */
+  /** The recipient. */
   user: { id: string; username: string; email?: string | null };
   subject: string;
   text: string;
   html?: string | null;
-  /** When it is of no more use and not sent any longer. */
+  /** Time after which the mail is not sent. */
   expiresAt?: Date;
 }
 
-/** Puts a mail into the outbox, in the transaction of what causes it; workers send it after the commit. Answers its id. */
-export function post(
+/**
+ * Adds a mail to the outbox in the transaction of the change that causes it. Workers send it after the commit. Returns
+ * its id. See docs/contract.md#mail.
+ */
+export function queueMail(
   { secrets }: Pick<Platform, 'secrets'>,
   tx: Transaction,
   { tenantId, user, subject, text, html, expiresAt }: NewMail,
@@ -40,42 +43,43 @@ export function post(
   return mail.id;
 }
 
-/** What decides about the links of a stored mail: whom it is for. */
-export interface Recipient {
+/** The recipient of a stored mail; `user` is null if they were deleted. */
+export interface MailRecipient {
   user: { id: string; superuser: boolean } | null;
 }
 
-/** The path of a link that sets a password; the rest of it is the secret. */
-const SECRET_LINK = /(\/password-reset\/)[\w-]+/g;
+/** Matches the path of a link that sets a password, up to the end of its secret. */
+const RESET_LINK = /(\/password-reset\/)[\w-]+/g;
 
-/** A text without the secrets of its links. */
-export const withoutSecrets = (text: string): string => text.replace(SECRET_LINK, '$1••••');
+/** Returns a text with the secrets of its password links replaced by dots. */
+export const maskResetLinks = (text: string): string => text.replace(RESET_LINK, '$1••••');
 
 /**
- * A text of a stored mail as the viewer may see it; null when it was sealed under a key that the service no longer has. Whoever holds a reset link
- * becomes its user, so links are masked where that would be more than the viewer is already: those of other superusers (contract 9) and of users that
- * are gone, the viewer's own without a session, and all of them from a token that may only read.
+ * Decrypts a text of a stored mail. Returns null if the key is no longer in `APP_SECRET`. Masks password links that the
+ * viewer must not use: those to other superusers and deleted users, those to the viewer unless they have a session, and
+ * all links for a token without the scope `write`. A link lets its reader act as the recipient. See
+ * docs/contract.md#mail.
  */
-export function readableText(
+export function readMailText(
   { secrets, log }: Pick<Platform, 'secrets' | 'log'>,
   viewer: Viewer,
-  { user }: Recipient,
+  { user }: MailRecipient,
   sealed: string,
 ): string | null {
-  const text = opened({ secrets, log }, sealed);
-  return text === null || maySeeLinks(viewer, user) ? text : withoutSecrets(text);
+  const text = unseal({ secrets, log }, sealed);
+  return text === null || canSeeLinks(viewer, user) ? text : maskResetLinks(text);
 }
 
-function maySeeLinks(viewer: Viewer, user: Recipient['user']): boolean {
+function canSeeLinks(viewer: Viewer, user: MailRecipient['user']): boolean {
   if (!user || !viewer.scopes.has('write')) return false;
   return user.id === viewer.userId ? viewer.authMethod === 'session' : !user.superuser;
 }
 
-function opened({ secrets, log }: Pick<Platform, 'secrets' | 'log'>, sealed: string): string | null {
+function unseal({ secrets, log }: Pick<Platform, 'secrets' | 'log'>, sealed: string): string | null {
   try {
     return secrets.open(sealed);
   } catch (error) {
-    log.warn({ err: error }, 'A mail could not be opened');
+    log.warn({ err: error }, 'Decrypting a mail failed');
     return null;
   }
 }

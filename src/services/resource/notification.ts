@@ -1,4 +1,5 @@
 import { Repeater } from '@graphql-yoga/subscription';
+import type { UpdateNotificationInput } from '../../../entities/notification-input.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
@@ -11,41 +12,50 @@ import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ListFilter } from '../../core/read/model.ts';
 import { checkVersion } from './access.ts';
 
-/** What users are told. */
-export interface News {
-  /** Words with dots, the kind first: `dataset.filter.broken`. */
+export interface NewNotification {
+  /** Dotted name that begins with the kind, e.g. `dataset.filter.broken`. */
   type: string;
   /** One sentence. */
   message: string;
   resource?: { kind: string; id: string };
 }
 
-export interface NotificationInput {
-  read?: boolean | null;
-}
-
-/** Nobody sees another's notifications, superusers neither. */
+/** Limits the viewer to their own notifications. This applies to superusers, too. */
 export const ownNotifications: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
-/** Those that the viewer has read, or has not. */
-export const READ: ListFilter = (value) => ({ sql: value ? 'read_at is not null' : 'read_at is null', params: [] });
+/** Filters by whether the viewer has read a notification. */
+export const readFilter: ListFilter = (value) => ({
+  sql: value ? 'read_at is not null' : 'read_at is null',
+  params: [],
+});
 
 /**
- * Tells users something, in the transaction of what causes it: those named as `user:<id>`, and of a `team:<id>` its members who may write what it owns.
- * Everybody is told once, disabled users too; a principal that is gone tells nobody.
+ * Notifies users in the transaction of the change that causes it. `user:<id>` stands for the user, `team:<id>` for the
+ * members who can write the resources of the team. Each user gets one notification, disabled users included. Deleted
+ * principals are ignored. See docs/contract.md#notifications.
  */
 export async function notify(
   tx: Transaction,
   tenantId: string,
   principals: readonly string[],
-  { type, message, resource }: News,
+  { type, message, resource }: NewNotification,
 ): Promise<void> {
   const idsOf = (prefix: string) =>
     principals.filter((principal) => principal.startsWith(prefix)).map((principal) => principal.slice(prefix.length));
-  // They stay until the transaction ends, so that nobody is told who is being deleted.
+  // The lock prevents the deletion of these users until the transaction ends.
   const users = await tx.query<{ id: string }>({
-    text: `select id from dws.app_user where tenant_id = $1
-      and (id = any($2) or id in (select user_id from dws.team_member where tenant_id = $1 and team_id = any($3) and role in ('memberPlus', 'admin'))) order by id for key share`,
+    text: `
+      select id from dws.app_user
+      where tenant_id = $1
+        and (
+          id = any($2)
+          or id in (
+            select user_id from dws.team_member
+            where tenant_id = $1 and team_id = any($3) and role in ('memberPlus', 'admin')
+          )
+        )
+      order by id
+      for key share`,
     values: [tenantId, idsOf('user:'), idsOf('team:')],
   });
   for (const { id } of users)
@@ -58,18 +68,21 @@ export async function notify(
     );
 }
 
-/** Marks one of the viewer's notifications as read or unread; again is fine and leaves `readAt` as it was. Answers its id. */
-export function update(ctx: Context, id: string, { read }: NotificationInput): Promise<string> {
+/**
+ * Marks a notification of the viewer as read or unread. Marking it again leaves `readAt` unchanged. Returns its id.
+ * Throws NOT_FOUND for a notification of another user.
+ */
+export function update(ctx: Context, id: string, { read }: UpdateNotificationInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   if (read === null) throw invalid('read', 'must not be null');
   return ctx.transaction(async (tx) => {
-    const [found] = isUuid(id)
+    const [row] = isUuid(id)
       ? await tx.query<{ id: string }>({
           text: `select id from dws.notification where tenant_id = $1 and user_id = $2 and id = $3 for update`,
           values: [tenantId, userId, id],
         })
       : [];
-    const notification = found && (await tx.em.findOne(Notification, { id: found.id }));
+    const notification = row && (await tx.em.findOne(Notification, { id: row.id }));
     if (!notification) throw notFound({ what: 'notification', id });
     recordAuditTarget(ctx.request, 'notification', id, notification.id);
     checkVersion(ctx, 'notification', notification.version);
@@ -78,72 +91,81 @@ export function update(ctx: Context, id: string, { read }: NotificationInput): P
   });
 }
 
-/** Milliseconds: longer than a transaction lasts that makes one, and than clocks differ. So far each look goes back, for what was made before the last look and committed after it. */
-const LATE = 600_000;
+/**
+ * How far each poll looks back, for notifications created before the last poll and committed after it. Longer than any
+ * transaction that creates one, and than clocks differ.
+ */
+const LOOKBACK_MS = 600_000;
 
-/** Milliseconds until Postgres is asked again that could not be reached. */
-const PAUSE = 1000;
+/** Delay before the next poll after Postgres was unavailable. */
+const RETRY_AFTER_MS = 1000;
 
-/** Follows what the viewer is told from now on: the ids of new notifications in their order, whichever process makes them, each once. */
-export async function news(ctx: Context): Promise<AsyncIterable<string>> {
+/**
+ * Subscribes to the notifications of the viewer that are created from now on, by any process. Yields each id once, in
+ * order of creation.
+ */
+export async function subscribe(ctx: Context): Promise<AsyncIterable<string>> {
   const {
     platform: { notifications },
     viewer: { userId },
   } = ctx;
-  const look = await lookout(ctx);
+  const poll = await createPoller(ctx);
   return new Repeater(async (push, stop) => {
-    let rung = false,
-      looking = false,
-      ended = false;
-    let again: NodeJS.Timeout | undefined;
-    const ring = async () => {
-      rung = true;
-      if (looking) return;
-      looking = true;
+    let pending = false;
+    let polling = false;
+    let stopped = false;
+    let retry: NodeJS.Timeout | undefined;
+    const pollUntilIdle = async () => {
+      pending = true;
+      if (polling) return;
+      polling = true;
       try {
-        while (rung) {
-          rung = false;
-          for (const id of await look()) await push(id);
+        while (pending) {
+          pending = false;
+          for (const id of await poll()) await push(id);
         }
       } catch (error) {
-        // Postgres that restarts ends no subscription.
+        // A restart of Postgres does not end a subscription.
         if (!(error instanceof ApiError && error.status === 503)) stop(error);
-        else if (!ended) again = setTimeout(() => void ring(), PAUSE);
+        else if (!stopped) retry = setTimeout(() => void pollUntilIdle(), RETRY_AFTER_MS);
       } finally {
-        looking = false;
+        polling = false;
       }
     };
-    // What was made while nobody listened is found after a reconnect.
-    const off = [
-      notifications.on(CHANNELS.notification, (told) => {
-        if (told === userId) void ring();
+    const unsubscribers = [
+      notifications.on(CHANNELS.notification, (recipientId) => {
+        if (recipientId === userId) void pollUntilIdle();
       }),
-      notifications.onResync(() => void ring()),
+      // A reconnect polls for notifications created while the connection was lost.
+      notifications.onResync(() => void pollUntilIdle()),
     ];
-    void ring();
+    void pollUntilIdle();
     await stop;
-    ended = true;
-    clearTimeout(again);
-    for (const end of off) end();
+    stopped = true;
+    clearTimeout(retry);
+    for (const unsubscribe of unsubscribers) unsubscribe();
   });
 }
 
-/** Answers a function that finds the notifications which are new since it was last called, the eldest first. */
-async function lookout({ query, viewer: { tenantId, userId } }: Context): Promise<() => Promise<string[]>> {
-  let known = new Set<string>();
-  let since = Date.now() - LATE;
-  const look = async (): Promise<string[]> => {
-    const next = Date.now() - LATE;
-    const found = await query<{ id: string }>({
+/** Returns a function that finds the notifications that are new since its last call, oldest first. */
+async function createPoller({ query, viewer: { tenantId, userId } }: Context): Promise<() => Promise<string[]>> {
+  let knownIds = new Set<string>();
+  let since = Date.now() - LOOKBACK_MS;
+  const poll = async (): Promise<string[]> => {
+    const nextSince = Date.now() - LOOKBACK_MS;
+    const rows = await query<{ id: string }>({
       name: 'new-notifications',
-      text: `select id from dws.notification where tenant_id = $1 and user_id = $2 and created_at > $3 order by created_at, id`,
+      text: `
+        select id from dws.notification
+        where tenant_id = $1 and user_id = $2 and created_at > $3
+        order by created_at, id`,
       values: [tenantId, userId, new Date(since)],
     });
-    const fresh = found.map(({ id }) => id).filter((id) => !known.has(id));
-    known = new Set(found.map(({ id }) => id));
-    since = next;
-    return fresh;
+    const newIds = rows.map(({ id }) => id).filter((id) => !knownIds.has(id));
+    knownIds = new Set(rows.map(({ id }) => id));
+    since = nextSince;
+    return newIds;
   };
-  await look();
-  return look;
+  await poll();
+  return poll;
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { activityEventsOf } from './activity-events.ts';
 import { activityStatement } from './activity.ts';
-import { actorOf, AUDIT_VALUES, auditStatement, createdTarget } from './audit.ts';
+import { actorOf, AUDIT_PARAMETER_COUNT, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
  * A unit of work of a viewer. What it did to resources becomes activities, and the mutation that asked for it an event of the audit log, in the same
@@ -21,9 +21,9 @@ export async function unitOfWork<T>(
       const happenings = await activityEventsOf(viewer, tx);
       if (mutation && !mutation.recorded) {
         mutation.recorded = takes = true;
-        mutation.resourceId ??= createdTarget(mutation, tx.changes());
-        const { text, values } = auditStatement(request, mutation, actorOf(viewer), 'succeeded');
-        const more = happenings.length > 0 ? activityStatement(viewer, happenings, AUDIT_VALUES + 1) : null;
+        mutation.resourceId ??= findCreatedId(mutation, tx.changes());
+        const { text, values } = buildAuditStatement(request, mutation, actorOf(viewer), 'succeeded');
+        const more = happenings.length > 0 ? activityStatement(viewer, happenings, AUDIT_PARAMETER_COUNT + 1) : null;
         await tx.query({
           text: more ? `with noted as (${more.text}) ${text}` : text,
           values: [...values!, ...(more?.values ?? [])],

@@ -1,7 +1,6 @@
 import DataLoader from 'dataloader';
 import { RowReader } from '../../adapters/database/row-reader.ts';
-import type { Context, PublicContext, RequestFacts } from '../../core/context.ts';
-import { unauthenticated } from '../../core/errors.ts';
+import type { Context, PublicContext, RequestInfo } from '../../core/context.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { restrictions } from '../dataset/dataset-restriction.ts';
@@ -9,21 +8,21 @@ import { sharedLevels } from './access.ts';
 import { modelFor } from './define-model.ts';
 import { unitOfWork } from './unit-of-work.ts';
 
-/** The context of a request. Without a viewer its tenant-bound parts refuse with 401; the guard lets only public fields meet that. */
-export function contextFor(
+/** Creates the context of a request. Without a viewer it lacks the members that access a tenant. */
+export function createRequestContext(
   platform: Platform,
-  request: RequestFacts,
+  request: RequestInfo,
   viewer: Viewer | null,
   ifMatch?: readonly number[],
 ): PublicContext {
   if (!viewer) return { platform, request, viewer, ifMatch };
-  return viewerContext(platform, request, viewer, ifMatch);
+  return createViewerContext(platform, request, viewer, ifMatch);
 }
 
-/** The context of a known viewer. */
-export function viewerContext(
+/** Creates the context of a request with a viewer. */
+export function createViewerContext(
   platform: Platform,
-  request: RequestFacts,
+  request: RequestInfo,
   viewer: Viewer,
   ifMatch?: readonly number[],
 ): Context {
@@ -34,21 +33,18 @@ export function viewerContext(
     viewer,
     ifMatch,
     query,
-    sharedLevel: batched((ids) => sharedLevels(query, viewer, ids)),
-    restriction: batched((ids) => restrictions(query, viewer, ids)),
+    sharedLevel: createBatchLoader((ids) => sharedLevels(query, viewer, ids)),
+    restriction: createBatchLoader((ids) => restrictions(query, viewer, ids)),
     read: new RowReader(query, viewer, modelFor),
     transaction: (work) => unitOfWork({ platform, viewer, request }, work),
   };
 }
 
-/** The same context, known to have a viewer. */
-export function authenticated(ctx: PublicContext): Context {
-  if (!ctx.viewer) throw unauthenticated();
-  return ctx as Context;
-}
-
-/** Made when the first row is not the viewer's own, which most requests never meet. Nothing is kept: a mutation may have changed what an earlier read saw. */
-function batched<T>(read: (ids: readonly string[]) => Promise<T[]>): (id: string) => Promise<T> {
+/**
+ * Returns a function that batches the reads of one tick. Creates the loader on first use, since most requests need
+ * none. Results are not cached: a mutation may have changed what an earlier read returned.
+ */
+function createBatchLoader<T>(read: (ids: readonly string[]) => Promise<T[]>): (id: string) => Promise<T> {
   let loader: DataLoader<string, T> | undefined;
   return (id) => (loader ??= new DataLoader(read, { cache: false })).load(id);
 }

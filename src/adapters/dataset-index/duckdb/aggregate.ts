@@ -8,18 +8,18 @@ import type { Scope } from './scope.ts';
 import type { Serving } from './serving.ts';
 import { jsonForm } from './value-forms.ts';
 
-/** A column of the answer. */
+/** A column of the result. */
 interface Output {
   name: string;
   type: FieldType;
   /** SQL over the rows. */
   value: string;
-  /** SQL of the value's JSON form, and of what sorts it, over the groups. */
+  /** SQL of the value's JSON form, and of its sort key, over the groups. */
   form: string;
   order: string;
 }
 
-/** Groups, with measures of each. Groups without a sort come in the order of their values, missing ones last. */
+/** Returns groups with their measures. Groups without a sort are ordered by their values, missing ones last. */
 export async function aggregateRows(
   serving: Serving,
   scope: Scope,
@@ -36,10 +36,13 @@ export async function aggregateRows(
       ...groups.map(({ value }, i) => `${value} AS g${i}`),
       ...measures.map(({ value }, i) => `${value} AS m${i}`),
     ];
-    const grouped = `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}${groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : ''}`;
+    const groupBy = groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : '';
+    const grouped =
+      `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} ` + `WHERE ${scope.where(aliases, values)}${groupBy}`;
     const found = await ask(
       `WITH grouped AS MATERIALIZED (${grouped})
-      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped) FROM grouped ${order} LIMIT ${aggregation.limit}`,
+      SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped)
+      FROM grouped ${order} LIMIT ${aggregation.limit}`,
       values,
     );
     const total = Number(found[0]?.[1] ?? 0);
@@ -91,14 +94,14 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
   }
 }
 
-/** Flagged numbers are added up as doubles. */
+/** Returns a field as numbers. Flagged numbers are added as doubles. */
 export function numbers(field: IndexedField, measure: string): string {
   if (field.type !== 'integer' && field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
   return field.format ? comparable(field, field.column) : field.column;
 }
 
-/** The least or greatest value in the order of comparisons. */
+/** Returns the minimum or maximum in the order of comparisons. */
 export function extreme(fn: 'min' | 'max', field: IndexedField, measure: string): string {
   if (field.type === 'json')
     throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
@@ -107,14 +110,14 @@ export function extreme(fn: 'min' | 'max', field: IndexedField, measure: string)
     : `${fn}(${field.column})`;
 }
 
-/** Ties are broken by the groups, so that the order is total. */
+/** Returns a total order: ties are broken by the groups. */
 function orderOf(sort: Aggregation['sort'], outputs: Output[], groups: Output[]): string {
   const wanted = sort.map(({ column, descending }) => {
     const output = outputs.find(({ name }) => name === column);
     if (!output) throw badInput(`Unknown column "${column}" in sort`);
     return `${output.order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
   });
-  // Values that compare as equal, such as two long numbers with one double, are groups of their own still.
+  // Values that compare as equal, such as two long integers with the same double, are still separate groups.
   const keys = [
     ...wanted,
     ...groups.flatMap(({ order }, i) => [`${order} ASC NULLS LAST`, ...(order === `g${i}` ? [] : [`g${i}`])]),

@@ -5,10 +5,10 @@ import type { LoadStatements } from './load-statements.ts';
 import type { StagedSize } from './stage-rows.ts';
 import type { LoadedField } from './staging-types.ts';
 
-/** Bytes of rows that are sorted at once: DuckDB's sort keeps the texts of its rows in memory. */
+/** Bytes of rows that are sorted at once: DuckDB's sort stores the texts of its rows in memory. */
 const SORTED_BYTES = 16 << 20;
 
-/** Runs the flow over `staged.data` into `made.data`; answers the fields with the types that came of it. */
+/** Runs the flow over `staged.data` into `made.data` and returns the resulting fields with their types. */
 export async function applyFlow(
   statements: LoadStatements,
   plan: LoadPlan,
@@ -21,14 +21,12 @@ export async function applyFlow(
     plan.keepFields,
     (field) => field,
   );
+  const selectOf = (column: string) => flow.select[flow.columns.findIndex((one) => one.column === column)]!;
   const select = fields
-    .map(
-      ({ column, sqlType }) =>
-        `${sqlType === '' ? flow.select[flow.columns.findIndex((one) => one.column === column)]! : `CAST(NULL AS ${sqlType})`} AS ${column}`,
-    )
+    .map(({ column, sqlType }) => `${sqlType === '' ? selectOf(column) : `CAST(NULL AS ${sqlType})`} AS ${column}`)
     .join(', ');
   const order = flow.order.length === 1 ? '' : ` ORDER BY ${flow.order.join(', ')}`;
-  // Rows in the order of the source come out of a scan in that order: only a flow that sorts needs a sort.
+  // A scan returns rows in the order of the source, so only a flow that sorts needs a sort.
   if (order === '' || size.bytes <= SORTED_BYTES)
     await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM ${flow.from}${order}`);
   else await sortInPieces(statements, flow, select, Math.ceil(size.rows / Math.ceil(size.bytes / SORTED_BYTES)));
@@ -38,7 +36,7 @@ export async function applyFlow(
   return fields.map((field) => ({ ...field, sqlType: types.get(field.column)! }));
 }
 
-/** Sorts the row numbers alone, then fetches the rows in their new order, piece by piece. */
+/** Sorts only the row numbers, then fetches the rows in their new order, piece by piece. */
 async function sortInPieces(
   statements: LoadStatements,
   flow: ReturnType<typeof compileFlow>,
@@ -47,13 +45,15 @@ async function sortInPieces(
 ): Promise<void> {
   await statements.change(`CREATE TABLE staged.unsorted AS SELECT * FROM ${flow.from}`);
   await statements.change(
-    `CREATE TABLE staged.ranked AS SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`,
+    `CREATE TABLE staged.ranked AS
+      SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`,
   );
   await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM staged.unsorted LIMIT 0`);
   const [count] = await statements.rows('SELECT count(*) FROM staged.ranked');
   await statements.change('BEGIN');
   for (let from = 0; from < Number(count![0]); from += piece) {
-    await statements.change(`INSERT INTO made.data SELECT ${select} FROM staged.unsorted JOIN staged.ranked ON unsorted.rowid = ranked.number
+    await statements.change(`INSERT INTO made.data
+      SELECT ${select} FROM staged.unsorted JOIN staged.ranked ON unsorted.rowid = ranked.number
       WHERE rank > ${from} AND rank <= ${from + piece} ORDER BY rank`);
   }
   await statements.change('COMMIT');

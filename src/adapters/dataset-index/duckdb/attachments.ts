@@ -3,18 +3,18 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { gone } from '../../../core/errors.ts';
 import { quotePath } from './generation-files.ts';
 
-/** Files that stay attached though nobody reads them: each costs about 7 MB once read. */
+/** Maximum number of attached files without readers. Each costs about 7 MB once read. */
 const KEPT = 16;
 
 interface Attachment {
   alias: string;
   ready: Promise<void>;
   readers: number;
-  /** Its file was dropped: it is let go of with its last reader. */
+  /** Whether its file was dropped. It is then detached after its last reader. */
   dropped: boolean;
 }
 
-/** Which files the serving instance has open, read-only; the least recently used are let go of. */
+/** The files that the serving instance has attached, read-only. The least recently used are detached. */
 export class Attachments {
   readonly #connection: DuckDBConnection;
   /** In the order of use, the latest last. */
@@ -22,15 +22,12 @@ export class Attachments {
   #count = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param connection used for nothing else, since attaching is a statement too */
+  /** `connection` is used for nothing else, because attaching is a statement too. */
   constructor(connection: DuckDBConnection) {
     this.#connection = connection;
   }
 
-  /**
-   * The file's name in statements, until `release`.
-   * @throws gone when there is no such file.
-   */
+  /** Returns the file's name in statements, valid until `release`. Throws GONE when there is no such file. */
   async acquire(path: string): Promise<string> {
     const attachment = this.#attached.get(path) ?? this.#attach(path);
     attachment.readers += 1;
@@ -52,7 +49,7 @@ export class Attachments {
       if (readers === 0 && (dropped || this.#attached.size > KEPT)) await this.#detach(idle);
   }
 
-  /** Lets go of the files below a folder that is about to be deleted; their readers keep reading to their end. */
+  /** Detaches the files below a folder that is about to be deleted. Their readers can read to the end. */
   async forget(folder: string): Promise<void> {
     for (const [path, attachment] of this.#attached) {
       if (!path.startsWith(`${folder}/`)) continue;
@@ -72,7 +69,7 @@ export class Attachments {
     await this.#run(`DETACH ${attachment.alias}`);
   }
 
-  /** One after the other: a file that is attached again must have been detached before. */
+  /** Statements run one after the other: a file must be detached before it is attached again. */
   #run(sql: string): Promise<void> {
     const ran = this.#last.then(async () => {
       await this.#connection.run(sql);

@@ -4,9 +4,11 @@ import type { Interval } from '../intervals.ts';
 import { quoteText } from './sql-values.ts';
 
 /**
- * The start of the interval that a date or datetime lies in, as SQL: a date for a date, an instant in UTC for a datetime. Weeks begin on Monday.
- * With a time zone the intervals are those of its clocks; the two hours of one name in autumn are two intervals.
- * @throws badInput for a field of another type and for an unknown time zone.
+ * Returns SQL of the start of the interval that contains a date or datetime: a date for a date, a UTC time for a
+ * datetime. Weeks begin on Monday. With a time zone the intervals follow its clocks; the two hours with the same name
+ * in autumn are two intervals.
+ *
+ * Throws BAD_USER_INPUT for a field of another type and for an unknown time zone.
  */
 export function bucket(type: FieldType, column: string, interval: Interval, timezone?: string): string {
   checkInterval(type, timezone);

@@ -8,15 +8,15 @@ import type { SqlType, SqlValues } from './sql-values.ts';
 
 const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 
-/** A membership of so many values is written out and reaches the zone maps; a longer one is joined as one list. */
+/** A membership of up to this many values is written out and can use zone maps; a longer one is joined as one list. */
 const INLINE_VALUES = 100;
 
 type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
 
 /**
- * Criteria as a DuckDB condition that is true or false for every row, never null.
- * @param columnOf the SQL of a field's column, e.g. `"c3"`.
- * @param values how values get into the statement: `boundValues(params)` or `literalValues`.
+ * Compiles criteria to a DuckDB condition that is true or false for every row, never null. `columnOf` returns the SQL
+ * of a field's column, e.g. `"c3"`. `values` inserts values into the statement: `boundValues(params)` or
+ * `literalValues`.
  */
 export function compileCriteria(node: CriteriaNode, columnOf: (field: Field) => string, values: SqlValues): string {
   switch (node.kind) {
@@ -32,10 +32,12 @@ export function compileCriteria(node: CriteriaNode, columnOf: (field: Field) => 
   }
 }
 
-/** The SQL of what comparisons and sorting look at: of a text its first characters, of a flagged number its double. */
+/**
+ * Returns the SQL that comparisons and sorting use: for a text its first characters, for a flagged number its double.
+ */
 export function comparable(field: Pick<Field, 'type' | 'format'>, column: string): string {
   if (field.type === 'text') return `left(${column}, ${COMPARED_CHARACTERS})`;
-  // DuckDB's own cast from DECIMAL can be off in the last bit; from text it is exact.
+  // DuckDB's own cast from DECIMAL can be wrong in the last bit; from text it is exact.
   if (field.format === 'decimal') return `CAST(CAST(${column} AS VARCHAR) AS DOUBLE)`;
   return field.type === 'number' || field.format ? `CAST(${column} AS DOUBLE)` : column;
 }
@@ -68,7 +70,10 @@ function sides(
   return { left, right: ` IN (${node.values.map((value) => values.scalar(value, type)).join(', ')})` };
 }
 
-/** The type to compare in. Whole numbers stay whole where that is exact, so that the column itself is compared. */
+/**
+ * Returns the type for a comparison. Integers stay integers where that is exact, so that the column itself is
+ * compared.
+ */
 function comparedType(field: Field, values: readonly CriteriaValue[]): SqlType {
   switch (field.type) {
     case 'integer':
@@ -86,10 +91,13 @@ function comparedType(field: Field, values: readonly CriteriaValue[]): SqlType {
   }
 }
 
-/** Matches the empty text; put in front, it keeps DuckDB's optimizer away from a pattern. */
+/** Matches the empty text. As a prefix, it disables DuckDB's optimizer for a pattern. */
 const OPAQUE = '(?:|[^\\x{0}-\\x{10ffff}])';
 
-/** The optimizer rewrites plain patterns to prefix, suffix and contains, and takes an anchor anywhere for one at the end: `a^` would find what ends in "a". */
+/**
+ * Returns a pattern that the optimizer does not rewrite. It turns plain patterns into prefix, suffix and contains, and
+ * reads an anchor anywhere as one at the end: `a^` would match texts that end in "a".
+ */
 function re2Pattern(regex: PortableRegex, insensitive: boolean): string {
   const pattern = toRe2(regex, insensitive);
   const nodes = regex.kind === 'sequence' ? regex.nodes : [regex];

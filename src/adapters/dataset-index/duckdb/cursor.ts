@@ -10,7 +10,7 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** The total order of a search: missing values last both ways, ties by row number. */
+/** Returns the total order of a search: missing values last in both directions, ties by row number. */
 export const orderBy = (keys: SortKey[]): string =>
   [
     ...keys.map(
@@ -19,11 +19,15 @@ export const orderBy = (keys: SortKey[]): string =>
     'rowid',
   ].join(', ');
 
-/** The statement that answers the sort values of a cursor's row, as texts after a 1; no row when it does not match `where`. */
+/**
+ * Returns a statement for the sort values of a cursor's row, as texts after a 1. It returns no row when the row does
+ * not match `where`.
+ */
 export const positionSql = (keys: SortKey[], table: string, row: number, where: string): string =>
-  `SELECT ${['1', ...keys.map(({ field }) => `CAST(${comparable(field, field.column)} AS VARCHAR)`)].join(', ')} FROM ${table} WHERE rowid = ${row} AND ${where}`;
+  `SELECT ${['1', ...keys.map(({ field }) => `CAST(${comparable(field, field.column)} AS VARCHAR)`)].join(', ')}
+    FROM ${table} WHERE rowid = ${row} AND ${where}`;
 
-/** The condition of rows after the cursor's in the order of `orderBy`. */
+/** Returns the condition for rows after the cursor's row in the order of `orderBy`. */
 export function afterPosition(keys: SortKey[], row: number, position: DuckDBValue[], values: DuckDBValue[]): string {
   return keys.reduceRight((later, { field, descending }, i) => {
     const key = comparable(field, field.column);

@@ -27,15 +27,15 @@ import { searchRows } from './search.ts';
 import { Serving } from './serving.ts';
 import { WordsSidecar } from './words-sidecar.ts';
 
-/** Where the embedded index lives and what it may take. */
+/** Location and limits of the embedded index. */
 export interface DuckdbSettings {
-  /** The folder of the generations; it is made if it does not exist. */
+  /** Folder of the generations. It is created if missing. */
   dir: string;
-  /** DuckDB's memory for answering queries, e.g. `256MB`, which is the default. */
+  /** DuckDB's memory limit for queries, e.g. `256MB`, the default. */
   memoryLimit?: string;
-  /** Threads that answer queries; by default one for each core, at most four. */
+  /** Threads for queries; by default one per core, at most four. */
   threads?: number;
-  /** For sorts that do not fit the memory; by default a folder among the system's temporary ones. */
+  /** Folder for sorts that exceed the memory; by default a temporary folder of the system. */
   temp?: string;
 }
 
@@ -97,7 +97,10 @@ export class DuckdbIndex implements DatasetIndex {
     yield* scanRows(serving, scope, search, signal);
   }
 
-  /** Builds the words that a `q` over all string and text fields looks at, so that the first one need not wait. Call it after publishing. */
+  /**
+   * Builds the words for a `q` over all string and text fields, so that the first search need not wait. Call it after
+   * publishing.
+   */
   async prepareWords(generation: Generation, signal: AbortSignal): Promise<void> {
     const texts = generation.fields.filter(({ type }) => type === 'string' || type === 'text');
     if (texts.length > 0) await (await this.#open()).sidecar.file(generation, texts, signal);
@@ -123,7 +126,7 @@ export class DuckdbIndex implements DatasetIndex {
     return { serving, scope: await openScope(this.#dir, sidecar, search, signal) };
   }
 
-  /** A process that only loads never opens what answers queries. */
+  /** Opened on first use: a process that only loads never needs it. */
   #open(): Promise<{ serving: Serving; sidecar: WordsSidecar }> {
     const {
       memoryLimit = '256MB',
@@ -135,7 +138,7 @@ export class DuckdbIndex implements DatasetIndex {
       serving,
       sidecar: new WordsSidecar(this.#dir, serving),
     }));
-    // A folder that could not be read may be readable the next time.
+    // A folder that could not be read may be readable at the next attempt.
     opened.catch(() => {
       this.#opened = undefined;
     });
@@ -144,5 +147,5 @@ export class DuckdbIndex implements DatasetIndex {
   }
 }
 
-/** Opens the embedded index. Nothing is read before it is asked. */
+/** Opens the embedded index. It reads nothing until it is used. */
 export const openDuckdbIndex = (settings: DuckdbSettings): DuckdbIndex => new DuckdbIndex(settings);

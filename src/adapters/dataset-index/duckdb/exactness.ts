@@ -1,18 +1,18 @@
 import type { LoadStatements } from './load-statements.ts';
 import type { LoadedField } from './staging-types.ts';
 
-/** A string field with a longer value is a `text`. */
+/** A string field with a longer value becomes a `text`. */
 export const STRING_CHARACTERS = 8000;
 
 const DECIMAL = /^DECIMAL\((\d+),(\d+)\)$/;
-/** Every decimal of so many digits has a double of its own that prints the same. */
+/** Every decimal of this many digits survives a round trip through a double. */
 const EXACT_DIGITS = 15;
-/** Decimals of so many digits are integers inside; wider ones are slow, and their sums overflow. */
+/** Decimals of this many digits are integers internally; wider ones are slow, and their sums overflow. */
 const NARROW_PRECISION = 18;
 
 /**
- * What only the values tell: whether a string field is a `text`, whether numbers would be spoilt as JSON numbers. One pass over the columns in question;
- * what that cannot decide is looked at value by value.
+ * Determines what depends on the values: whether a string field is a `text`, and whether numbers would change as JSON
+ * numbers. It needs one pass over the columns; undecided ones are checked value by value.
  */
 export async function describeValues(
   statements: LoadStatements,
@@ -63,7 +63,7 @@ async function describe(
   return { ...plain, type: long || field.type === 'text' ? 'text' : 'string' };
 }
 
-/** Flags decimals that do not survive the way through a double and its shortest text, which is what a JSON number is. */
+/** Flags decimals that change on the way through a double and its shortest text, which is the form of a JSON number. */
 async function number(
   statements: LoadStatements,
   table: string,
@@ -83,7 +83,8 @@ async function number(
     `SELECT 1 FROM ${table} WHERE TRY_CAST(CAST(${double} AS VARCHAR) AS ${sqlType}) IS DISTINCT FROM ${column} LIMIT 1`,
   );
   if (spoilt) return { ...field, format: 'decimal' };
-  // DuckDB's cast of so long a decimal to a double can be off in the last bit, so it is cast once here, by way of its text.
+  // DuckDB's cast of such a long decimal to a double can be wrong in the last bit, so it is cast once here, through
+  // its text.
   return changeType(statements, table, field, 'DOUBLE', double);
 }
 

@@ -16,8 +16,8 @@ const SQL_TYPES: Record<Typed['type'], SqlType> = {
 };
 
 /**
- * A checked expression as DuckDB SQL over columns. Numbers come out as doubles that are never NaN or infinite, whole numbers as they are stored.
- * No operand is written twice, so that the text grows with the expression and no faster.
+ * Compiles a checked expression to DuckDB SQL over columns. Numbers are doubles that are never NaN or infinite;
+ * integers stay as they are stored. No operand occurs twice, so the text grows linearly with the expression.
  */
 export function compileExpression(node: Typed, columnOf: (field: string) => string): string {
   const compile = (operand: Typed) => compileExpression(operand, columnOf);
@@ -37,7 +37,11 @@ export function compileExpression(node: Typed, columnOf: (field: string) => stri
     case 'or':
       return `(${boolean(node.left, columnOf)} ${node.kind === 'and' ? 'AND' : 'OR'} ${boolean(node.right, columnOf)})`;
     case 'comparison':
-      return `(${inCommon(node.left, node.right, columnOf)} ${node.op === '!=' ? '<>' : node.op} ${inCommon(node.right, node.left, columnOf)})`;
+      return [
+        `(${inCommon(node.left, node.right, columnOf)}`,
+        node.op === '!=' ? '<>' : node.op,
+        `${inCommon(node.right, node.left, columnOf)})`,
+      ].join(' ');
     case 'round':
       return node.type === 'number' ? finite(`round(${compile(node.operand)}, ${node.digits})`) : compile(node.operand);
     case 'dateDiff':
@@ -49,12 +53,13 @@ export function compileExpression(node: Typed, columnOf: (field: string) => stri
 
 type ColumnOf = (field: string) => string;
 
-/** The value, and null for what JSON has no number for; -0 becomes 0. The list makes the operand be computed and written once. */
+/** Replaces values that are not JSON numbers by null, and -0 by 0. The list computes and writes the operand once. */
 const finite = (sql: string) => `list_transform([${sql}], lambda x: CASE WHEN isfinite(x) THEN x + 0 END)[1]`;
 
 /**
- * Sums, differences and products hand on what is not finite, and so does a dividend: one check around them all is enough. A divisor is checked by itself, because
- * 1 / infinity would be finite again. Division by zero is not finite.
+ * Compiles arithmetic. Sums, differences, products and dividends propagate values that are not finite, so one check
+ * around them is sufficient. A divisor is checked itself, because 1 / infinity would be finite again. Division by zero
+ * is not finite.
  */
 function arithmetic(node: Typed, columnOf: ColumnOf): string {
   if (node.kind === 'negate') return `(-${arithmetic(node.operand, columnOf)})`;
@@ -65,7 +70,7 @@ function arithmetic(node: Typed, columnOf: ColumnOf): string {
   return `(${left} ${node.op} ${right})`;
 }
 
-/** The expression as one of a wider type. */
+/** Converts an expression to a wider type. */
 function as(type: Typed['type'], node: Typed, columnOf: ColumnOf): string {
   const sql = compileExpression(node, columnOf);
   return node.type === type ? sql : `CAST(${sql} AS ${SQL_TYPES[type]})`;
@@ -73,7 +78,7 @@ function as(type: Typed['type'], node: Typed, columnOf: ColumnOf): string {
 
 const boolean = (node: Typed, columnOf: ColumnOf) => as('boolean', node, columnOf);
 
-/** One side of a comparison in the type that both sides go into. */
+/** Converts one side of a comparison to the common type of both sides. */
 function inCommon(node: Typed, other: Typed, columnOf: ColumnOf): string {
   const type = node.type === 'null' ? other.type : node.type;
   if (type === 'integer' || type === 'number') return as('number', node, columnOf);
@@ -113,7 +118,7 @@ function call(node: Extract<Typed, { kind: 'call' }>, columnOf: ColumnOf): strin
   }
 }
 
-/** The value as text, in its JSON form. */
+/** Returns the value as text, in its JSON form. */
 function printed(node: Typed, columnOf: ColumnOf): string {
   const sql = compileExpression(node, columnOf);
   if (node.type === 'datetime') return `strftime(${sql}, ${ISO_FORMAT})`;

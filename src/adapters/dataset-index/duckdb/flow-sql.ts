@@ -9,7 +9,7 @@ import { comparable, compileCriteria } from './criteria-sql.ts';
 import { compileExpression } from './expression-sql.ts';
 import { literalValues, quoteName } from './sql-values.ts';
 
-/** A column of a staged table: what it is called, what it holds and where. */
+/** A column of a staged table: field and physical name. */
 export interface StagedColumn {
   name: string;
   type: FieldType;
@@ -20,10 +20,12 @@ export interface StagedColumn {
 const ROW = quoteName('_row');
 
 /**
- * A flow as one SELECT over a staged table, whose column `_row` numbers the rows in the order of the source. The rows come in the order that the steps imply, ties
- * in that of the source; sorting is stable, missing values last. Physical columns of the answer are `c0` … `cN`; `_row` is not among them.
- * @param source the relation as SQL, e.g. `staged` or `"load"."staged"`.
- * @throws badInput as `checkFlow` does, when the steps do not fit the columns.
+ * Compiles a flow to one SELECT over a staged table, whose column `_row` numbers the rows in the order of the source.
+ * Rows are in the order that the steps define, ties in that of the source; sorting is stable, missing values are last.
+ * The result has the physical columns `c0` … `cN` without `_row`. `source` is the relation as SQL, e.g. `staged` or
+ * `"load"."staged"`.
+ *
+ * Throws BAD_USER_INPUT as `checkFlow` does, when the steps do not fit the columns.
  */
 export function compileFlow(
   steps: readonly FlowStep[],
@@ -47,18 +49,21 @@ export function compileFlow(
   };
 }
 
-/** A flow as one statement, and in its parts for a loader that sorts by itself. */
+/** A flow as one statement, and in parts for a loader that sorts by itself. */
 interface CompiledFlow {
   sql: string;
   columns: StagedColumn[];
   /** SQL of each of `columns` over `from`. */
   select: string[];
   from: string;
-  /** The last is `_row`; it is the only one where the flow does not sort. */
+  /** The last key is `_row`; it is the only one where the flow does not sort. */
   order: string[];
 }
 
-/** Every step wraps the relation of those before it. Physical columns only ever become more, so the order can name those that the flow has removed since. */
+/**
+ * Each step wraps the relation of the steps before it. Physical columns are only added, so the order can use columns
+ * that the flow has removed.
+ */
 interface Plan {
   from: string;
   columns: StagedColumn[];
@@ -93,7 +98,7 @@ function applied(step: FlowStep, plan: Plan, madeColumn: string): Plan {
 const physical = (columns: StagedColumn[], name: string) =>
   quoteName(columns.find((column) => column.name === name)!.column);
 
-/** Within a flow no string's length is known yet, so each is compared as a text. */
+/** Within a flow the length of strings is unknown, so all are compared as texts. */
 const comparedFields = (columns: StagedColumn[]): Field[] =>
   flowFields(columns).map((field) => (field.type === 'string' ? { ...field, type: 'text' } : field));
 

@@ -5,25 +5,25 @@ import type { GenerationId } from '../../../core/dataset-index.ts';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOADING = '.loading';
 
-/** The file of a generation's rows. */
+/** File of a generation's rows. */
 export const ROWS = 'rows.duckdb';
 
-/** A path as a literal: some statements take no other expression. */
+/** Returns a path as a literal, because some statements accept no other expression. */
 export const quotePath = (path: string) => `'${path.replaceAll("'", "''")}'`;
 
-/** Where the rows of a finished generation are. */
+/** Returns the file with the rows of a complete generation. */
 export const rowsFile = (dir: string, id: GenerationId) => join(folder(dir, id), ROWS);
 
-/** The folder of a finished generation. Only ids make paths, so nothing leads out of `dir`. */
+/** Returns the folder of a complete generation. Paths are built from ids only, so none leaves `dir`. */
 export function folder(dir: string, id: GenerationId): string {
   if (!ID.test(id)) throw new Error(`Not the id of a generation: ${id}`);
   return join(dir, id);
 }
 
-/** The folder that holds everything of a generation in the making. */
+/** Returns the folder of a generation that is being loaded. */
 export const loadingFolder = (dir: string, id: GenerationId) => `${folder(dir, id)}${LOADING}`;
 
-/** An empty folder to make a generation in; an earlier attempt's remains are removed. */
+/** Creates an empty folder for a new generation, removing that of an earlier attempt. */
 export async function beginFolder(dir: string, id: GenerationId): Promise<string> {
   const loading = loadingFolder(dir, id);
   await rm(loading, { recursive: true, force: true });
@@ -31,7 +31,10 @@ export async function beginFolder(dir: string, id: GenerationId): Promise<string
   return loading;
 }
 
-/** Makes a loaded folder the generation, in one step that survives a crash: files are on the disk before their folder gets its name. What is no index file (segments, temporary files) goes. */
+/**
+ * Publishes a loaded folder as the generation, in one step that survives a crash: files are synced before their folder
+ * gets its name. Files that are not part of the index (segments, temporary files) are removed.
+ */
 export async function publishFolder(dir: string, id: GenerationId): Promise<void> {
   const loading = loadingFolder(dir, id);
   for (const name of await readdir(loading)) {
@@ -44,8 +47,9 @@ export async function publishFolder(dir: string, id: GenerationId): Promise<void
 }
 
 /**
- * The same rows under another id, at no cost: hard links. The file system counts the references, so there is no count of ours that a crash could spoil,
- * and dropping either generation is one unlink. Where links are not possible the file is copied, copy-on-write if the file system can.
+ * Creates a generation with the same rows, at no cost: hard links. The file system counts the references, so no count
+ * of ours can be wrong after a crash, and dropping either generation is one unlink. Where links are not possible the
+ * file is copied, copy-on-write if the file system can.
  */
 export async function cloneFolder(dir: string, from: GenerationId, to: GenerationId): Promise<void> {
   const loading = await beginFolder(dir, to);
@@ -58,7 +62,7 @@ export async function cloneFolder(dir: string, from: GenerationId, to: Generatio
   await publishFolder(dir, to);
 }
 
-/** Removes a generation, finished or not. It stops being complete first, so that a crash leaves nothing that looks whole. */
+/** Removes a generation, complete or not. It stops being complete first, so that a crash leaves no damaged one. */
 export async function dropFolder(dir: string, id: GenerationId): Promise<void> {
   const loading = loadingFolder(dir, id);
   await rm(loading, { recursive: true, force: true });
@@ -68,7 +72,7 @@ export async function dropFolder(dir: string, id: GenerationId): Promise<void> {
   await rm(loading, { recursive: true, force: true });
 }
 
-/** Every generation in `dir`. */
+/** Lists the generations in `dir`. */
 export async function listFolders(dir: string): Promise<{ id: GenerationId; complete: boolean }[]> {
   const names = await readdir(dir);
   return names.flatMap((name) => {

@@ -3,7 +3,7 @@ import { binsOf, DAY_MS } from '../bins.ts';
 import { comparable } from './criteria-sql.ts';
 import type { Rows } from './profile.ts';
 
-/** Values counted in bins. Numbers are numbers here even where a field is flagged. */
+/** Counts values in bins. Numbers are doubles here, also for flagged fields. */
 export async function histogram(field: IndexedField, rows: Rows): Promise<FieldProfile['histogram']> {
   const position = positionOf(field);
   const [extent] = await rows(`min(${position}), max(${position})`);
@@ -24,7 +24,7 @@ export async function histogram(field: IndexedField, rows: Rows): Promise<FieldP
   );
 }
 
-/** A value's place on a line, as a double: the number itself, days, milliseconds. */
+/** Returns SQL of a value's position as a double: the number itself, days, milliseconds. */
 function positionOf(field: IndexedField): string {
   switch (field.type) {
     case 'date':

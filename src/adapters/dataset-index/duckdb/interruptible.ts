@@ -1,11 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 
-/** An interrupt that comes before the statement reached a thread is lost, so it is repeated until the statement ended. */
+/**
+ * An interrupt that precedes the start of the statement on its thread is lost, so it is repeated until the statement
+ * ends.
+ */
 const REPEAT_MS = 10;
 
 /**
- * Runs statements on a connection and stops them when the signal aborts.
- * @throws the signal's reason, whatever the interrupted statement says.
+ * Runs statements on a connection and interrupts them when the signal aborts. Then throws the signal's reason instead
+ * of the statement's error.
  */
 export async function interruptible<T>(
   connection: DuckDBConnection,

@@ -10,7 +10,7 @@ import { exactText, isoText } from './value-forms.ts';
 const SHOWN_CHARACTERS = 200;
 const PLAIN_NUMBER = String.raw`'-?\d+(\.\d+)?'`;
 
-/** How values of one type become another's: the SQL of the new value, and of whether it is the same value still. */
+/** Conversion of values between two types: SQL of the new value, and of whether it is still the same value. */
 interface Conversion {
   cast: string;
   fits: string;
@@ -18,8 +18,9 @@ interface Conversion {
 }
 
 /**
- * Gives fields the types they had before (`updateTypeMapping=false`). A value fits when casting changes nothing of it.
- * @throws upstreamFailed with the specification's `search-index mapping conflict`, naming field and value, for the first that does not fit.
+ * Converts fields to their previous types (`updateTypeMapping=false`). A value fits when the cast does not change it.
+ *
+ * Throws UPSTREAM_FAILED `search-index mapping conflict`, naming field and value, for the first that does not fit.
  */
 export async function keepTypes(
   statements: LoadStatements,
@@ -92,10 +93,11 @@ function conversion(field: LoadedField, type: FieldType): Conversion {
   }
 }
 
-/** A text is a datetime when it is written like one; without an offset it is UTC. */
+/** Converts texts in the form of a datetime; without an offset they are UTC. */
 const fromIso = (column: string): Conversion => ({
   cast: `date_trunc('milliseconds', TRY_CAST(${column} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')`,
-  fits: String.raw`regexp_matches(${column}, '^\d{4}-\d\d-\d\d([T ]|$)') AND TRY_CAST(${column} AS TIMESTAMPTZ) BETWEEN '0001-01-01'::TIMESTAMPTZ AND '9999-12-31 23:59:59.999'::TIMESTAMPTZ`,
+  fits: String.raw`regexp_matches(${column}, '^\d{4}-\d\d-\d\d([T ]|$)') AND TRY_CAST(${column} AS TIMESTAMPTZ)
+    BETWEEN '0001-01-01'::TIMESTAMPTZ AND '9999-12-31 23:59:59.999'::TIMESTAMPTZ`,
 });
 
 const asText = (field: LoadedField) =>

@@ -3,8 +3,8 @@ import { DEFAULT_TYPE } from './staging-types.ts';
 import type { LoadedField } from './staging-types.ts';
 
 /**
- * The fields of the generation: all of `fields`, or with `syncFields=false` exactly those of `kept`, in their order.
- * @param vanished makes a field without values of one that the source no longer has
+ * Returns the fields of the generation: all of `fields`, or with `syncFields=false` exactly those of `kept`, in their
+ * order. `vanished` creates an empty field for one that the source no longer has.
  */
 export function keepFields<F extends LoadedField>(
   fields: F[],

@@ -3,17 +3,23 @@ import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
 
-/** Columns that fit DuckDB's own settings; a block is pinned for each column being written, so wider tables get smaller ones. */
+/**
+ * Number of columns that DuckDB's default block size suits. A block is pinned for each column that is written, so
+ * wider tables get smaller blocks.
+ */
 const USUAL_COLUMNS = 50;
 const NARROW_BLOCK = 65_536;
 
-/** Rows are written when a group of them is full; until then they are in memory, and at the end once more in a log. So groups of long rows are smaller. */
+/**
+ * Size of a row group. Rows stay in memory until their group is full, and at the end are written once more to a log,
+ * so groups of long rows are smaller.
+ */
 export const GROUP_BYTES = 48 << 20;
 const GROUP_ROWS = 122_880;
-/** DuckDB wants a multiple of this. */
+/** Row groups are multiples of this number of rows. */
 export const GROUP_STEP = 2048;
 
-/** The one writing connection of a load: an instance of its own, whose files and temporary files lie in one folder. */
+/** The only writing connection of a load: its own instance, whose files and temporary files are in one folder. */
 export class LoadStatements {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -27,9 +33,9 @@ export class LoadStatements {
     this.#memory = memory;
   }
 
-  /** @param memory DuckDB's limit in bytes */
+  /** Opens the connection. `memory` is DuckDB's limit in bytes. */
   static async open(memory: number, temp: string, signal: AbortSignal): Promise<LoadStatements> {
-    // One thread: a segment is too small to be shared, and a second one costs 70 % more CPU for nothing.
+    // One thread: a segment is too small to be divided, and a second thread costs 70 % more CPU without any gain.
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${memory}B`,
       threads: '1',
@@ -41,7 +47,7 @@ export class LoadStatements {
     return new LoadStatements(instance, connection, signal, memory);
   }
 
-  /** Attaches a new file for writing a table of so many columns and about so many bytes a row. */
+  /** Attaches a new file for a table with this number of columns and about this many bytes a row. */
   async create(path: string, alias: string, columns: number, rowBytes: number): Promise<void> {
     const rows = Math.floor(Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(rowBytes, 1)) / GROUP_STEP) * GROUP_STEP;
     const options = [
@@ -51,20 +57,20 @@ export class LoadStatements {
     await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias} (${options.join(', ')})`);
   }
 
-  /** Raises the limit of memory where a statement is known to need so many bytes at once. */
+  /** Raises the memory limit for a statement that needs this many bytes at once. */
   async allow(bytes: number): Promise<void> {
     if (bytes <= this.#memory) return;
     await this.#connection.run(`SET memory_limit = '${bytes}B'`);
     this.#memory = bytes;
   }
 
-  /** Writes everything of a file to the disk and lets go of it. */
+  /** Writes a file completely to disk and detaches it. */
   async finish(alias: string): Promise<void> {
     await this.change(`CHECKPOINT ${alias}`);
     await this.#connection.run(`DETACH ${alias}`);
   }
 
-  /** Runs a statement; answers how many rows it changed. */
+  /** Runs a statement and returns the number of rows that it changed. */
   async change(sql: string): Promise<number> {
     return (await interruptible(this.#connection, this.#signal, () => this.#connection.run(sql))).rowsChanged;
   }

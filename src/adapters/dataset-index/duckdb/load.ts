@@ -16,13 +16,17 @@ import type { LoadedField } from './staging-types.ts';
 
 const STAGED = 'staged.duckdb';
 
-/** DuckDB's memory for a load, and what each column of a wide table adds: blocks and vectors are pinned column by column. */
+/**
+ * DuckDB's memory limit for a load, and the addition per column of a wide table: blocks and vectors are pinned per
+ * column.
+ */
 const MEMORY = 128 * 10 ** 6;
 const WIDE_COLUMNS = 100;
 const COLUMN_MEMORY = 600_000;
 
 /**
- * Rows become a generation: one new file, made in `<id>.loading/`, checkpointed, closed, synced and renamed. Whatever fails or aborts leaves nothing.
+ * Loads rows into a generation: one new file in `<id>.loading/`, checkpointed, closed, synced and renamed. A failed or
+ * aborted load leaves nothing.
  */
 export async function loadGeneration(
   dir: string,
@@ -81,7 +85,10 @@ async function makeFile(
   }
 }
 
-/** Without a flow the source's columns are the fields: those wanted go straight into the generation's file. */
+/**
+ * Loads without a flow: the source's columns are the fields, and the required ones are written directly to the
+ * generation's file.
+ */
 async function loadDirectly(load: Load): Promise<LoadedField[]> {
   const kept = keepFields(load.columns, load.plan.keepFields, (field) => ({
     ...field,
@@ -93,7 +100,10 @@ async function loadDirectly(load: Load): Promise<LoadedField[]> {
   return kept;
 }
 
-/** With a flow all columns are staged in a file of their own, so that nothing of them remains in the generation's. */
+/**
+ * Loads with a flow: all columns are staged in a separate file, so that none of their data remains in the generation's
+ * file.
+ */
 async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
   const { statements, folder, columns, plan } = load;
   const size = await stageRows(load, 'staged', join(folder, STAGED), columns);
@@ -102,7 +112,7 @@ async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
   return applyFlow(statements, plan, typed, size);
 }
 
-/** Values that have no JSON form became null; the load says how many. */
+/** Returns a warning with the number of values that became null because they have no JSON form. */
 async function lostValues({ statements, columns }: Load): Promise<string[]> {
   const warnings: string[] = [];
   for (const { name, lost, type } of columns) {

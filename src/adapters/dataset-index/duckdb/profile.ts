@@ -5,10 +5,10 @@ import { extreme } from './aggregate.ts';
 import { comparable } from './criteria-sql.ts';
 import { histogram } from './histogram.ts';
 import type { Scope } from './scope.ts';
-import type { Ask, Serving } from './serving.ts';
+import type { RunStatement, Serving } from './serving.ts';
 import { jsonForm } from './value-forms.ts';
 
-/** Statistics of the fields over the matching rows. Fields are looked at one by one: their columns are read alone. */
+/** Returns statistics of fields over the matching rows, one field after the other, so that only its column is read. */
 export async function profileRows(
   serving: Serving,
   scope: Scope,
@@ -27,8 +27,8 @@ export async function profileRows(
   });
 }
 
-/** Selects over the matching rows; `rest` follows the condition. */
-export type Rows = (select: string, rest?: string) => ReturnType<Ask>;
+/** Runs a select over the matching rows; `rest` follows the condition. */
+export type Rows = (select: string, rest?: string) => ReturnType<RunStatement>;
 
 async function profile(field: IndexedField, total: number, rows: Rows): Promise<FieldProfile> {
   const { name, type, column } = field;
@@ -66,7 +66,7 @@ async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfil
   return { avg: numberOf(row![0]!), stdDev: numberOf(row![1]!) };
 }
 
-/** The most frequent values, the lesser first among equals. */
+/** Returns the most frequent values; of equally frequent ones the smaller first. */
 async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']> {
   if (!COUNTED.includes(field.type)) return [];
   const { column } = field;

@@ -7,13 +7,13 @@ import type { Serving } from './serving.ts';
 
 type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
 
-/** Bytes of rows, as compressed in their file, that make a batch. */
+/** Bytes of rows, as compressed in their file, per batch. */
 const BATCH_BYTES = 8 << 20;
 const BATCH_ROWS = 10_000;
-/** Rows that DuckDB prints at a time, however wide they are. */
+/** Number of rows that DuckDB prints at a time, regardless of their width. */
 const VECTOR_ROWS = 2048;
 
-/** All matching rows, in batches; what was read is not kept. */
+/** Yields all matching rows in batches and retains none. */
 export function scanRows(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   if (scan.sort.length > 0 || scan.words.length > 0) return pageByPage(serving, scope, scan, signal);
   return batchRows(scan) < VECTOR_ROWS
@@ -21,7 +21,7 @@ export function scanRows(serving: Serving, scope: Scope, scan: Scan, signal: Abo
     : inFileOrder(serving, scope, scan, signal);
 }
 
-/** As DuckDB reads them. */
+/** Yields rows in the order in which DuckDB reads them. */
 async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const object = rowObject(scope, scan.fields);
   const statement = (aliases: string[]) => {
@@ -33,8 +33,9 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
 }
 
 /**
- * Very wide rows, of which there would be too many at a time. A limit does not keep DuckDB from reading more, a range of row numbers does: so the numbers of the
- * next rows are asked for first, which reads no columns but those of the condition.
+ * Yields very wide rows, of which DuckDB would print too many at a time. A limit does not stop DuckDB from reading
+ * more, a range of row numbers does, so the numbers of the next rows are selected first, which reads only the columns
+ * of the condition.
  */
 async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const release = await serving.hold(scope.files);
@@ -63,7 +64,10 @@ async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal:
   }
 }
 
-/** DuckDB's sort keeps the texts of all its rows in memory, its search for a page's rows only those of the page: so a long sorted answer is many pages. */
+/**
+ * Yields a long sorted result page by page: DuckDB's sort stores the texts of all its rows in memory, its top-N search
+ * only those of the page.
+ */
 async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const release = await serving.hold(scope.files);
   try {

@@ -7,22 +7,22 @@ import { boundValues } from './sql-values.ts';
 import type { SqlType } from './sql-values.ts';
 import type { WordsSidecar } from './words-sidecar.ts';
 
-/** What a search reads: its files, and the rows of them that match. */
+/** The files that a search reads, and the condition of its rows. */
 export interface Scope {
   files: string[];
-  /** Matches all rows of the generation. */
+  /** Whether it matches all rows of the generation. */
   everything: boolean;
-  /** @throws badInput for a name that the generation does not have */
+  /** Returns a field by name. Throws BAD_USER_INPUT for an unknown name. */
   field(name: string): IndexedField;
-  /** The table of rows, given the files' aliases. */
+  /** Returns the table of rows, for these aliases of the files. */
   table(aliases: string[]): string;
-  /** The condition of a row that matches; its values are appended to `values`. */
+  /** Returns the condition of matching rows and appends its values to `values`. */
   where(aliases: string[], values: DuckDBValue[]): string;
-  /** The words' part of it, as a select of row numbers; undefined when `where` looks at no words. */
+  /** Returns the part of the condition about words, as a select of row numbers; undefined without words. */
   wordRows(aliases: string[], values: DuckDBValue[]): string | undefined;
 }
 
-/** Opens what a search reads. Building the words may take a while the first time. */
+/** Opens the files of a search. Building the words can be slow the first time. */
 export async function openScope(
   dir: string,
   sidecar: WordsSidecar,
@@ -50,14 +50,17 @@ export async function openScope(
       const condition = matches(values);
       if (words.length === 0) return condition;
       if (!hides) return `${condition} AND rowid IN (${wordRows(aliases, values)})`;
-      // Of a CASE the second part is looked at where the first holds, and nowhere else.
+      // The second part of a CASE is evaluated only where the first is true.
       const [data, sidecarAlias] = aliases;
-      return `rowid IN (SELECT rowid FROM ${sidecarAlias}.words WHERE CASE WHEN rowid IN (SELECT rowid FROM ${data}.data WHERE ${condition}) THEN ${holdsWords(values)} ELSE false END)`;
+      return `rowid IN (
+        SELECT rowid FROM ${sidecarAlias}.words
+        WHERE CASE WHEN rowid IN (SELECT rowid FROM ${data}.data WHERE ${condition})
+          THEN ${holdsWords(values)} ELSE false END)`;
     },
   };
 }
 
-/** The type in which `comparable` compares a field. */
+/** Returns the type in which `comparable` compares a field. */
 export function comparedType({ type, format }: IndexedField): SqlType {
   switch (type) {
     case 'integer':

@@ -4,16 +4,16 @@ import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
 import { afterPosition, orderBy, positionSql } from './cursor.ts';
 import type { SortKey } from './cursor.ts';
 import type { Scope } from './scope.ts';
-import type { Ask, Serving } from './serving.ts';
+import type { RunStatement, Serving } from './serving.ts';
 import { quoteText } from './sql-values.ts';
 import { jsonForm } from './value-forms.ts';
 
-/** Values that DuckDB may print at a time: it takes about a hundred bytes for each. */
+/** Maximum number of values that DuckDB prints at a time. It needs about a hundred bytes for each. */
 export const PRINTED_VALUES = 250_000;
-/** Rows of more fields are read in parts. */
+/** Rows with more fields are read in parts. */
 const WIDE = 200;
 
-/** A page of rows in their JSON forms. */
+/** Returns a page of rows in their JSON forms. */
 export async function searchRows(
   serving: Serving,
   scope: Scope,
@@ -32,7 +32,7 @@ export async function searchRows(
   });
 }
 
-/** Number and JSON text of the page's rows and one more. */
+/** Returns number and JSON text of the page's rows and one more. */
 async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
   const { ask, scope, search } = question;
   const values: DuckDBValue[] = [];
@@ -40,7 +40,10 @@ async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
   return ask(`SELECT number, ${rowObject(scope, search.fields)} FROM (${from})`, values);
 }
 
-/** The same of wide rows, of which DuckDB would hold thousands at a time, whichever are wanted: which rows they are, and then some columns of some of them after the other. */
+/**
+ * Does the same for wide rows, of which DuckDB would print thousands at a time: first selects their numbers, then some
+ * columns of some of them at a time.
+ */
 async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
   const { ask, aliases, scope, search } = question;
   const values: DuckDBValue[] = [];
@@ -64,10 +67,10 @@ async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
 const parts = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
-/** Rows printed by DuckDB as JSON objects, parsed at once. */
+/** Parses rows that DuckDB printed as JSON objects, all at once. */
 export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
 
-/** SQL of a row's JSON text. The names are the source's own, so they are written as literals. */
+/** Returns SQL of a row's JSON text. Names come from the source, so they are written as literals. */
 export function rowObject(scope: Scope, names: string[]): string {
   const members = names.map((name) => {
     const field = scope.field(name);
@@ -80,7 +83,7 @@ export const sortKeys = (scope: Scope, sort: RowSearch['sort']): SortKey[] =>
   sort.map(({ field, descending }) => ({ field: scope.field(field), descending }));
 
 interface PageQuestion {
-  ask: Ask;
+  ask: RunStatement;
   aliases: string[];
   scope: Scope;
   search: RowSearch;
@@ -88,7 +91,10 @@ interface PageQuestion {
   after: number | undefined;
 }
 
-/** The statement of the page's rows, with these fields, and one more, which tells whether there is a next page. */
+/**
+ * Returns the statement for the page's rows with these fields, and one more row, which shows whether there is a next
+ * page.
+ */
 async function pageOf(
   { ask, aliases, scope, search, keys, after }: PageQuestion,
   fields: readonly string[],
@@ -101,12 +107,12 @@ async function pageOf(
   const conditions = [];
   if (after !== undefined) conditions.push(await afterRow({ ask, aliases, scope, search, keys, after }, values));
   if (keys.length === 0 && search.words.length > 0 && isAll(search)) {
-    // Row numbers are the order: the words' own rows can be cut to the page before the rows are looked at.
+    // The order is that of row numbers: the rows of the words can be cut to the page before the rows are read.
     const rows = [scope.wordRows(aliases, values), ...conditions].join(' AND ');
     return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
   }
   conditions.unshift(scope.where(aliases, values));
-  // A scan of one table keeps its order; sorting by the row number would read all columns of all rows first.
+  // A scan of one table preserves its order; sorting by the row number would read all columns of all rows first.
   const order = keys.length === 0 && search.words.length === 0 ? '' : `ORDER BY ${orderBy(keys)}`;
   return `SELECT ${select} FROM ${table} WHERE ${conditions.join(' AND ')} ${order} ${window}`;
 }
@@ -120,7 +126,7 @@ async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, valu
 }
 
 async function total(
-  ask: Ask,
+  ask: RunStatement,
   aliases: string[],
   scope: Scope,
   search: RowSearch,
@@ -132,9 +138,9 @@ async function total(
   return isFirst && !more ? found : countRows(ask, aliases, scope, search);
 }
 
-/** How many rows match. */
+/** Returns the number of matching rows. */
 export async function countRows(
-  ask: Ask,
+  ask: RunStatement,
   aliases: string[],
   scope: Scope,
   search: Pick<RowSearch, 'where' | 'words' | 'generation'>,

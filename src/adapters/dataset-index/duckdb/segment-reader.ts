@@ -5,23 +5,23 @@ import { GROUP_BYTES, GROUP_STEP } from './load-statements.ts';
 import type { LoadStatements } from './load-statements.ts';
 import type { SourceColumn } from './staging-types.ts';
 
-/** DuckDB's own limit of a record. */
+/** DuckDB's default limit of a record. */
 const USUAL_ROW_BYTES = 2_000_000;
-/** A buffer holds a whole record, and the loader's memory is bounded. */
+/** Maximum size of a record. A buffer contains a whole record, and the loader's memory is limited. */
 const MAX_ROW_BYTES = 64 << 20;
-/** A long record is in memory as bytes read, as a value, and as a value being written. */
+/** A long record is in memory as read bytes, as a value, and as a value that is being written. */
 const ROW_COPIES = 4;
-/** A group of rows is in memory as it is collected and as it is written. */
+/** A row group is in memory while it is collected and while it is written. */
 const GROUP_COPIES = 2;
 const BASE_MEMORY = 128 * 10 ** 6;
 const MAX_MEMORY = 2 * 10 ** 9;
 const SHOWN_CHARACTERS = 200;
 
-/** SQL that reads a segment in the one dialect (core/row-source.ts). */
+/** Returns SQL that reads a segment in the common dialect (core/row-source.ts). */
 export function readSegment(segment: Segment, types: { column: string; readType: string }[]): string {
   const columns = types.map(({ column, readType }) => `'${column}': '${readType}'`).join(', ');
-  // The buffer is 16 records by default: with a raised limit that exhausts the memory, so it becomes one.
-  // Readers in parallel lose records that are longer than their part of it.
+  // The buffer is 16 records by default. With a raised limit that exhausts the memory, so it becomes one record.
+  // Parallel readers lose records that are longer than their part of it.
   const longer =
     segment.longestRow < USUAL_ROW_BYTES
       ? ''
@@ -33,9 +33,10 @@ export function readSegment(segment: Segment, types: { column: string; readType:
 }
 
 /**
- * Appends a segment's rows to the staged table; answers how many.
- * @param before rows of earlier segments, for the line numbers of complaints
- * @throws upstreamFailed naming column, line and value of what does not fit its type, or saying that the segment is broken.
+ * Appends a segment's rows to the staged table and returns their number. `before` is the number of rows in earlier
+ * segments, for line numbers in errors.
+ *
+ * Throws UPSTREAM_FAILED naming column, line and value of a value that does not fit its type, or for a broken segment.
  */
 export async function appendSegment(
   statements: LoadStatements,
@@ -58,14 +59,17 @@ export async function appendSegment(
   } catch (error) {
     statements.throwIfAborted();
     await statements.rollback();
-    throw await complaint(statements, columns, segment, before, error);
+    throw await segmentError(statements, columns, segment, before, error);
   }
   // The CSV reader skips blank lines: a source that wrote an empty text as nothing would lose rows silently.
   if (inserted !== segment.rows) throw upstreamFailed(`The source sent ${segment.rows} rows, but ${inserted} arrived`);
   return inserted;
 }
 
-/** What the rows of a segment need beside the usual, in bytes: the longest by itself, and twice the least group of rows that DuckDB writes at a time. */
+/**
+ * Returns the additional bytes of memory for the rows of a segment: those of the longest row, and twice the smallest
+ * row group that DuckDB writes.
+ */
 function memoryOf({ bytes, rows, longestRow }: Segment): number {
   const group = GROUP_STEP * (bytes / Math.max(rows, 1));
   return Math.max(
@@ -74,8 +78,8 @@ function memoryOf({ bytes, rows, longestRow }: Segment): number {
   );
 }
 
-/** The first value that is not of its column's type, found by reading the segment again as texts. */
-async function complaint(
+/** Returns the first value that does not have its column's type, by reading the segment again as texts. */
+async function segmentError(
   statements: LoadStatements,
   columns: SourceColumn[],
   segment: Segment,

@@ -1,8 +1,8 @@
 import type { Segment } from '../../../core/row-source.ts';
 
 /**
- * The segments, with the next one asked for before the current is worked on, so that source and index work at the same time.
- * Ends with the signal's reason when it aborts, even if the source does not answer.
+ * Yields the segments and requests the next one before the current one is processed, so that source and index work at
+ * the same time. Ends with the signal's reason when it aborts, even if the source does not respond.
  */
 export async function* segmentsAhead(segments: AsyncIterable<Segment>, signal: AbortSignal): AsyncGenerator<Segment> {
   const aborted = Promise.withResolvers<never>();
@@ -13,7 +13,7 @@ export async function* segmentsAhead(segments: AsyncIterable<Segment>, signal: A
   const iterator = segments[Symbol.asyncIterator]();
   const ask = () => {
     const asked = iterator.next();
-    // It is awaited later: until then its failure is nobody's.
+    // Awaited later. Until then its failure must not count as unhandled.
     asked.catch(() => {});
     return asked;
   };
@@ -27,7 +27,7 @@ export async function* segmentsAhead(segments: AsyncIterable<Segment>, signal: A
     }
   } finally {
     signal.removeEventListener('abort', abort);
-    // A source that hangs is not waited for: it has the same signal.
+    // A source that hangs is not awaited: it has the same signal.
     iterator.return?.()?.catch(() => {});
   }
 }

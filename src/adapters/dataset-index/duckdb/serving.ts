@@ -7,18 +7,21 @@ import { Attachments } from './attachments.ts';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
 
-/** Each running query holds a thread of libuv's pool, which files and name look-ups need too. */
+/** Concurrent queries. Each occupies a thread of libuv's pool, which files and name look-ups need too. */
 const RUNNING = 4;
 const WAITING = 64;
 const FULL = 'Too many queries are waiting for the index';
 
-/** A bound statement's values and answer. */
-export type Ask = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
+/** Runs a statement with bound values and returns its rows. */
+export type RunStatement = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
 
-/** The names of attached files in statements. */
+/** Names of attached files in statements. */
 export type Aliases = string[];
 
-/** One DuckDB instance that reads the files below one folder and nothing else, answering a bounded number of queries at a time. */
+/**
+ * One DuckDB instance that reads the files below one folder and nothing else, and runs a bounded number of queries at
+ * a time.
+ */
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
@@ -33,7 +36,7 @@ export class Serving {
     this.#attachments = new Attachments(admin);
   }
 
-  /** @param temp a folder for sorts that do not fit the memory */
+  /** Opens the instance. `temp` is a folder for sorts that exceed the memory. */
   static async open(dir: string, settings: { memoryLimit: string; threads: number; temp: string }): Promise<Serving> {
     await mkdir(dir, { recursive: true });
     const instance = await DuckDBInstance.create(':memory:', {
@@ -51,8 +54,12 @@ export class Serving {
     return new Serving(instance, admin);
   }
 
-  /** Statements on read-only files, with a place in the queue. */
-  async query<T>(files: string[], signal: AbortSignal, work: (ask: Ask, aliases: Aliases) => Promise<T>): Promise<T> {
+  /** Runs statements on read-only files, after waiting for a place in the queue. */
+  async query<T>(
+    files: string[],
+    signal: AbortSignal,
+    work: (ask: RunStatement, aliases: Aliases) => Promise<T>,
+  ): Promise<T> {
     await this.#queries.enter(signal);
     try {
       return await this.#on(files, (connection, aliases) =>
@@ -67,7 +74,10 @@ export class Serving {
     }
   }
 
-  /** An answer too long for memory, in chunks. Exports have places of their own, so that they keep no page waiting. */
+  /**
+   * Yields a result that is too large for memory in chunks. Exports have places of their own, so that no page waits
+   * for them.
+   */
   async *stream(
     files: string[],
     signal: AbortSignal,
@@ -77,7 +87,7 @@ export class Serving {
     const release: (() => Promise<void>)[] = [];
     try {
       const aliases = await this.#attach(files, release);
-      // A connection of its own: closing it is what ends an answer that nobody reads to its end.
+      // A connection of its own: closing it ends a result that is not read to its end.
       const connection = await this.#instance.connect();
       release.unshift(async () => connection.closeSync());
       const { sql, values } = statement(aliases);
@@ -95,7 +105,7 @@ export class Serving {
     }
   }
 
-  /** Keeps files readable between queries, though they may be dropped meanwhile, until the answer is called. */
+  /** Preserves files between queries, even if they are dropped meanwhile, until the returned function is called. */
   async hold(files: string[]): Promise<() => Promise<void>> {
     const release: (() => Promise<void>)[] = [];
     const free = async () => {
@@ -108,7 +118,7 @@ export class Serving {
     return free;
   }
 
-  /** Statements that read files and write one of their own below the folder. */
+  /** Runs statements that read files and write one of their own below the folder. */
   async write<T>(files: string[], work: (connection: DuckDBConnection, aliases: Aliases) => Promise<T>): Promise<T> {
     const writing = this.#on(files, (connection, aliases) =>
       interruptible(connection, this.#closing.signal, () => work(connection, aliases)),
@@ -121,7 +131,7 @@ export class Serving {
     }
   }
 
-  /** Lets go of the files below a folder. */
+  /** Detaches the files below a folder. */
   async forget(folder: string): Promise<void> {
     await this.#attachments.forget(folder);
   }
@@ -132,7 +142,10 @@ export class Serving {
     });
   }
 
-  /** Stops what is being written and lets go of everything. A process that ended meanwhile would hang: it waits for DuckDB, which waits for it to split words. */
+  /**
+   * Interrupts writes and closes everything. Without it the exit of the process would hang: it waits for DuckDB, which
+   * waits for the process to split words.
+   */
   async close(): Promise<void> {
     this.#closing.abort(unavailable('The dataset index is being closed'));
     await Promise.allSettled(this.#writes);
@@ -154,7 +167,7 @@ export class Serving {
     }
   }
 
-  /** Attaches the files; what is to be undone is pushed to `release` as soon as it is owed. */
+  /** Attaches files. Each release function is added to `release` as soon as it is needed. */
   async #attach(files: string[], release: (() => Promise<void>)[]): Promise<Aliases> {
     const aliases: Aliases = [];
     for (const file of files) {

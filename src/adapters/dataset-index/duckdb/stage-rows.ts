@@ -10,9 +10,9 @@ import type { SourceColumn } from './staging-types.ts';
 
 const PROGRESS_MS = 100;
 
-/** What a load works with. */
+/** The state of a load. */
 export interface Load {
-  /** Where everything of it lies. */
+  /** Folder of all its files. */
   folder: string;
   statements: LoadStatements;
   plan: LoadPlan;
@@ -20,13 +20,16 @@ export interface Load {
   segments: AsyncIterable<Segment>;
 }
 
-/** How much was staged. */
+/** Amount of staged data. */
 export interface StagedSize {
   rows: number;
   bytes: number;
 }
 
-/** Reads all segments into the table `data` of a new file, in the source's order, and settles the types that waited for the values. */
+/**
+ * Reads all segments into the table `data` of a new file, in the source's order, and determines the types that depend
+ * on the values.
+ */
 export async function stageRows(
   { statements, plan, columns, segments }: Load,
   alias: string,

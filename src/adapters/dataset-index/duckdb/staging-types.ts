@@ -1,24 +1,30 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 
-/** A field during a load: what DuckDB keeps it as. */
+/** A field during a load, with its type in DuckDB. */
 export interface LoadedField extends IndexedField {
   sqlType: string;
 }
 
-/** A column of the source on its way in. */
+/** A column of the source during staging. */
 export interface SourceColumn extends LoadedField {
-  /** The type that `read_csv` reads. What it would misread (a date BC loses its era, a NaN fails a decimal) is read as text and cast by `select`. */
+  /**
+   * Type for `read_csv`. Values that it would misread (a date BC loses its era, a NaN fails a decimal) are read as
+   * text and cast by `select`.
+   */
   readType: string;
-  /** SQL from what was read to what is kept. */
+  /** SQL from the read value to the stored value. */
   select: string;
-  /** The temporary sequence that counts values which became null because they have no JSON form; undefined when all have one. */
+  /**
+   * Temporary sequence that counts values which became null because they have no JSON form; undefined when all have
+   * one.
+   */
   lost?: string;
-  /** Digits of any length, staged as text, whose type is known when all were seen. */
+  /** Whether the column has digits of any length, staged as text, whose type is determined when all are read. */
   digits: boolean;
 }
 
-/** DuckDB's type for a field of which no value decides: a vanished column, a kept type. */
+/** DuckDB's types for fields whose type does not depend on values: a missing column, a retained type. */
 export const DEFAULT_TYPE: Record<FieldType, string> = {
   string: 'VARCHAR',
   text: 'VARCHAR',
@@ -40,7 +46,10 @@ const PLAIN = {
 } as const;
 const NOT_FINITE = `('NaN', 'Infinity', '-Infinity')`;
 
-/** The source's columns with their physical names `c0` … `cN` and their types. Names stay as spelt; a repeated one becomes `id_2`. */
+/**
+ * Returns the source's columns with their physical names `c0` … `cN` and types. Names are unchanged; a repeated one
+ * becomes `id_2`.
+ */
 export function stageColumns(columns: Column[]): SourceColumn[] {
   const taken = new Set(columns.map(({ name }) => name));
   const seen = new Set<string>();
@@ -59,7 +68,7 @@ export function stageColumns(columns: Column[]): SourceColumn[] {
   });
 }
 
-/** How one storage is read, kept, and stripped of the values without a JSON form. */
+/** Returns how one storage type is read, stored, and stripped of values without a JSON form. */
 function staging(storage: Storage, column: string): Pick<SourceColumn, 'readType' | 'sqlType' | 'select' | 'lost'> {
   const sqlType = sqlTypeOf(storage);
   const lost = `lost_${column}`;
@@ -78,7 +87,7 @@ function staging(storage: Storage, column: string): Pick<SourceColumn, 'readType
       return guarded('VARCHAR', hasDateForm(column), `CAST(${column} AS DATE)`);
     case 'timestamp':
       return guarded('VARCHAR', hasDateForm(column), `date_trunc('milliseconds', CAST(${column} AS TIMESTAMP))`);
-    // A document that is just `null` is a missing value, as it is in JSON.
+    // A document that is only `null` is a missing value, as in JSON.
     case 'json':
       return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')` };
     default:
@@ -86,7 +95,10 @@ function staging(storage: Storage, column: string): Pick<SourceColumn, 'readType
   }
 }
 
-/** Years 1 to 9999 have the form that dates travel in; `infinity`, years BC and beyond, MySQL's zero dates have none. Text that is no date at all is left for the cast to refuse. */
+/**
+ * Returns the condition for dates that have a JSON form: years 1 to 9999, not `infinity`, years BC or later, or
+ * MySQL's zero dates. A text that is not a date is left to the cast, which fails.
+ */
 const hasDateForm = (column: string) =>
   `NOT (${column} < '0001' OR ${column}[5] BETWEEN '0' AND '9' OR ends_with(${column}, 'BC') OR ${column} IN ('infinity', '-infinity'))`;
 

@@ -1,15 +1,15 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 
-/** A number's digits as they are, without the zeros that only its column's scale adds. */
+/** Returns a number's digits without the zeros that only its column's scale adds. */
 export const exactText = (sql: string) => {
   const text = `CAST(${sql} AS VARCHAR)`;
   return `CASE WHEN contains(${text}, '.') AND NOT contains(${text}, 'e') THEN rtrim(rtrim(${text}, '0'), '.') ELSE ${text} END`;
 };
 
-/** ISO 8601 in UTC with milliseconds. */
+/** Returns a time as ISO 8601 in UTC with milliseconds. */
 export const isoText = (sql: string) => `strftime(${sql}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
 
-/** SQL of a value of the field in a form that `json_object` prints as the value's JSON form (core/dataset-index.ts, `Row`). */
+/** Returns SQL that `json_object` prints as the JSON form of the field's value (core/dataset-index.ts, `Row`). */
 export function jsonForm(field: Pick<IndexedField, 'type' | 'format'>, sql: string): string {
   switch (field.type) {
     case 'integer':

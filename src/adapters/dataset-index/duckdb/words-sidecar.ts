@@ -11,21 +11,22 @@ import { wordsOf } from '../../../core/search-words.ts';
 import { folder, quotePath, rowsFile } from './generation-files.ts';
 import type { Serving } from './serving.ts';
 
-/** Part of the file's name: another way to split words makes other files. */
+/** Part of the file's name: another way to split words needs other files. */
 const VERSION = 1;
 const WAITING = 64;
 const FOLD = 'dws_words';
 
 /**
- * Words of the rows, normalised, one text a row: what `q` looks at. There is a file for every set of fields that somebody can see (few: sets come from
- * permissions), so that a reader's `q` never looks at a field hidden from them. A file is written beside the rows under a name of its own and renamed when it
- * is whole, so a crash leaves nothing that looks finished, and two processes that build it at once do no harm.
+ * Normalised words of the rows, one text a row, for `q`. There is one file for every set of fields that is visible to
+ * someone (few: sets come from permissions), so that a reader's `q` never reads a hidden field. A file is written
+ * under a name of its own and renamed when it is complete, so a crash leaves nothing that looks complete, and two
+ * processes can build it at once.
  */
 export class WordsSidecar {
   readonly #dir: string;
   readonly #serving: Serving;
   readonly #building = new Map<string, Promise<void>>();
-  /** One at a time: each takes a core. */
+  /** One build at a time, because each needs a core. */
   readonly #gate = new ConcurrencyGate(1, WAITING, 'Too many searches are waiting for the index');
   #registered = false;
 
@@ -35,8 +36,8 @@ export class WordsSidecar {
   }
 
   /**
-   * The file with the words of these fields, built if it does not exist. A caller that gives up leaves the building to others.
-   * @throws gone when the generation was dropped.
+   * Returns the file with the words of these fields, and builds it if it does not exist. A caller that aborts leaves
+   * the build to others. Throws GONE when the generation was dropped.
    */
   async file(generation: Generation, fields: IndexedField[], signal: AbortSignal): Promise<string> {
     const columns = fields.map(({ column }) => column).sort();
@@ -89,7 +90,10 @@ export class WordsSidecar {
     }
   }
 
-  /** Our own way to split words (core/words.ts), for texts that are not ASCII: DuckDB knows neither all letters nor all accents that it knows. */
+  /**
+   * Registers the function that splits words (core/search-words.ts), for texts that are not ASCII: DuckDB lacks some
+   * of its letters and accents.
+   */
   #register(connection: DuckDBConnection): void {
     if (this.#registered) return;
     this.#registered = true;
@@ -109,9 +113,10 @@ export class WordsSidecar {
   }
 }
 
-/** A column `q`: each word of the row after a space. In ASCII the words are runs of letters and digits, which DuckDB finds faster. */
-const wordsOfRows = (
-  table: string,
-  columns: string[],
-) => `SELECT ' ' || CASE WHEN strlen(text) = length(text) THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
+/**
+ * SQL of a column `q`: each word of the row after a space. In ASCII, words are runs of letters and digits, which
+ * DuckDB finds faster.
+ */
+const wordsOfRows = (table: string, columns: string[]) => `SELECT ' ' || CASE WHEN strlen(text) = length(text)
+    THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
   FROM (SELECT ${columns.length === 0 ? `''` : `concat_ws(' ', ${columns.join(', ')})`} AS text FROM ${table})`;

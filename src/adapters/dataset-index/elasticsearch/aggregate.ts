@@ -10,17 +10,20 @@ import type { Order, Result } from './order.ts';
 import { foldPairs } from './pairs.ts';
 import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { inexactSums } from './sums.ts';
 
-/** How much dearer a group is for a first row that is fetched for it, and for a number that is computed. */
+/** Cost of a group whose first row is fetched, or for which a number is computed, relative to a plain group. */
 const FETCHED_COST = 10;
 const COMPUTED_COST = 1;
-/** Groups kept beyond those wanted: so that they are not sorted for each one, and because texts that begin alike are told apart in the end only. */
+/**
+ * Number of groups held beyond those requested: so that they need not be sorted after each one, and because texts with
+ * the same beginning are compared only at the end.
+ */
 const SLACK = 10_000;
 
-/** Groups, with measures of each. Groups without a sort come in the order of their values, missing ones last. */
+/** Returns groups with their measures. Groups without a sort are ordered by their values, missing ones last. */
 export async function aggregateRows(
   engine: Engine,
   aggregation: Aggregation,
@@ -90,12 +93,12 @@ async function* grouped(
   }
 }
 
-/** One row, also over no rows. */
+/** Yields one row, also when no row matches. */
 async function* ungrouped(
   { engine, generation, matching: { query }, measures }: Question,
   signal: AbortSignal,
 ): AsyncGenerator<Result> {
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     {
@@ -120,7 +123,9 @@ function aggregationsOf(measures: Measure[]) {
   return asked.length > 0 ? Object.fromEntries(asked) : undefined;
 }
 
-/** The first results in the order wanted, with those that may yet come before the last one, and how many there were. */
+/**
+ * Returns the first results in the requested order, those that could still precede the last one, and the total number.
+ */
 async function best(
   results: AsyncIterable<Result>,
   { compare, undecided }: Order,
@@ -141,7 +146,7 @@ async function best(
   return { kept, total };
 }
 
-/** Texts were known by their first characters until here. */
+/** Replaces the beginnings of texts by the whole texts. */
 async function readTexts(
   engine: Engine,
   generation: Generation,

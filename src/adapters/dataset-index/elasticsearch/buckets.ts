@@ -4,20 +4,20 @@ import { badInput } from '../../../core/errors.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 
-/** More take minutes. */
+/** Maximum number of buckets. More would take minutes. */
 const MAX_BUCKETS = 1_000_000;
-/** The engine refuses answers of more than 65,536 buckets. */
+/** Buckets per request. The engine rejects responses of more than 65,536. */
 const PAGE = 50_000;
 const LEAST_PAGE = 500;
-/** What the keys of a page take in the engine's memory at most, if a row's values are all keys. */
+/** Maximum memory of a page's keys in the engine, if all values of a row are keys. */
 const PAGE_BYTES = 32 << 20;
 
 export type Source = Record<string, estypes.AggregationsCompositeAggregationSource>;
 type Aggregations = Record<string, estypes.AggregationsAggregationContainer>;
 
-/** A combination of values with what was asked of its rows. */
+/** A combination of values with the measures of its rows. */
 export interface Bucket {
   key: Record<string, unknown>;
   doc_count: number;
@@ -29,13 +29,14 @@ interface Question {
   query: Query;
   sources: Source[];
   aggs?: Aggregations;
-  /** What makes a bucket dearer than its key alone, as a factor. */
+  /** Cost of a bucket relative to one with only its key. */
   cost?: number;
 }
 
 /**
- * All combinations of the sources' values over the matching rows, in their order; a page is held at a time.
- * @throws badInput when they are too many to be counted.
+ * Yields all combinations of the sources' values over the matching rows, in order. One page is in memory at a time.
+ *
+ * Throws BAD_USER_INPUT when there are too many to count.
  */
 export async function* bucketsOf(
   engine: Engine,
@@ -46,7 +47,7 @@ export async function* bucketsOf(
   let after: estypes.AggregationsCompositeAggregateKey | undefined;
   for (let seen = 0; seen <= MAX_BUCKETS; seen += size) {
     const composite = { size, sources, ...(after && { after }) };
-    const answer = await askRows(
+    const answer = await searchDocuments(
       engine,
       generation,
       {

@@ -7,28 +7,34 @@ import type { Refusal } from './mapping-conflict.ts';
 import { RetryDelay } from './retry.ts';
 import type { Batch } from './staged-rows.ts';
 
-/** Requests under way: one is worked on while the other is on its way. */
+/** Concurrent requests: the engine works on one while the next one is sent. */
 const SENDERS = 2;
 const PASSING_STATUS = new Set([429, 503]);
 const NEW_LINE = 10;
 
-/** Where documents go, and what their fields are called. */
+/** Target of documents, with the names of their fields. */
 export interface BulkTarget {
   client: Client;
-  /** An alias, which goes with its index: a late request finds nothing then, where the name of a missing index would make it anew. */
+  /**
+   * An alias, which is deleted with its index: a late request then fails, whereas the name of a missing index would
+   * create it again.
+   */
   alias: string;
   fields: readonly IndexedField[];
 }
 
-interface BulkAnswer {
+interface BulkResponse {
   errors: boolean;
   items: { index: { status: number; error?: Refusal } }[];
 }
 
 /**
- * Sends all batches, two at a time. Rows are sent again as long as the engine is only too busy or away: their ids are their numbers, so none is lost or doubled.
- * @param sent told the rows of each batch that has arrived
- * @throws upstreamFailed with `search-index mapping conflict`, naming field and value, for a row that does not fit; unavailable when the engine stays away.
+ * Sends all batches, two at a time. Rows are sent again while the engine is only busy or unavailable. Their ids are
+ * their numbers, so none is lost or duplicated. `sent` is called with the number of rows of each batch that was
+ * stored.
+ *
+ * Throws UPSTREAM_FAILED with `search-index mapping conflict`, naming field and value, for a row that does not fit,
+ * and UNAVAILABLE when the engine stays away.
  */
 export async function sendBatches(
   target: BulkTarget,
@@ -39,7 +45,7 @@ export async function sendBatches(
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const sender = async () => {
-    // A generator makes one batch after the other, whoever asks.
+    // The senders share one generator, which yields one batch after the other.
     for (let made = await batches.next(); !made.done; made = await batches.next()) {
       await sendBatch(target, made.value.body, stop);
       sent(made.value.rows);
@@ -56,7 +62,7 @@ export async function sendBatches(
   if (failure) throw signal.aborted ? signal.reason : failed.signal.reason;
 }
 
-/** Sends one batch until all of it has arrived. */
+/** Sends one batch until all of it is stored. */
 async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortSignal): Promise<void> {
   let left = body;
   const patience = new RetryDelay(signal);
@@ -64,17 +70,17 @@ async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortS
     const answer = await request(target, left, signal).catch((error: unknown) => patience.afterFailure(error));
     if (!answer) continue;
     if (!answer.errors) return;
-    const rest = whatIsLeft(left, answer, target.fields);
+    const rest = unsentLines(left, answer, target.fields);
     if (rest.length < left.length) patience.renew();
     left = rest;
     await patience.wait();
   }
 }
 
-async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: AbortSignal): Promise<BulkAnswer> {
+async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: AbortSignal): Promise<BulkResponse> {
   const querystring = { require_alias: true, filter_path: 'errors,items.*.status,items.*.error' };
   try {
-    return await client.transport.request<BulkAnswer>(
+    return await client.transport.request<BulkResponse>(
       { method: 'POST', path: `/${alias}/_bulk`, bulkBody, querystring },
       { signal, maxRetries: 0 },
     );
@@ -85,8 +91,8 @@ async function request({ client, alias }: BulkTarget, bulkBody: Buffer, signal: 
   }
 }
 
-/** The lines of a request that must be sent again. */
-function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly IndexedField[]): Batch['body'] {
+/** Returns the lines of a request that must be sent again. */
+function unsentLines(body: Buffer, { items }: BulkResponse, fields: readonly IndexedField[]): Batch['body'] {
   const rest: Uint8Array[] = [];
   let end = 0;
   for (const {
@@ -99,7 +105,7 @@ function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly Indexe
     else if (status === 400)
       rest.push(
         body.subarray(start, middle),
-        Buffer.from(reformed(body.toString('utf8', middle, end - 1), error, fields)),
+        Buffer.from(withoutDuplicateKeys(body.toString('utf8', middle, end - 1), error, fields)),
       );
     else if (status === 404) throw gone('These rows are no longer kept');
     else throw upstreamFailed(`The search engine refused a row (${status}, ${error.type ?? 'no reason was given'})`);
@@ -107,8 +113,11 @@ function whatIsLeft(body: Buffer, { items }: BulkAnswer, fields: readonly Indexe
   return Buffer.concat(rest);
 }
 
-/** A member that an object has twice is refused. As JavaScript prints it, the object has the last of them, which is what readers see; if that is refused too, the row does not fit. */
-function reformed(document: string, refusal: Refusal, fields: readonly IndexedField[]): string {
+/**
+ * Removes duplicate keys of an object, which the engine rejects. `JSON.parse` keeps the last of them, which is what
+ * readers see. If the result is rejected too, the row does not fit.
+ */
+function withoutDuplicateKeys(document: string, refusal: Refusal, fields: readonly IndexedField[]): string {
   const again = JSON.stringify(JSON.parse(document));
   if (again === document) throw mappingConflict(document, refusal, fields);
   return `${again}\n`;

@@ -5,42 +5,43 @@ import { PlainConnection } from './connection.ts';
 import { engineError } from './engine-errors.ts';
 import { IndexNames } from './index-names.ts';
 
-/** Questions that one process has under way; more only queue inside the engine, where nobody can take them back. */
+/** Concurrent queries of one process. More would only queue inside the engine, where they cannot be cancelled. */
 const RUNNING = 16;
 const WAITING = 64;
 const FULL = 'Too many queries are waiting for the index';
-/** How long the engine may keep silent in one request. */
+/** Maximum time without a response to one request. */
 const SILENCE_MS = 120_000;
 
-/** Where the search engine is. */
+/** Address of the search engine. */
 export interface EngineSettings {
   /** `http(s)://[user:password@]host[:port][/path]` of Elasticsearch or OpenSearch. */
   url: string;
-  /** What the names of this installation's indexes begin with, e.g. `dws-3f9ac21b0d44-`. */
+  /** Prefix of this installation's index names, e.g. `dws-3f9ac21b0d44-`. */
   prefix: string;
 }
 
-/** An open door to a search engine. Its client connects when it is first used and again whenever it must. */
+/** Access to a search engine. Its client connects on first use and reconnects when necessary. */
 export interface Engine {
   client: Client;
   names: IndexNames;
   /**
-   * What readers name as the index of a generation. A scan of many requests is a scroll: `drop` takes the name away at once, but leaves the rows
-   * to searches that are open.
+   * Returns the name under which readers query a generation. `drop` removes the name at once, but open scrolls can
+   * still read the rows.
    */
   indexName(id: GenerationId): string;
   /**
-   * The only door for reads: gives the signal along and keeps the number of questions bounded.
-   * @throws the signal's reason when it aborts, gone when the generation was dropped, unavailable (503, `Retry-After`) when the engine does not answer or is
-   * too busy.
+   * Runs a read. All reads use it, so that each gets the signal and their number is bounded.
+   *
+   * Throws the signal's reason when it aborts, GONE when the generation was dropped, UNAVAILABLE (503, `Retry-After`)
+   * when the engine does not respond or is too busy.
    */
   ask<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** The same for loading and keeping house, which wait behind no reader. */
+  /** Runs a request of a load or of maintenance, which does not queue behind readers. */
   run<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Opens the door. Nothing is asked yet. */
+/** Creates the client. It sends nothing yet. */
 export function openEngine({ url, prefix }: EngineSettings): Engine {
   const node = new URL(url);
   const [username, password] = [decodeURIComponent(node.username), decodeURIComponent(node.password)];
@@ -52,7 +53,7 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
     requestTimeout: SILENCE_MS,
     maxRetries: 1,
     enableMetaHeader: false,
-    // Values of datasets may have members of any name, `__proto__` included.
+    // Values of datasets may have keys of any name, including `__proto__`.
     disablePrototypePoisoningProtection: true,
   });
   const names = new IndexNames(prefix);

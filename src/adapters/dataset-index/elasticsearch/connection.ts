@@ -11,8 +11,9 @@ const JSON_TYPE = 'application/json';
 const LINES_TYPE = 'application/x-ndjson';
 
 /**
- * Speaks what Elasticsearch and OpenSearch both understand: plain media types in place of the vendor's own. OpenSearch does not say that it is
- * Elasticsearch, which the client wants to hear, so every answer does. What an adapter asks must be known to both all the same.
+ * Uses plain media types, which both Elasticsearch and OpenSearch accept, instead of the vendor's own. It also adds
+ * the product header that the client requires and OpenSearch does not send. Requests must still be supported by both
+ * engines.
  */
 export class PlainConnection extends UndiciConnection {
   override request(

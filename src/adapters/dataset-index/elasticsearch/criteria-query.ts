@@ -9,27 +9,27 @@ import type { FieldLayout } from './field-layout.ts';
 export type Query = estypes.QueryDslQueryContainer;
 
 /**
- * What all regular expressions of a question may cost together when Lucene makes automata of them. A unit takes some 300 bytes of the engine's memory, and an
- * engine that runs out of memory is gone.
+ * Maximum effort of all regular expressions of a query, as Lucene counts it when it builds automata. A unit costs some
+ * 300 bytes of the engine's memory, and an engine that runs out of memory ends.
  */
 const REGEX_EFFORT = 200_000;
 
 type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
 
-/** A query with how deep it nests: the engine refuses more than 30 levels. */
+/** A query with its nesting depth: the engine rejects more than 30 levels. */
 interface Nested {
   query: Query;
   levels: number;
 }
 
-/** Criteria as a query that is true or false for every document. */
+/** Compiles criteria to a query that is true or false for every document. */
 export function criteriaQuery(node: CriteriaNode, layoutOf: (field: Field) => FieldLayout): Query {
   const pushed = pushDown(node);
   const effort = Math.floor(REGEX_EFFORT / Math.max(1, countRegexes(pushed)));
   return nested(pushed, (leaf) => leafQuery(leaf, layoutOf(leaf.field), effort)).query;
 }
 
-/** With `not` at the leaves alone, so that groups alternate. */
+/** Pushes `not` down to the leaves, so that groups alternate. */
 function pushDown(node: CriteriaNode): CriteriaNode {
   switch (node.kind) {
     case 'and':
@@ -73,8 +73,9 @@ function nested(node: CriteriaNode, leafOf: (leaf: Leaf) => Query): Nested {
 }
 
 /**
- * All of the nodes. One query holds both an `and` and one `or` below it, and that is the deepest one: alternating groups nest half as deep as they are written,
- * and more only where two are equally deep, which doubles the conditions each time.
+ * Combines all nodes. One query contains both an `and` and one `or` below it, the deepest one: alternating groups then
+ * nest half as deep as they are written, and deeper only where two are equally deep, which doubles the conditions each
+ * time.
  */
 function allOf(nodes: CriteriaNode[], leafOf: (leaf: Leaf) => Query): Nested {
   const groups = nodes.map((node) =>
@@ -110,7 +111,7 @@ function bool({ filter = [], should, must_not = [] }: Clauses): Nested {
   return Object.keys(query.bool).length === 0 ? { query: { match_all: {} }, levels: 1 } : { query, levels };
 }
 
-/** A missing value fails every query here but that of `missing`, which is the one of a present value. */
+/** A missing value fails every query except that of `missing`, which is compiled as the query of a present value. */
 function leafQuery(leaf: Leaf, { compared, listed }: FieldLayout, effort: number): Query {
   switch (leaf.kind) {
     case 'missing':
@@ -130,6 +131,6 @@ function leafQuery(leaf: Leaf, { compared, listed }: FieldLayout, effort: number
   }
 }
 
-/** Numbers are compared as doubles, of which the engine knows two zeros. */
+/** Converts the operand of a comparison. Numbers are compared as doubles, which have two zeros. */
 const operand = ({ type }: Field, value: CriteriaValue): CriteriaValue =>
   type === 'integer' || type === 'number' ? Number(value) + 0 : value;

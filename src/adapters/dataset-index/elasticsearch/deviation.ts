@@ -5,7 +5,7 @@ import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
-/** How many times the deviation a mean may be before the engine's way to compute it, by sums of squares, loses digits that matter. */
+/** Maximum ratio of mean to deviation for which the engine's method, sums of squares, has enough digits. */
 const FAR = 300;
 
 interface Question {
@@ -13,13 +13,16 @@ interface Question {
   query: Query;
   field: IndexedField;
   mean: number | null;
-  /** What the engine computed. */
+  /** The deviation that the engine computed. */
   found: number | null;
-  /** All values are one. */
+  /** Whether all values are equal. */
   constant: boolean;
 }
 
-/** The deviation of the population. Where its mean is far from zero the values are gone through one by one, unless they are too many. */
+/**
+ * Returns the deviation of the population. Where its mean is far from zero, it is computed from the single values,
+ * unless there are too many.
+ */
 export async function deviation(
   engine: Engine,
   { generation, query, field, mean, found, constant }: Question,
@@ -34,7 +37,7 @@ export async function deviation(
       { generation, query, sources: [{ value: { terms: { field: layoutOf(field).compared } } }] },
       signal,
     )) {
-      // West's way to add a value several times.
+      // West's algorithm for adding a value several times.
       const distance = Number(key['value']) - centre;
       count += times;
       centre += (distance * times) / count;

@@ -26,13 +26,16 @@ import { searchRows } from './search.ts';
 
 const PING_MS = 10_000;
 
-/** Where the rows live, and where they are prepared. */
+/** Address of the engine, and the folder where rows are staged. */
 export interface ElasticsearchSettings extends EngineSettings {
-  /** A folder on this machine for what is staged; it is made if it does not exist, and needs about the room of the rows being loaded. */
+  /**
+   * A folder of this machine for staged rows. It is created if missing and needs about the space of the rows that are
+   * loaded.
+   */
   scratch: string;
 }
 
-/** Rows in Elasticsearch or OpenSearch: an index and an alias per generation. */
+/** Stores rows in Elasticsearch or OpenSearch: one index and one alias per generation. */
 export class ElasticsearchIndex implements DatasetIndex {
   readonly #engine: Engine;
   readonly #scratch: string;
@@ -75,7 +78,7 @@ export class ElasticsearchIndex implements DatasetIndex {
   /** Words are in the index from the beginning. */
   async prepareWords(): Promise<void> {}
 
-  /** What the engine knows, and what this machine has staged for it. */
+  /** Lists the generations of the engine and those staged on this machine. */
   async generations(): Promise<{ id: GenerationId; complete: boolean }[]> {
     const found = await listGenerations(this.#engine, new AbortController().signal);
     const staged = await listFolders(this.#scratch).catch((error: NodeJS.ErrnoException) => {
@@ -103,6 +106,6 @@ export class ElasticsearchIndex implements DatasetIndex {
   }
 }
 
-/** Opens the index in a search engine. Nothing is asked before it is needed. */
+/** Opens the index of a search engine. It sends nothing until it is used. */
 export const openElasticsearchIndex = (settings: ElasticsearchSettings): ElasticsearchIndex =>
   new ElasticsearchIndex(settings);

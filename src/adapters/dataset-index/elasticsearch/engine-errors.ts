@@ -4,9 +4,9 @@ import { ApiError, gone, unavailable } from '../../../core/errors.ts';
 const RETRY_AFTER = { headers: { 'retry-after': '5' } };
 const SHOWN_CHARACTERS = 500;
 
-/** What a later attempt may cure: too much to do, or nobody there. */
+/** Statuses that may pass: the engine is busy or unavailable. */
 const PASSING_STATUS = new Set([429, 502, 503, 504]);
-/** A name that nothing has, and a scroll that is over. */
+/** Errors for an unknown name and for an expired scroll. */
 const GONE_TYPES = new Set(['index_not_found_exception', 'search_context_missing_exception']);
 
 interface Cause {
@@ -14,7 +14,9 @@ interface Cause {
   reason?: string;
 }
 
-/** What becomes of a request that nobody answers. Who asks whether it may pass has looked at the caller's own signal before. */
+/**
+ * Errors of requests without a response. Callers check their own signal before they ask whether an error is temporary.
+ */
 const UNANSWERED = [
   errors.ConnectionError,
   errors.TimeoutError,
@@ -22,20 +24,20 @@ const UNANSWERED = [
   errors.RequestAbortedError,
 ];
 
-/** Whether the same request may succeed later, without a change of anything but the engine's mood. */
+/** Whether the same request may succeed later without any change. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof errors.ResponseError
     ? PASSING_STATUS.has(error.statusCode ?? 0)
     : UNANSWERED.some((kind) => error instanceof kind);
 
-/** Whether the engine said that the name is taken. */
+/** Whether the engine rejected a name that is already in use. */
 export const isTaken = (error: unknown): boolean =>
   error instanceof errors.ResponseError &&
   causesOf(error).some(({ type }) => type === 'resource_already_exists_exception');
 
 /**
- * The error that a caller is to see for one of the client's. The client's own errors carry requests and answers, rows and credentials included, so they go no
- * further, neither as cause.
+ * Returns the error for callers. The client's own errors contain requests and responses, including rows and
+ * credentials, so they are never passed on, not even as cause.
  */
 export function engineError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason as unknown;
@@ -53,7 +55,7 @@ export function engineError(error: unknown, signal: AbortSignal): unknown {
   return new Error(`The search engine refused the request (${error.statusCode}): ${said.slice(0, SHOWN_CHARACTERS)}`);
 }
 
-/** What the engine gives as reasons, the shards' own included. */
+/** Returns the reasons in a response, including those of shards. */
 function causesOf(error: InstanceType<typeof errors.ResponseError>): Cause[] {
   const body = error.body as
     | { error?: Cause & { root_cause?: Cause[]; failed_shards?: { reason?: Cause }[] } }

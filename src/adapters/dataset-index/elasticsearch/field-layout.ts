@@ -1,35 +1,39 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 
 /**
- * How a row lies in its document. `_id` is the row's number, so that sending a batch again changes nothing; `n` is the number once more, for sorting. A field
- * with the column `c3` has, as its type needs them:
+ * How a row is stored as a document. `_id` is the row's number, so that a batch sent twice changes nothing; `n` is the
+ * number again, for sorting. A field with the column `c3` has, depending on its type:
  *
- * - `c3`: the value in its JSON form (core/dataset-index.ts, `Row`), which `_source` gives back exactly. It is searchable too, but for texts and json.
- *   Of a date or datetime `c3.k` is the same as a keyword, because the engine looks up no more than some thousand dates at once.
- * - `p3`: of a text its first 8,000 code points, of a json value only `true`: what comparisons, sorting and presence look at where `c3` cannot.
- * - `x3`: what tells values apart where `c3` does not: the sortable exact digits of a flagged number, a digest of a text or a json value.
- * - `w3`: the words of a string or text (core/words.ts), for `q`.
+ * - `c3`: the value in its JSON form (core/dataset-index.ts, `Row`), which `_source` returns exactly. It is searchable
+ *   except for texts and json. For a date or datetime `c3.k` is the same as a keyword, because the engine looks up no
+ *   more than some thousand dates at once.
+ * - `p3`: for a text its first 8,000 code points, for a json value only `true`: used for comparisons, sorting and
+ *   presence where `c3` cannot be.
+ * - `x3`: distinguishes values where `c3` does not: the sortable exact digits of a flagged number, a digest of a text
+ *   or a json value.
+ * - `w3`: the words of a string or text (core/search-words.ts), for `q`.
  *
- * `_source` holds them all, so readers ask for the columns they want: leaving parts out makes the engine write every document anew, a fifth of the work of a
- * load, and keep the whole one beside it. A missing value has none of them.
+ * `_source` contains all of them, so readers request the columns that they need. Excluding parts would make the engine
+ * write every document again, a fifth of the work of a load, and store the whole one beside it. A missing value has
+ * none of them.
  */
 export interface FieldLayout {
-  /** Where `_source` has the value. */
+  /** Path of the value in `_source`. */
   value: string;
-  /** What comparisons, sorting and presence look at. Numbers are doubles, dates dates, strings keywords. */
+  /** Field for comparisons, sorting and presence. Numbers are doubles, dates dates, strings keywords. */
   compared: string;
-  /** What membership of a list looks at. */
+  /** Field for membership of a list. */
   listed: string;
-  /** What grouping and counting of different values look at. */
+  /** Field for grouping and for counting distinct values. */
   exact: string;
-  /** What `q` looks at; null where the field has no words. */
+  /** Field for `q`; null where the field has no words. */
   words: string | null;
 }
 
-/** The row's number. */
+/** Name of the row's number. */
 export const ROW = 'n';
 
-/** Names of a field's parts, by its type and column. */
+/** Returns the names of a field's parts, by its type and column. */
 export function layoutOf({ type, format, column }: Pick<IndexedField, 'type' | 'format' | 'column'>): FieldLayout {
   const number = column.slice(1);
   const long = type === 'text' || type === 'json';
@@ -43,7 +47,7 @@ export function layoutOf({ type, format, column }: Pick<IndexedField, 'type' | '
 }
 
 const KEYWORD = { type: 'keyword' };
-/** Kept in `_source` alone. (A disabled object takes any JSON value.) */
+/** Stored in `_source` only. (A disabled object accepts any JSON value.) */
 const STORED = { type: 'object', enabled: false };
 /** Words are looked up by prefix, never counted or sorted. */
 const WORDS = { type: 'keyword', doc_values: false, norms: false };
@@ -67,7 +71,7 @@ function valueMapping({ type }: IndexedField): Record<string, unknown> {
   }
 }
 
-/** The strict mapping of a generation's documents. */
+/** Returns the strict mapping of a generation's documents. */
 export function mappingsOf(fields: readonly IndexedField[]): Record<string, unknown> {
   const properties: Record<string, unknown> = { [ROW]: { type: 'long' } };
   for (const field of fields) {

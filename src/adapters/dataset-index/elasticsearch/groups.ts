@@ -7,25 +7,25 @@ import type { Bucket, Source } from './buckets.ts';
 import type { Engine } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 import { formOf, isCut } from './value-forms.ts';
 
-/** Texts read at once, if they are as long as rows. */
+/** Number of bytes of texts that are read at once, if texts are as long as rows. */
 const TEXT_BYTES = 16 << 20;
 const MAX_TEXTS = 1000;
 
-/** A column that rows are grouped by. */
+/** A column by which rows are grouped. */
 export interface Group {
   field: IndexedField;
-  /** What its values are combined from. */
+  /** Sources of its values. */
   sources: Source[];
-  /** Its value in its JSON form; of a text only the first characters. */
+  /** Returns its value in its JSON form; for a text only the first characters. */
   value(bucket: Bucket): unknown;
-  /** What names the value in the index, where the bucket may not have all of it. */
+  /** Returns the key of the value in the index, where the bucket may not contain all of it. */
   digest(bucket: Bucket): string | null;
 }
 
-/** @throws badInput for a field that cannot be grouped, or not so. */
+/** Throws BAD_USER_INPUT for a field that cannot be grouped in this way. */
 export function groupOf(
   matching: Matching,
   { field: name, interval, timezone }: Aggregation['groupBy'][number],
@@ -47,18 +47,18 @@ export function groupOf(
   };
 }
 
-/** A date is its own interval when that is no longer than a day. */
+/** A date is its own interval when the interval is a day or shorter. */
 const isWhole = ({ type }: IndexedField, interval: Aggregation['groupBy'][number]['interval']) =>
   !interval || (type === 'date' && ['minute', 'hour', 'day'].includes(interval));
 
-/** Different values, missing ones last. */
+/** Distinct values, missing ones last. */
 const valuesOf = (field: string): estypes.AggregationsCompositeAggregationSource => ({
   terms: { field, missing_bucket: true, missing_order: 'last' },
 });
 
 /**
- * Starts of intervals. Days have no time zone. The engine knows zones by their proper names alone. Where clocks are shifted by a part of an hour (Lord Howe Island) the
- * hours around that moment begin otherwise than in DuckDB.
+ * Starts of intervals. Days have no time zone. The engine accepts zones by their proper names only. Where clocks
+ * change by part of an hour (Lord Howe Island), the hours around the change begin at other times than in DuckDB.
  */
 function intervalsOf(
   field: IndexedField,
@@ -80,7 +80,9 @@ function intervalsOf(
   };
 }
 
-/** The whole texts of digests. Equal values are equal whoever sees them, so any row that has one will do. */
+/**
+ * Returns the whole texts of digests. Equal values are equal for every reader, so any row with the value is suitable.
+ */
 export async function textsOf(
   engine: Engine,
   generation: Generation,
@@ -92,7 +94,7 @@ export async function textsOf(
   const texts = new Map<string, string>();
   const size = Math.max(1, Math.min(MAX_TEXTS, Math.floor(TEXT_BYTES / meanRowBytes(generation))));
   for (let at = 0; at < digests.length; at += size) {
-    const answer = await askRows(
+    const answer = await searchDocuments(
       engine,
       generation,
       {

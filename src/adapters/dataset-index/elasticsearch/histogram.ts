@@ -3,19 +3,19 @@ import { binsOf, DAY_MS } from '../bins.ts';
 import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 
 interface Spread {
   generation: Generation;
   query: Query;
   field: IndexedField;
   count: number;
-  /** The least and greatest value as the engine compares them: doubles, milliseconds. */
+  /** Minimum and maximum as the engine compares them: doubles, milliseconds. */
   min: number;
   max: number;
 }
 
-/** Values counted in bins. Numbers are numbers here even where a field is flagged. */
+/** Counts values in bins. Numbers are doubles here, also for flagged fields. */
 export async function histogram(
   engine: Engine,
   { generation, query, field, count, min, max }: Spread,
@@ -27,7 +27,7 @@ export async function histogram(
   if (bins.count === 1) return bins.filled(new Map([[0, count]]));
   const [interval, offset] = [bins.width * unit, bins.low * unit];
   const aggs = { bins: { histogram: { field: layoutOf(field).compared, interval, offset, min_doc_count: 1 } } };
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations.bins.buckets'] },

@@ -6,8 +6,8 @@ const WHOLE_ID = new RegExp(`^${ID}$`);
 const PREFIX = /^[a-z0-9][a-z0-9-]{0,99}-$/;
 
 /**
- * Names of one installation's generations. The rows of a generation are in an index `<prefix><id>-<suffix>`; the alias `<prefix><id>` points at it when
- * it is complete, and is what readers name.
+ * Names of one installation's generations. The rows of a generation are in an index `<prefix><id>-<suffix>`. The alias
+ * `<prefix><id>` refers to it once it is complete, and is the name for readers.
  */
 export class IndexNames {
   readonly prefix: string;
@@ -19,28 +19,28 @@ export class IndexNames {
     this.#index = new RegExp(`^${prefix}(${ID})-[0-9a-f]+$`);
   }
 
-  /** The alias of a generation. Only ids make names, so nothing leads beyond the installation's own. */
+  /** Returns the alias of a generation. Names are built from ids only, so none refers to another installation. */
   alias(id: GenerationId): string {
     if (!WHOLE_ID.test(id)) throw new Error(`Not the id of a generation: ${id}`);
     return `${this.prefix}${id}`;
   }
 
-  /** A name for a new index of the generation, different for each attempt. */
+  /** Returns a name for a new index of the generation, different for each attempt. */
   fresh(id: GenerationId): string {
     return `${this.alias(id)}-${randomBytes(4).toString('hex')}`;
   }
 
-  /** Whose index it is; undefined for what is none of ours. */
+  /** Returns the generation of an index; undefined if it belongs to another installation. */
   ownerOf(index: string): GenerationId | undefined {
     return this.#index.exec(index)?.[1];
   }
 
-  /** All indexes of a generation, finished or not. */
+  /** Returns a pattern for all indexes of a generation, finished or not. */
   ofGeneration(id: GenerationId): string {
     return `${this.alias(id)}-*`;
   }
 
-  /** All indexes of the installation. */
+  /** Returns a pattern for all indexes of the installation. */
   all(): string {
     return `${this.prefix}*`;
   }

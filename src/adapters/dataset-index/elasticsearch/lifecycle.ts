@@ -6,23 +6,23 @@ import { isTaken } from './engine-errors.ts';
 import { mappingsOf } from './field-layout.ts';
 import { withRetry } from './retry.ts';
 
-/** A page may have 10,000 rows, and one more tells whether there is another. */
+/** A page has at most 10,000 rows; one more shows whether there is another page. */
 const RESULT_WINDOW = 10_001;
-/** What `$regex` allows becomes longer in Lucene's words. */
+/** A permitted `$regex` becomes longer in Lucene's syntax. */
 const REGEX_CHARACTERS = 100_000;
 const LEAST_FIELD_LIMIT = 1000;
-/** How often, and how many milliseconds apart, a drop looks whether somebody still searches. */
-const LOOKS = 5;
+/** How often a drop checks for open searches, and how many milliseconds apart. */
+const CHECKS = 5;
 const LOOK_MS = 100;
-/** How long the engine may take to make an index. */
+/** Maximum time for the creation of an index. */
 const CREATING_MS = 30_000;
-/** How long a failed attempt tries to remove what it made; the janitor has all the time. */
+/** How long a failed attempt tries to remove its index. Afterwards the janitor does. */
 export const CLEANING_MS = 10_000;
 
-/** The alias of an index that is being loaded. */
+/** Returns the alias of an index that is being loaded. */
 const loadingAlias = (index: string) => `${index}-loading`;
 
-/** Makes a new index for a generation's documents; answers the alias to send them to. */
+/** Creates an index for a generation's documents and returns the alias to send them to. */
 export async function createIndex(
   { client }: Engine,
   index: string,
@@ -38,17 +38,17 @@ export async function createIndex(
     max_result_window: RESULT_WINDOW,
     max_regex_length: REGEX_CHARACTERS,
     'mapping.total_fields.limit': Math.max(LEAST_FIELD_LIMIT, 2 * Object.keys(mappings.properties as object).length),
-    // What a crash takes away before the flush is noticed by counting.
+    // Documents lost in a crash before the flush are noticed by counting.
     'translog.durability': 'async',
     ...(refreshing ? {} : { refresh_interval: '-1' }),
   };
   await withRetry(signal, async () => {
-    // Not broken off by the load's signal: the engine would make the index after it was removed.
+    // Not aborted by the load's signal, otherwise the engine could create the index after it was removed.
     const options = { signal: AbortSignal.timeout(CREATING_MS), maxRetries: 0 };
     await client.indices
       .create({ index, settings, mappings, aliases: { [alias]: {} } }, options)
       .catch((error: unknown) => {
-        // The answer to an earlier attempt was lost.
+        // The response to an earlier attempt was lost.
         if (!isTaken(error)) throw error;
       });
   });
@@ -56,7 +56,10 @@ export async function createIndex(
   return alias;
 }
 
-/** Makes a loaded index the generation, in one step: whatever happens before leaves it incomplete. Answers its size in bytes. */
+/**
+ * Publishes a loaded index as the generation, in one step: a failure before leaves it incomplete. Returns its size in
+ * bytes.
+ */
 export async function publishIndex(
   { client, names }: Engine,
   id: GenerationId,
@@ -65,14 +68,15 @@ export async function publishIndex(
   signal: AbortSignal,
 ): Promise<number> {
   const step = <T>(ask: (options: { signal: AbortSignal }) => Promise<T>) => withRetry(signal, () => ask({ signal }));
-  // What is complete does not change any more: clones need the block, too. A node that a replica fits on gets one.
+  // A complete generation never changes, and clones require the block. A replica is added where a node has space for
+  // it.
   await step((options) =>
     client.indices.putSettings(
       { index, settings: { 'blocks.write': true, auto_expand_replicas: '0-1', refresh_interval: '-1' } },
       options,
     ),
   );
-  // A request of which the answer was lost may still be on its way. It brings rows that are there already.
+  // A request whose response was lost may still be processed. Its rows are already in the index.
   await step((options) => client.indices.refresh({ index }, options));
   await step((options) => client.indices.flush({ index, force: true }, options));
   const { count } = await step((options) => client.count({ index }, options));
@@ -92,7 +96,7 @@ export async function publishIndex(
   return stats._all?.primaries?.store?.size_in_bytes ?? 0;
 }
 
-/** The same rows under another id: an index that shares the segments' files. */
+/** Creates a generation with the same rows: an index that shares the segments' files. */
 export async function cloneIndex(
   engine: Engine,
   from: Generation,
@@ -118,14 +122,17 @@ export async function cloneIndex(
   }
 }
 
-/** An index of ours. */
+/** An index of this installation. */
 interface OwnIndex {
   name: string;
   id: GenerationId;
   complete: boolean;
 }
 
-/** Takes a generation from its readers at once, and its rows when nobody searches them: those that somebody still reads are listed as incomplete, to be dropped again. */
+/**
+ * Removes a generation from readers at once, and its rows when no search is open. Rows that are still read are listed
+ * as incomplete, and are dropped later.
+ */
 export async function dropIndexes(engine: Engine, id: GenerationId, signal: AbortSignal): Promise<void> {
   await engine.run(async (client, options) => {
     let left = await indexesOf(engine, id, options);
@@ -139,7 +146,7 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
         },
         options,
       );
-    for (let look = 1; left.length > 0 && look <= LOOKS; look++) {
+    for (let look = 1; left.length > 0 && look <= CHECKS; look++) {
       if (look > 1) await delay(LOOK_MS, undefined, options);
       const { indices = {} } = await client.indices.stats(
         { index: left.map(({ name }) => name), metric: 'search' },
@@ -156,7 +163,7 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
   }, signal);
 }
 
-/** Removes indexes, whoever uses them. */
+/** Removes indexes, also those in use. */
 export async function removeIndexes(
   { client }: Engine,
   index: string[],
@@ -165,7 +172,7 @@ export async function removeIndexes(
   if (index.length > 0) await client.indices.delete({ index, ignore_unavailable: true }, options);
 }
 
-/** All generations of the installation that the engine knows, and no other's. */
+/** Lists all generations of this installation in the engine. */
 export const listGenerations = (
   engine: Engine,
   signal: AbortSignal,

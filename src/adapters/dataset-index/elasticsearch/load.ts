@@ -12,9 +12,10 @@ import { StagedRows } from './staged-rows.ts';
 const PROGRESS_MS = 100;
 
 /**
- * Rows become a generation: staged by DuckDB in `scratch` as the embedded index does it, so that types, flags and counts are final before the mapping
- * exists, then sent to a new index, counted there and published. Whatever fails or aborts leaves nothing, unless the engine is away by then: an index without
- * its alias is incomplete, and the janitor's.
+ * Loads rows into a generation. DuckDB stages them in `scratch` as for the embedded index, so that types, flags and
+ * counts are final before the mapping exists. They are then sent to a new index, counted there and published. A failed
+ * or aborted load leaves nothing, unless the engine is unavailable: an index without its alias is incomplete, and the
+ * janitor removes it.
  */
 export async function loadRows(
   engine: Engine,
@@ -26,7 +27,7 @@ export async function loadRows(
 ): Promise<Generation> {
   await mkdir(scratch, { recursive: true });
   const progress = new TwofoldProgress(plan);
-  // An earlier attempt's remains go, and rows that have nowhere to go are not even read.
+  // Removes the index of an earlier attempt, and fails before any row is read if the engine is unavailable.
   await dropIndexes(engine, id, plan.signal);
   try {
     const staged = await loadGeneration(scratch, id, columns, segments, {
@@ -60,7 +61,7 @@ async function sendStaged(
     } finally {
       rows.close();
     }
-    // What is complete has nothing staged, so that a crash leaves no files that nobody would look for.
+    // Staged files are removed before the generation is complete, so that a crash leaves no orphaned files.
     await unstage();
     const size = await publishIndex(engine, id, index, records, signal);
     progress.finished();
@@ -71,7 +72,10 @@ async function sendStaged(
   }
 }
 
-/** A row is taken in twice: half when it is staged, wholly when the engine has it. So the number grows all the time and ends with the rows read. */
+/**
+ * Counts a row half when it is staged and half when the engine stored it, so that the number grows steadily and ends
+ * with the rows read.
+ */
 class TwofoldProgress {
   readonly #plan: LoadPlan;
   #read = 0;
@@ -87,7 +91,7 @@ class TwofoldProgress {
     this.#plan.progress(Math.floor(rows / 2));
   }
 
-  /** @param records all that are to be sent; a flow may have made fewer or more of the rows read */
+  /** `records` is the total to send; a flow may produce fewer or more than the rows read. */
   sent(rows: number, records: number): void {
     this.#sent += rows;
     if (performance.now() - this.#reported < PROGRESS_MS) return;

@@ -4,17 +4,20 @@ import type { ApiError } from '../../../core/errors.ts';
 import { ROW } from './field-layout.ts';
 
 const SHOWN_CHARACTERS = 200;
-/** A member of a document (layout.ts) as the engine's complaints name it. */
+/** Key of a document (field-layout.ts) in the engine's error messages. */
 const MEMBER = /(?:field|field=|term in field=)\W{0,2}\[?"?[cpxw](\d+)\b/;
 
-/** What the engine says of one row that it did not take. */
+/** The engine's rejection of one row. */
 export interface Refusal {
   type?: string;
   reason?: string;
   caused_by?: { reason?: string };
 }
 
-/** The error for a row whose value does not fit its field. It says that value and nothing else of the row, nor what the engine quotes of it. */
+/**
+ * Creates the error for a row whose value does not fit its field. It contains that value only, nothing else of the
+ * row, and no text of the engine.
+ */
 export function mappingConflict(
   document: string,
   { type, reason, caused_by: cause }: Refusal,
@@ -28,7 +31,6 @@ export function mappingConflict(
       `search-index mapping conflict: row ${Number(row[ROW]) + 1} was refused (${type ?? 'no reason was given'})`,
     );
   const value = row[field.column];
-  return upstreamFailed(
-    `search-index mapping conflict: field "${field.name}" cannot hold "${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, SHOWN_CHARACTERS)}"`,
-  );
+  const shown = (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, SHOWN_CHARACTERS);
+  return upstreamFailed(`search-index mapping conflict: field "${field.name}" cannot hold "${shown}"`);
 }

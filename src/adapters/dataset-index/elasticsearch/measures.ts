@@ -10,10 +10,10 @@ import { formOf } from './value-forms.ts';
 
 type Asked = Aggregation['measures'][number];
 
-/** What is known of a group. */
+/** Results for a group. */
 export interface Found {
   rows: number;
-  /** What the engine computed. */
+  /** Result of the engine. */
   computed: unknown;
   folded: bigint | undefined;
 }
@@ -22,11 +22,11 @@ export interface Found {
 export interface Measure {
   name: string;
   type: FieldType;
-  /** What the engine is to compute; nothing when it counts rows anyway. */
+  /** Aggregation that the engine computes; undefined when the row count is sufficient. */
   agg?: estypes.AggregationsAggregationContainer;
-  /** What needs a question of its own. */
+  /** Computation that requires a query of its own. */
   fold?: Fold;
-  /** The value in its JSON form. */
+  /** Returns the value in its JSON form. */
   value(found: Found): unknown;
 }
 
@@ -41,8 +41,8 @@ interface TopHit {
 }
 
 /**
- * @param inexact whether the engine, which adds doubles, loses digits of the field's sum
- * @throws badInput for a measure that does not apply to its field
+ * `inexact` states whether the engine, which adds doubles, loses digits of the field's sum. Throws BAD_USER_INPUT for
+ * a measure that does not apply to its field.
  */
 export function measureOf(
   matching: Matching,
@@ -87,7 +87,7 @@ export function measureOf(
 
 const isWhole = ({ type, format }: IndexedField) => type === 'integer' && !format;
 
-/** Flagged numbers are added up as doubles. */
+/** Adds flagged numbers as doubles. */
 function sum(
   fn: 'sum' | 'avg',
   field: IndexedField,
@@ -106,7 +106,7 @@ function sum(
   return { agg, fold: { field, add: (total, one, times) => total + BigInt(one as number) * BigInt(times) }, value };
 }
 
-/** Fields of whole numbers that are added up. */
+/** Returns the integer fields that are summed. */
 export const summed = (matching: Matching, measures: readonly Asked[]): IndexedField[] =>
   [
     ...new Set(
@@ -116,7 +116,10 @@ export const summed = (matching: Matching, measures: readonly Asked[]): IndexedF
     ),
   ].filter(isWhole);
 
-/** The least or greatest value in the order of comparisons. What the engine cannot compute it finds as the first row in that order. */
+/**
+ * Returns the minimum or maximum in the order of comparisons. Where the engine cannot compute it, it is the first row
+ * in that order.
+ */
 export function extreme(
   fn: 'min' | 'max',
   field: IndexedField,
@@ -132,7 +135,7 @@ export function extreme(
     };
   const order = { order: fn === 'min' ? ('asc' as const) : ('desc' as const), missing: '_last' };
   return {
-    // Keys of long integers have their order (exact-key.ts), and are exact where doubles are not.
+    // Keys of int64 values sort like them (exact-key.ts), and are exact where doubles are not.
     agg: {
       top_hits: {
         size: 1,

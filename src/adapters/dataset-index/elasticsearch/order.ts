@@ -3,7 +3,7 @@ import { badInput } from '../../../core/errors.ts';
 import type { Group } from './groups.ts';
 import { compareExact, compareForms } from './value-forms.ts';
 
-/** A row of an aggregation's answer, and what names those of its values that are still to be read. */
+/** A row of an aggregation's result, with the digests of its texts that are not read yet. */
 export interface Result {
   values: unknown[];
   digests: (string | null)[];
@@ -11,11 +11,11 @@ export interface Result {
 
 export interface Order {
   compare(left: Result, right: Result): number;
-  /** Whether they may change places when all texts are read. */
+  /** Whether two results can change places once all texts are read. */
   undecided(left: Result, right: Result): boolean;
 }
 
-/** Ties are broken by the groups, so that the order is total. */
+/** Returns a total order: ties are broken by the groups. */
 export function orderOf(sort: Aggregation['sort'], columns: AggregateResult['columns'], groups: Group[]): Order {
   const wanted = sort.map(({ column, descending }) => {
     const i = columns.findIndex(({ name }) => name === column);
@@ -32,7 +32,7 @@ export function orderOf(sort: Aggregation['sort'], columns: AggregateResult['col
       if (order !== 0) return order;
       const [digest, other] = [left.digests[i] ?? '', right.digests[i] ?? ''];
       if (digest !== '' && !whole) return 0;
-      // Values that compare as equal, such as two long numbers with one double, are groups of their own still.
+      // Values that compare as equal, such as two long integers with the same double, are still separate groups.
       const exact =
         compareExact(field, left.values[i], right.values[i]) || (digest < other ? -1 : Number(digest > other));
       if (exact !== 0) return exact;

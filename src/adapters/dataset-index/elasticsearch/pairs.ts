@@ -5,7 +5,7 @@ import type { Engine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
-/** What is made of the different values of a field, each with the number of rows that have it. */
+/** A computation over the distinct values of a field, each with its number of rows. */
 export interface Fold {
   field: IndexedField;
   add(total: bigint, value: unknown, times: number): bigint;
@@ -14,7 +14,7 @@ export interface Fold {
 interface Question {
   generation: Generation;
   query: Query;
-  /** Of the groups; without any all rows are one group. */
+  /** Sources of the groups; without any, all rows are one group. */
   sources: Source[];
   fold: Fold;
 }
@@ -22,8 +22,8 @@ interface Question {
 const VALUE = 'value';
 
 /**
- * Folds exactly, by looking at all pairs of group and value. The results are asked for in the order in which the engine answers the same groups, so that none is kept;
- * a group without values is not among the pairs.
+ * Computes exactly, from all pairs of group and value. Results are requested in the order in which the engine returns
+ * the same groups, so that none is stored. A group without values has no pair.
  */
 export function foldPairs(
   engine: Engine,

@@ -8,14 +8,14 @@ import { layoutOf } from './field-layout.ts';
 import { histogram } from './histogram.ts';
 import { extreme } from './measures.ts';
 import { matchingRows } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { formOf } from './value-forms.ts';
 
-/** The engine's greatest precision. */
+/** The engine's maximum precision. */
 const PRECISION = 40_000;
 
-/** Statistics of the fields over the matching rows. Fields are looked at one by one. */
+/** Returns statistics of fields over the matching rows, one field after the other. */
 export async function profileRows(
   engine: Engine,
   search: Search,
@@ -26,7 +26,12 @@ export async function profileRows(
   const fields = names.map(field);
   const { generation } = search;
   const total = totalOf(
-    await askRows(engine, generation, { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] }, signal),
+    await searchDocuments(
+      engine,
+      generation,
+      { query, size: 0, track_total_hits: true, filter_path: ['hits.total'] },
+      signal,
+    ),
   );
   const profiles: FieldProfile[] = [];
   for (const one of fields) profiles.push(await profile(engine, { generation, query, field: one, total }, signal));
@@ -40,7 +45,7 @@ interface Question {
   total: number;
 }
 
-/** What the engine computes of a field in one pass; what does not apply to its type is not asked for. */
+/** Results that the engine computes for a field in one pass, as far as they apply to its type. */
 interface Computed {
   count: { value: number };
   distinct: { count: number };
@@ -78,7 +83,7 @@ async function profile(
     'greatest',
     'top.buckets',
   ].map((path) => `aggregations.${path}`);
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     { query, size: 0, track_total_hits: false, aggs, filter_path },
@@ -135,7 +140,7 @@ function aggregationsOf(field: IndexedField): Record<string, estypes.Aggregation
   return {
     count: { value_count: { field: compared } },
     values: { terms: { field: exact, size: EXACT_DISTINCT + 1, order: { _key: 'asc' } } },
-    // The number of buckets, which themselves need not be sent.
+    // The number of buckets, without the buckets themselves.
     distinct: { stats_bucket: { buckets_path: 'values>_count' } },
     estimate: { cardinality: { field: exact, precision_threshold: PRECISION } },
     ...(ORDERED.includes(field.type) && { low: { min: { field: compared } }, high: { max: { field: compared } } }),
@@ -144,7 +149,10 @@ function aggregationsOf(field: IndexedField): Record<string, estypes.Aggregation
   };
 }
 
-/** The most frequent values, the lesser first among equals. Keys of decimals are not in their order. */
+/**
+ * Returns the most frequent values; of equally frequent ones the smaller first. Keys of decimals do not sort like the
+ * numbers.
+ */
 function mostFrequent(field: IndexedField): estypes.AggregationsAggregationContainer {
   const { compared, exact } = layoutOf(field);
   if (field.format !== 'decimal')

@@ -4,10 +4,10 @@ import { engineError, isPassing } from './engine-errors.ts';
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
-/** How long a load waits for an engine that is away or has too much to do: a restart takes less. */
+/** Maximum time that a load waits for an engine that is unavailable or busy. A restart is shorter. */
 const WHOLE_MS = 90_000;
 
-/** Waits for a better moment, longer each time, and not for ever. */
+/** Waits between attempts, longer each time, up to a total. */
 export class RetryDelay {
   readonly #signal: AbortSignal;
   #pause = 0;
@@ -18,13 +18,13 @@ export class RetryDelay {
     this.renew();
   }
 
-  /** Something has been achieved: there is a reason to hope. */
+  /** Restarts the total after progress. */
   renew(): void {
     this.#pause = FIRST_PAUSE_MS;
     this.#since = performance.now();
   }
 
-  /** @throws unavailable when it is over, the signal's reason when that aborts. */
+  /** Throws UNAVAILABLE when the total is reached, and the signal's reason when it aborts. */
   async wait(): Promise<void> {
     if (performance.now() - this.#since > WHOLE_MS) throw unavailable('The dataset index has too much to do');
     await delay(this.#pause * (0.5 + Math.random() / 2), undefined, { signal: this.#signal }).catch(() => {
@@ -33,7 +33,7 @@ export class RetryDelay {
     this.#pause = Math.min(2 * this.#pause, MAX_PAUSE_MS);
   }
 
-  /** Waits after a failure that may pass; throws any other as callers are to see it. */
+  /** Waits after a temporary failure. Throws any other error as callers receive it. */
   async afterFailure(error: unknown): Promise<void> {
     if (this.#signal.aborted || !isPassing(error) || performance.now() - this.#since > WHOLE_MS)
       throw engineError(error, this.#signal);
@@ -41,7 +41,7 @@ export class RetryDelay {
   }
 }
 
-/** Takes a step of a load, again and again while the engine is away. The step must do no harm when it is taken twice. */
+/** Repeats a step of a load while the engine is unavailable. The step must be idempotent. */
 export async function withRetry<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
   const patience = new RetryDelay(signal);
   for (;;) {

@@ -2,28 +2,28 @@ import type { Row, RowSearch } from '../../../core/dataset-index.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Engine } from './client.ts';
 import { matchingRows } from './search-query.ts';
-import { askRows } from './search-requests.ts';
-import type { Answer } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
+import type { SearchResponse } from './search-requests.ts';
 import { rowsAsked } from './search.ts';
 
-/** Bytes of rows, as the index keeps them, that make a batch. */
+/** Bytes of rows, as stored in the index, per batch. */
 const BATCH_BYTES = 8 << 20;
 const BATCH_ROWS = 5000;
 const BATCH_VALUES = 250_000;
-/** How long the engine keeps the rows for whoever takes the next batch. */
+/** How long the engine retains the scroll until the next batch is requested. */
 const SCROLL_TIMEOUT = '10m';
 
 type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
 
 /**
- * All matching rows, in batches; what was read is not kept. It is a scroll, which both engines know alike, and which holds the rows also of a generation that is
- * dropped meanwhile.
+ * Yields all matching rows in batches and retains none. It uses a scroll, which both engines support, and which can
+ * read a generation that is dropped meanwhile.
  */
 export async function* scanRows(engine: Engine, search: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const { asked, row } = rowsAsked(matchingRows(search), search);
   const shown = ['_scroll_id', ...asked.filter_path];
   const size = batchRows(search);
-  let answer = await askRows(
+  let answer = await searchDocuments(
     engine,
     search.generation,
     { ...asked, size, scroll: SCROLL_TIMEOUT, filter_path: shown },
@@ -49,9 +49,9 @@ export async function* scanRows(engine: Engine, search: Scan, signal: AbortSigna
   }
 }
 
-const hitsOf = (answer: Answer) => answer.hits?.hits ?? [];
+const hitsOf = (answer: SearchResponse) => answer.hits?.hits ?? [];
 
-/** Past its time the engine releases it by itself. */
+/** Otherwise the engine releases it after its timeout. */
 async function release({ run }: Engine, scroll: string | undefined): Promise<void> {
   if (scroll)
     await run(

@@ -6,20 +6,22 @@ import { criteriaQuery } from './criteria-query.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
-/** Each word is looked for in each field, and an engine refuses a query of too many parts. */
+/**
+ * Maximum number of look-ups. Each word is looked up in each field, and an engine rejects a query of too many clauses.
+ */
 const MAX_LOOKUPS = 10_000;
 
-/** What a search looks at. */
+/** A compiled search. */
 export interface Matching {
-  /** @throws badInput for a name that the generation does not have. */
+  /** Returns a field by name. Throws BAD_USER_INPUT for an unknown name. */
   field(name: string): IndexedField;
-  /** True for the documents of rows that match. */
+  /** True for the documents of matching rows. */
   query: Query;
-  /** It is true for all of them. */
+  /** Whether it is true for all of them. */
   everything: boolean;
 }
 
-/** @throws badInput for names that the generation does not have, and for words that are too many for their fields. */
+/** Compiles a search. Throws BAD_USER_INPUT for unknown names, and for more words than the number of fields permits. */
 export function matchingRows(search: Search): Matching {
   const { generation, where, words, wordFields } = search;
   const field = fieldFinder(generation);
@@ -31,7 +33,7 @@ export function matchingRows(search: Search): Matching {
 function wordQueries(words: readonly string[], fields: readonly IndexedField[]): Query[] {
   if (words.length === 0) return [];
   const kept = [...new Set(words.map(comparedText))];
-  // What begins with a longer word begins with a shorter one too.
+  // A field that has a longer word also matches its prefix.
   const needed = kept.filter((word) => !kept.some((other) => other !== word && other.startsWith(word)));
   const keys = fields.flatMap((field) => layoutOf(field).words ?? []);
   if (needed.length * keys.length > MAX_LOOKUPS)

@@ -5,13 +5,19 @@ import { badInput } from '../../../core/errors.ts';
 import type { Engine } from './client.ts';
 
 type Asked = Omit<estypes.SearchRequest, 'index' | 'allow_partial_search_results'>;
-export type Answer = estypes.SearchResponse<Record<string, unknown>, Record<string, unknown>>;
+export type SearchResponse = estypes.SearchResponse<Record<string, unknown>, Record<string, unknown>>;
 
 /**
- * Asks for documents of a generation. An answer that lacks some is none.
- * @throws badInput for what would take the engine too much memory.
+ * Searches documents of a generation. A partial response is an error.
+ *
+ * Throws BAD_USER_INPUT for a query that exceeds the engine's memory.
  */
-export const askRows = (engine: Engine, { id }: Generation, asked: Asked, signal: AbortSignal): Promise<Answer> =>
+export const searchDocuments = (
+  engine: Engine,
+  { id }: Generation,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<SearchResponse> =>
   engine.ask(async (client, options) => {
     try {
       return await client.search<Record<string, unknown>, Record<string, unknown>>(
@@ -23,7 +29,7 @@ export const askRows = (engine: Engine, { id }: Generation, asked: Asked, signal
     }
   }, signal);
 
-/** What no check of ours can know beforehand, because it depends on the engine's memory. */
+/** Returns the error for a rejection that cannot be predicted, because it depends on the engine's memory. */
 function refusalOf(error: unknown): Error | undefined {
   const said = error instanceof errors.ResponseError ? JSON.stringify(error.body) : '';
   if (said.includes('Determinizing automaton')) return badInput('$regex is too complex for the dataset index');

@@ -5,15 +5,15 @@ import type { Engine } from './client.ts';
 import { layoutOf, ROW } from './field-layout.ts';
 import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
-import type { Answer } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
+import type { SearchResponse } from './search-requests.ts';
 
-/** Before and beyond every date. What the engine takes by itself for missing ones does not survive as a JSON number. */
+/** Before and after every date. The engine's own substitute for missing ones is not a safe JSON number. */
 const DATES = { before: -1e15, beyond: 1e15 };
-/** The same of booleans, which are 0 and 1; OpenSearch takes them for 32-bit numbers. */
+/** The same for booleans, which are 0 and 1; OpenSearch reads them as 32-bit integers. */
 const BOOLEANS = { before: -1, beyond: 2 };
 
-/** A page of rows in their JSON forms. */
+/** Returns a page of rows in their JSON forms. */
 export async function searchRows(engine: Engine, search: RowSearch, signal: AbortSignal): Promise<Page> {
   const matching = matchingRows(search);
   const { limit, start, generation } = search;
@@ -21,11 +21,11 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
   const row = positionRow(search);
   const after = row === undefined ? undefined : await sortValues(engine, matching, search, row, signal);
   const countable = search.total && !matching.everything;
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     {
-      // The engine takes no start together with a position.
+      // The engine accepts no offset together with a position.
       ...rows.asked,
       size: limit + 1 + (after ? start : 0),
       ...(after ? { search_after: after } : { from: start }),
@@ -45,24 +45,24 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
   return page;
 }
 
-/** How many documents match. */
-export const totalOf = (answer: Answer): number => (answer.hits.total as estypes.SearchTotalHits).value;
+/** Returns the number of matching documents. */
+export const totalOf = (answer: SearchResponse): number => (answer.hits.total as estypes.SearchTotalHits).value;
 
-type Hit = Answer['hits']['hits'][number];
+type Hit = SearchResponse['hits']['hits'][number];
 
-/** The part of a question that says which rows, in which order, with which fields; and how a hit becomes a row. */
+/** Returns the part of a request that selects rows, order and fields, and the function that turns a hit into a row. */
 export function rowsAsked(
   matching: Matching,
   { generation, fields, sort }: Pick<RowSearch, 'generation' | 'fields' | 'sort'>,
 ) {
   const columns = fields.map((name) => [name, matching.field(name).column] as const);
-  // To leave out nothing is quicker than to ask for everything by name.
+  // Requesting the whole source is faster than naming all fields.
   const whole = new Set(fields).size === generation.fields.length;
   const asked = {
     query: matching.query,
     sort: sortBy(matching, sort),
     _source: columns.length > 0 && (whole || { includes: columns.map(([, column]) => column) }),
-    // Sort values of texts are long.
+    // Without sort values, which are long for texts.
     filter_path: ['hits.hits._id', 'hits.hits._source'],
   };
   const row = ({ _source: source = {} }: Hit): Row =>
@@ -70,7 +70,7 @@ export function rowsAsked(
   return { asked, row };
 }
 
-/** The total order of a search: missing values last both ways, ties by row number. */
+/** Returns the total order of a search: missing values last in both directions, ties by row number. */
 const sortBy = (matching: Matching, sort: RowSearch['sort']): estypes.SortCombinations[] => [
   ...sort.map(({ field, descending }) => {
     const found = matching.field(field);
@@ -90,7 +90,10 @@ function missingLast({ type }: IndexedField, descending: boolean): number | '_la
   return descending ? before : beyond;
 }
 
-/** The sort values of the row that a cursor names, read under the caller's own conditions. @throws invalidCursor when they do not find it. */
+/**
+ * Returns the sort values of the row that a cursor names, read with the caller's own conditions. Throws
+ * `invalidCursor` when the row does not match them.
+ */
 async function sortValues(
   engine: Engine,
   matching: Matching,
@@ -99,7 +102,7 @@ async function sortValues(
   signal: AbortSignal,
 ): Promise<estypes.SortResults> {
   const query = { bool: { filter: [matching.query, { term: { [ROW]: row } }] } };
-  const answer = await askRows(
+  const answer = await searchDocuments(
     engine,
     generation,
     {

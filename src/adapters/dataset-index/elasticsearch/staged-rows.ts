@@ -7,12 +7,12 @@ import { quotePath } from '../duckdb/generation-files.ts';
 import { interruptible } from '../duckdb/interruptible.ts';
 import { documentBytesSql, documentSql, WORD_LIST } from './documents.ts';
 
-/** DuckDB's memory in bytes, and how often it holds a long document while it is made. */
+/** DuckDB's memory limit in bytes, and the number of copies of a long document while it is built. */
 const MEMORY = 128 * 10 ** 6;
 const DOCUMENT_COPIES = 12;
-/** Bytes that one request is to have. */
+/** Target size of a request in bytes. */
 const BATCH_BYTES = 5_000_000;
-/** Rows that DuckDB reads at once. */
+/** Number of rows that DuckDB reads at once. */
 const BLOCK_ROWS = 2048;
 
 /** Rows as the body of a bulk request: two lines each. */
@@ -21,14 +21,14 @@ export interface Batch {
   body: Buffer<ArrayBuffer>;
 }
 
-/** Rows from `from` up to, not including, `to`, of about so many bytes as documents. */
+/** Rows from `from` up to, not including, `to`, with the approximate bytes of their documents. */
 interface Range {
   from: number;
   to: number;
   bytes: number;
 }
 
-/** The rows that a load has staged, as documents. */
+/** The staged rows of a load, as documents. */
 export class StagedRows {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -47,7 +47,7 @@ export class StagedRows {
     this.#signal = signal;
   }
 
-  /** @param file the staged generation's (duckdb/load.ts) */
+  /** Opens the file of a staged generation (duckdb/load.ts). */
   static async open(file: string, fields: IndexedField[], signal: AbortSignal): Promise<StagedRows> {
     // One thread: the search engine needs the others.
     const instance = await DuckDBInstance.create(':memory:', {
@@ -63,10 +63,10 @@ export class StagedRows {
     return new StagedRows(instance, connection, fields, signal);
   }
 
-  /** All rows, in order. A batch is as large as a request should be, larger only if a single row is. */
+  /** Yields all rows in order. A batch exceeds the target size only if a single row does. */
   async *batches(): AsyncGenerator<Batch> {
     const slices = documentSql(this.#fields);
-    // One value, not one for each row, spares JavaScript most of the work; slices have to be put together row by row.
+    // One value instead of one for each row saves JavaScript most of the work. Slices must be joined row by row.
     const texts = slices.length === 1 ? [`string_agg(${slices[0]}, '')`] : slices;
     const statements = [];
     for (const text of texts)
@@ -98,7 +98,7 @@ export class StagedRows {
     this.#instance.closeSync();
   }
 
-  /** Rows that make a request: whole blocks, for those DuckDB reads fastest, unless they are too large. */
+  /** Yields the rows of each request: whole blocks, which DuckDB reads fastest, unless they are too large. */
   async *#ranges(): AsyncGenerator<Range> {
     let range: Range = { from: 0, to: 0, bytes: 0 };
     for await (const { rows, bytes } of this.#pieces()) {
@@ -111,7 +111,7 @@ export class StagedRows {
     if (range.to > range.from) yield range;
   }
 
-  /** Sizes of blocks, and of the single rows of large ones, in order. */
+  /** Yields the sizes of blocks, and of the single rows of large ones, in order. */
   async *#pieces(): AsyncGenerator<{ rows: number; bytes: number }> {
     const size = documentBytesSql(this.#fields);
     const blocks = await this.#ask(
@@ -134,7 +134,7 @@ export class StagedRows {
   }
 }
 
-/** Our own way to split words (core/words.ts), for texts that are not ASCII or long. */
+/** Returns the function that splits words (core/search-words.ts), for texts that are long or not ASCII. */
 const wordList = () =>
   DuckDBScalarFunction.create({
     name: WORD_LIST,

@@ -2,7 +2,7 @@ import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import type { Engine } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
-import { askRows } from './search-requests.ts';
+import { searchDocuments } from './search-requests.ts';
 
 interface Stats {
   count: number;
@@ -10,7 +10,10 @@ interface Stats {
   max: number | null;
 }
 
-/** Which of some fields of whole numbers the engine may add up wrongly: sums that pass the safe integers on the way lose digits, which show when they come back. */
+/**
+ * Returns the integer fields whose sums may be inexact in the engine: sums that exceed the safe integers on the way
+ * lose digits.
+ */
 export async function inexactSums(
   engine: Engine,
   generation: Generation,
@@ -20,7 +23,7 @@ export async function inexactSums(
 ): Promise<Set<IndexedField>> {
   if (fields.length === 0) return new Set();
   const aggs = Object.fromEntries(fields.map((field, i) => [`f${i}`, { stats: { field: layoutOf(field).compared } }]));
-  const { aggregations } = await askRows(
+  const { aggregations } = await searchDocuments(
     engine,
     generation,
     { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations'] },

@@ -4,7 +4,10 @@ import { exactText } from './exact-key.ts';
 
 type Kind = Pick<IndexedField, 'type' | 'format'>;
 
-/** The JSON form (core/dataset-index.ts, `Row`) of a value as an aggregation answers it: dates as milliseconds, flagged numbers as their keys. */
+/**
+ * Converts a value of an aggregation to its JSON form (core/dataset-index.ts, `Row`): dates come as milliseconds,
+ * flagged numbers as their keys.
+ */
 export function formOf(field: Kind, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   switch (field.type) {
@@ -22,7 +25,10 @@ export function formOf(field: Kind, value: unknown): unknown {
   }
 }
 
-/** The order of two values in their JSON forms as searches compare them: strings by their first code points, numbers as doubles. Missing ones come last both ways. */
+/**
+ * Compares two values in their JSON forms as searches do: strings by their first code points, numbers as doubles.
+ * Missing values are last in both directions.
+ */
 export function compareForms({ type }: Kind, left: unknown, right: unknown, descending = false): number {
   if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
   const order =
@@ -32,7 +38,7 @@ export function compareForms({ type }: Kind, left: unknown, right: unknown, desc
   return descending ? -order : order;
 }
 
-/** Tells apart what `compareForms` does not: exact digits that have one double, texts that begin alike. */
+/** Distinguishes what `compareForms` does not: exact digits with the same double, texts with the same beginning. */
 export function compareExact({ type, format }: Kind, left: unknown, right: unknown): number {
   if (left === null || right === null) return 0;
   if (type === 'text') return compareTexts(left as string, right as string);
@@ -47,7 +53,7 @@ const scaled = (digits: string, scale: number) =>
 
 const sign = <T extends number | bigint>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
 
-/** Whether a text may be only the first characters of another one. */
+/** Whether a text may be only the beginning of another one. */
 export const isCut = (text: string): boolean =>
   text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
 

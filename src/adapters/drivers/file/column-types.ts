@@ -1,45 +1,48 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { quoteName, type DuckdbSession } from './duckdb-session.ts';
 
-/** A column of texts whose type is to be found: its SQL, and which types it may have. */
+/** A column of texts whose type is to be determined: its SQL and its possible types. */
 export interface UntypedColumn {
-  /** The text, null where it says nothing. */
+  /** The text, null for a missing value. */
   text: string;
   candidates: Candidate[];
-  /** Whether its numbers are doubles already, as JSON's are. */
+  /** Whether its numbers are doubles already, as in JSON. */
   doubles: boolean;
 }
 
-/** In the order in which they are preferred. */
+/** Candidate types in order of preference. */
 export const CANDIDATES = ['BOOLEAN', 'BIGINT', 'NUMBER', 'DATE', 'TIMESTAMP'] as const;
 export type Candidate = (typeof CANDIDATES)[number];
 
-/** Values from which a first guess is made, so that all others are asked one thing only. */
+/** Number of values for a first guess, so that all others need only one check. */
 const SAMPLE = 50_000;
-/** Columns asked about at once: all values of some thousand rows are in memory. */
+/** Number of columns checked at once, because all values of some thousand rows are in memory. */
 const BATCH = 500;
 const MAX_DIGITS = 38;
-/** Digits that a double keeps of any decimal number, and that are enough to write any double. */
+/** A double preserves this many digits of any decimal number; with two more any double can be written. */
 const DOUBLE_DIGITS = 15;
 const WRITTEN_DOUBLE_DIGITS = 17;
 
 /**
- * Whether every text says a value of the type and nothing else. An integer must come out as it went in, so that `007`, `+1` and what is past 64 bits stay what
- * they are; dates are `YYYY-MM-DD` only, because `01/02/2024` has two meanings. Without regular expressions, which are several times as slow.
+ * Whether every text is a value of the type and nothing else. An integer must print as it was, so that `007`, `+1` and
+ * numbers past 64 bits stay unchanged. Dates are `YYYY-MM-DD` only, because `01/02/2024` is ambiguous. Without regular
+ * expressions, which are several times as slow.
  */
 const CHECKS: Record<Candidate, string> = {
   BOOLEAN: `lower(v) in ('true', 'false')`,
   BIGINT: `coalesce(cast(try_cast(v as BIGINT) as VARCHAR) = v, false)`,
-  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and translate(v, '0123456789.-+eE', '') = '' and v[1] <> '+' and not ends_with(v, '.')
-    and ltrim(v, '-')[1] between '0' and '9' and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
+  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and translate(v, '0123456789.-+eE', '') = ''
+    and v[1] <> '+' and not ends_with(v, '.') and ltrim(v, '-')[1] between '0' and '9'
+    and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
   DATE: `coalesce(strlen(v) = 10 and cast(try_cast(v as DATE) as VARCHAR) = v, false)`,
-  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) is not null and translate(v, '0123456789-:.+TZ ', '') = '' and v[5] = '-' and v[8] = '-' and v[11] in ('', ' ', 'T') and v[12:13] <> '24', false)`,
+  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) is not null and translate(v, '0123456789-:.+TZ ', '') = ''
+    and v[5] = '-' and v[8] = '-' and v[11] in ('', ' ', 'T') and v[12:13] <> '24', false)`,
 };
 
 /**
- * DuckDB's type for each column, decided by every value in the file: nothing is lost and nothing fails late. What is no truth value, number, date or time
- * throughout is `VARCHAR`, and so is a column without any value.
- * @param from what to read, in SQL
+ * Returns DuckDB's type for each column, determined by every value in the file, so that nothing is lost and nothing
+ * fails later. A column is `VARCHAR` unless all its values are booleans, numbers, dates or times, and so is a column
+ * without values. `from` is the source in SQL.
  */
 export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
   if (columns.length > BATCH)
@@ -59,7 +62,7 @@ export async function findTypes(session: DuckdbSession, from: string, columns: U
   );
 }
 
-/** The first candidate that holds for every row, or undefined. */
+/** Returns the first candidate that fits every row, or undefined. */
 async function findCandidates(
   session: DuckdbSession,
   from: string,
@@ -70,7 +73,7 @@ async function findCandidates(
     `(select * from ${from} limit ${Math.ceil(SAMPLE / columns.length)})`,
     columns,
   );
-  // A column without any value in the sample has told nothing yet.
+  // A column without any value in the sample is still undecided.
   const guessed = columns.map((column, i) => ({
     ...column,
     candidates: sample[i] === null ? column.candidates : sample[i] ? [sample[i]] : [],
@@ -86,13 +89,17 @@ async function findCandidates(
   return certain.map((candidate, i) => candidate ?? second[i] ?? undefined);
 }
 
-/** The values of all columns one below the other, without nulls: as `k`, the column's number, and `v`. So a question is asked once, however many columns there are. */
+/**
+ * SQL of the values of all columns in one list, without nulls: as `k`, the column's number, and `v`. So each check
+ * runs once for any number of columns.
+ */
 function valuesOf(from: string, columns: UntypedColumn[]): string {
   const names = columns.map((_, i) => quoteName(String(i)));
-  return `(unpivot (select ${columns.map(({ text }, i) => `${text} as ${names[i]}`).join(', ')} from ${from}) on ${names.join(', ')} into name k value v)`;
+  const selected = columns.map(({ text }, i) => `${text} as ${names[i]}`).join(', ');
+  return `(unpivot (select ${selected} from ${from}) on ${names.join(', ')} into name k value v)`;
 }
 
-/** For each column the first candidate that holds; undefined when none does, null when there was no value to tell by. */
+/** Returns the first candidate that fits, per column; undefined when none does, null when there was no value. */
 async function firstThatHolds(
   session: DuckdbSession,
   from: string,
@@ -103,9 +110,12 @@ async function firstThatHolds(
   const checks = CANDIDATES.map((candidate) => {
     const names = asked(candidate);
     if (names.length === 0) return 'false';
-    return `bool_and(${names.length === columns.length ? CHECKS[candidate] : `case when k in (${names.join(', ')}) then ${CHECKS[candidate]} else false end`})`;
+    const check = CHECKS[candidate];
+    return names.length === columns.length
+      ? `bool_and(${check})`
+      : `bool_and(case when k in (${names.join(', ')}) then ${check} else false end)`;
   });
-  // Without any check the file is read all the same: reading it is what finds out whether it can be read.
+  // Without any check the file is still read, because only reading shows whether it can be read.
   const answers = new Map(
     (await session.rows(`select k, ${checks.join(', ')} from ${valuesOf(from, columns)} group by k`)).map(
       ([k, ...held]) => [Number(k), held],
@@ -114,7 +124,10 @@ async function firstThatHolds(
   return columns.map((_, i) => (answers.has(i) ? CANDIDATES.find((__, n) => answers.get(i)![n] === true) : null));
 }
 
-/** Whether doubles hold the numbers exactly, or which decimal does; numbers too long for either stay text. */
+/**
+ * Determines whether doubles represent the numbers exactly, otherwise which decimal does. Numbers too long for either
+ * stay text.
+ */
 async function findNumberTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
   if (columns.length === 0) return [];
   const sizes = new Map(
@@ -128,9 +141,14 @@ async function findNumberTypes(session: DuckdbSession, from: string, columns: Un
 
 const DIGITS = `strlen(ltrim(replace(replace(split_part(lower(v), 'e', 1), '.', ''), '-', ''), '0'))`;
 const EXPONENT = `contains(lower(v), 'e')`;
-/** Significant digits without and with an exponent, digits before and after the point, digits of the longest whole number. */
-const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}), max(${DIGITS}) filter (${EXPONENT}), max(strlen(ltrim(split_part(v, '.', 1), '-'))) filter (not ${EXPONENT}),
-  max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}), max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
+/**
+ * Significant digits without and with an exponent, digits before and after the point, digits of the longest integer.
+ */
+const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}),
+  max(${DIGITS}) filter (${EXPONENT}),
+  max(strlen(ltrim(split_part(v, '.', 1), '-'))) filter (not ${EXPONENT}),
+  max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}),
+  max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
 
 function numberType(sizes: DuckDBValue[], doubles: boolean): string {
   const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [
@@ -146,7 +164,7 @@ function numberType(sizes: DuckDBValue[], doubles: boolean): string {
   return 'VARCHAR';
 }
 
-/** Which kinds of JSON values each column has, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */
+/** Returns the kinds of JSON values of each column, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */
 export async function jsonKinds(session: DuckdbSession, from: string, columns: string[]): Promise<string[][]> {
   const untyped = columns.map((text) => ({ text, candidates: [], doubles: false }));
   const kinds = new Map(

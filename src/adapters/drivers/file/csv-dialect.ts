@@ -4,24 +4,24 @@ const DELIMITERS = [',', ';', '\t', '|'];
 const RECORDS = 200;
 const TYPED = /^\s*(?:[-+]?\d[\d.,]*(?:e[-+]?\d+)?|true|false|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4})\s*$/i;
 
-/** How a CSV file is written. `names` are its columns as the table `data` calls them. */
+/** The dialect of a CSV file. `names` are its columns in the table `data`. */
 export interface CsvDialect {
   delimiter: string;
   quote: string;
   escape: string;
-  /** Lines before the first record. */
+  /** Number of lines before the first record. */
   skip: number;
   header: boolean;
   names: string[];
 }
 
-/** What is known of a dialect before the file is looked at. */
+/** The parts of a dialect that are configured. */
 type Given = Partial<Omit<CsvDialect, 'names'>>;
 
 /**
- * The dialects in which a CSV file may be written, the likelier first, from its beginning. The delimiter is the one that cuts the records most evenly; a first
- * record without any number, date or truth value holds the names.
- * @param whole whether `text` is the whole file, so that its last record is whole too
+ * Returns the possible dialects of a CSV file, the most likely first, from its beginning. The delimiter is the one
+ * that divides the records most evenly. A first record without any number, date or boolean is a header. `whole` states
+ * whether `text` is the whole file, so that its last record is complete.
  */
 export function sniffCsv(text: string, whole: boolean, given: Given = {}): CsvDialect[] {
   const quote = given.quote ?? '"';
@@ -40,7 +40,7 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): CsvDi
 
 const LINE_END = /\r\n|\n|\r/;
 
-/** Blank lines at the beginning: DuckDB passes over all others by itself. */
+/** Counts blank lines at the beginning. DuckDB skips all others by itself. */
 const blankLines = (text: string): number => /^(?:\r\n|\n|\r)*/.exec(text)![0].split(LINE_END).length - 1;
 
 function afterLines(text: string, lines: number): string {
@@ -59,11 +59,11 @@ function likeliest(recordsBy: (delimiter: string) => string[][]): string {
     return { delimiter, width, even: widths.filter((one) => one === width).length / Math.max(widths.length, 1) };
   });
   const cutting = judged.filter(({ width }) => width > 1).sort((a, b) => b.even - a.even || b.width - a.width);
-  // One column: the first delimiter that cuts nothing.
+  // One column: the first delimiter that divides nothing.
   return (cutting[0] ?? judged.find(({ even }) => even === 1) ?? judged[0]!).delimiter;
 }
 
-/** The first records of a text, blank lines left out. The last one of a text that was cut is left out as well. */
+/** Returns the first records of a text without blank lines, and without the last one if the text was cut. */
 function recordsOf(
   text: string,
   { delimiter, quote, escape }: Pick<CsvDialect, 'delimiter' | 'quote' | 'escape'>,

@@ -1,13 +1,13 @@
 import { DuckDBInstance, type DuckDBConnection, type DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api';
 import { ENGINE_MEMORY } from '../query-process/limits.ts';
-import { complaint } from './file-complaint.ts';
+import { fileError } from './file-error.ts';
 
 const SPILL_BYTES = '4GiB';
 
 export const quoteText = (text: string): string => `'${text.replaceAll(`'`, `''`)}'`;
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** One DuckDB that reads one file. */
+/** A DuckDB instance that reads one file. */
 export class DuckdbSession {
   readonly connection: DuckDBConnection;
 
@@ -16,8 +16,8 @@ export class DuckdbSession {
   }
 
   /**
-   * @param path the only file that can be read from now on
-   * @param spill a folder for sorts that do not fit the memory; without it they fail
+   * Opens a session. `path` is the only file that it can read. `spill` is a folder for sorts that exceed the memory;
+   * without it they fail.
    */
   static async open(path: string, spill: string, threads = 2): Promise<DuckdbSession> {
     const instance = await DuckDBInstance.create(':memory:', {
@@ -31,7 +31,7 @@ export class DuckdbSession {
       allow_unredacted_secrets: 'false',
     });
     const session = new DuckdbSession(await instance.connect());
-    // Counted without what its texts take: more would hold hundreds of megabytes of long rows.
+    // Counted without the memory of its texts: more would store hundreds of megabytes of long rows.
     await session.run(`set streaming_buffer_size = '32KiB'`);
     await session.run(`set global TimeZone = 'UTC'`);
     await session.run(`set allowed_paths = [${quoteText(path)}]`);
@@ -39,7 +39,7 @@ export class DuckdbSession {
     return session;
   }
 
-  /** No setting can be changed any more. */
+  /** Locks the configuration. */
   async lock(): Promise<void> {
     await this.run('set lock_configuration = true');
   }
@@ -52,7 +52,7 @@ export class DuckdbSession {
     return attempt(async () => (await this.connection.runAndReadAll(sql, values)).getRows());
   }
 
-  /** An answer too long for memory, in chunks of a few thousand rows. */
+  /** Yields a result that is too large for memory in chunks of a few thousand rows. */
   async *stream(sql: string, values: Record<string, DuckDBValue>): AsyncGenerator<DuckDBDataChunk> {
     const result = await attempt(() => this.connection.stream(sql, values));
     for (;;) {
@@ -63,11 +63,11 @@ export class DuckdbSession {
   }
 }
 
-/** What DuckDB complains of becomes `badInput`. */
+/** Runs `work` and turns errors of DuckDB into BAD_USER_INPUT. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw complaint(error);
+    throw fileError(error);
   }
 }

@@ -1,7 +1,7 @@
 import { badInput } from '../../../core/errors.ts';
 import { chunksOf } from './text-file.ts';
 
-/** Deeper JSON than anybody writes: parsers that recurse end by it. */
+/** Maximum nesting of JSON. Deeper documents can exhaust the stack of recursive parsers. */
 const MAX_DEPTH = 500;
 const LF = 10;
 const QUOTE = 34;
@@ -12,9 +12,10 @@ const CLOSING = new Set([0x5d, 0x7d]);
 const UNDEFINED = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
 /**
- * Reads a text once to its end, because what is wrong must be known before anybody relies on it.
- * @returns `windows-1252` as a guess for a text whose first byte past ASCII is not UTF-8
- * @throws badInput naming the line that is broken UTF-8, has a U+0000 or nests JSON too deeply
+ * Reads a text to its end to find errors before it is used. Returns `windows-1252` as a guess for a text whose first
+ * byte past ASCII is not UTF-8.
+ *
+ * Throws BAD_USER_INPUT naming the line that is invalid UTF-8, has a U+0000 or nests JSON too deeply.
  */
 export function examineText(path: string, json: boolean): 'utf-8' | 'windows-1252' {
   const examiner = new Examiner(json);
@@ -22,11 +23,11 @@ export function examineText(path: string, json: boolean): 'utf-8' | 'windows-125
   return examiner.end();
 }
 
-/** What `examineText` knows after some bytes. */
+/** State of `examineText`. */
 class Examiner {
   readonly #json: boolean;
   #line = 1;
-  /** Bytes of the current character still to come, and what the next of them may be. */
+  /** Missing bytes of the current character, and the permitted range of the next one. */
   #awaited = 0;
   #low = 0x80;
   #high = 0xbf;
@@ -70,12 +71,12 @@ class Examiner {
     this.#awaited =
       byte >= 0xc2 && byte <= 0xdf ? 1 : byte >= 0xe0 && byte <= 0xef ? 2 : byte >= 0xf0 && byte <= 0xf4 ? 3 : 0;
     if (this.#awaited === 0) return this.#invalid(byte);
-    // No overlong forms, no halves of surrogate pairs, nothing past U+10FFFF.
+    // Excludes overlong forms, surrogates, and code points past U+10FFFF.
     this.#low = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
     this.#high = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
   }
 
-  /** A text that began as UTF-8 is broken; one that never was may be an older encoding, if it is no JSON. */
+  /** A text that began as UTF-8 is invalid; otherwise it may have an older encoding, unless it is JSON. */
   #invalid(byte?: number): void {
     if (this.#multibyte || this.#json) throw badInput(`Line ${this.#line} of the file is broken UTF-8`);
     this.#legacy = true;

@@ -1,18 +1,22 @@
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 
-/** Types that a column of a text file may have, in DuckDB's words. `TIMESTAMP` is UTC. */
-const COLUMN_TYPE = String.raw`^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\))$`;
+/** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
+const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
+const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** A column of the file's table. Of CSV in the order of the file; of JSON `name` is the key. */
+/** A column of the file's table. Columns of CSV are in the order of the file; for JSON `name` is the key. */
 export interface FileColumn {
   name: string;
   type: string;
 }
 
-/** How a file is read. What is absent is found out when the file is opened, or is as `recognise` would say for a plain file. */
+/**
+ * How a file is read. Absent settings are determined when the file is opened, or have the defaults of `recognise` for
+ * a plain file.
+ */
 export interface FileConfig {
   format: 'csv' | 'json' | 'ndjson' | 'parquet';
   encoding?: Encoding;
@@ -91,7 +95,7 @@ export const configSchema = {
 
 export const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
 
-/** Names in the table `data`: none is empty, and none differs from another only in case, which SQL does not tell apart. */
+/** Returns names for the table `data`: none is empty, and no two differ only in case, which SQL ignores. */
 export function tableNames(spelled: readonly string[]): string[] {
   const names = spelled.map((name, i) => (name.trim() === '' ? `column_${i + 1}` : name));
   const wanted = new Set(names.map((name) => name.toLowerCase()));

@@ -2,7 +2,7 @@ import type { Driver } from '../../../core/row-source.ts';
 import { connectUploaded, recogniseUploaded } from '../query-process/uploaded-connection.ts';
 import { configSchema, secretsSchema } from './file-config.ts';
 
-/** The driver of uploaded tables: CSV, JSON, NDJSON and Parquet. SQL on them is DuckDB's, their rows are the table `data`. */
+/** Driver of uploaded tables: CSV, JSON, NDJSON and Parquet. Queries use DuckDB's SQL on the table `data`. */
 export const fileDriver: Driver = {
   id: 'file',
   name: 'File (CSV, JSON, NDJSON, Parquet)',

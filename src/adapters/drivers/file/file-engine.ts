@@ -14,7 +14,7 @@ import { recogniseFile } from './recognise-file.ts';
 import { utf8Path } from './text-file.ts';
 import { recordOf, writtenColumn } from './value-writer.ts';
 
-/** Reads a CSV, JSON, NDJSON or Parquet file, in a query process. */
+/** Opens a CSV, JSON, NDJSON or Parquet file in a query process. */
 export function openEngine(file: string, config: Record<string, unknown>): FileEngine {
   const open = (spill = '') => openTable(file, config as unknown as FileConfig, spill);
   return {
@@ -38,11 +38,11 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
   };
 }
 
-/** The file as the table `data` of a session that reads nothing else. */
+/** Opens the file as the table `data` of a session that can read nothing else. */
 async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
   if (!config.format) throw badInput("The datasource's config says no format: csv, json, ndjson or parquet");
   const path = config.format === 'parquet' ? file : utf8Path(file, config.encoding ?? 'utf-8');
-  // Rows come out in their order, one by one: a second thread would only be ahead, with twice the memory.
+  // Rows are read in order: a second thread would only read ahead, with twice the memory.
   const session = await DuckdbSession.open(path, spill, spill ? 1 : 2);
   await createTable(session, path, config);
   await session.lock();
@@ -75,7 +75,7 @@ async function someRows(
 ): Promise<ReturnType<typeof toQueryResult>> {
   const rows: (string | null)[][] = [];
   let characters = 0;
-  // One row more than wanted tells whether there are more.
+  // One additional row shows whether there are more.
   for await (const chunk of session.stream(
     `select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from ${from} limit ${limit + 1}`,
     values,
@@ -89,14 +89,14 @@ async function someRows(
   return toQueryResult(columns, rows, false);
 }
 
-/** DuckDB makes each record's text: rows never become objects here. */
+/** DuckDB writes each record as text, so that rows never become objects here. */
 async function* writeSegments(session: DuckdbSession, query: BoundQuery, dir: string): AsyncGenerator<Segment> {
   const { written, names, from, values } = await prepareSelect(session, query);
   const writer = new CsvSegmentWriter(dir);
   for await (const chunk of session.stream(`select ${recordOf(written, names)} from ${from}`, values)) {
     for (const record of chunk.getColumnValues(0) as string[]) {
       writer.record(record);
-      if (writer.full) yield await writer.flush();
+      if (writer.isFull) yield await writer.flush();
     }
   }
   if (writer.rows > 0) yield await writer.flush();

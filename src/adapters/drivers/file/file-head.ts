@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const HEAD_BYTES = 1 << 20;
 
-/** The beginning of a file, and whether that is all of it. */
+/** Returns the beginning of a file, and whether that is the whole file. */
 export function headBytes(path: string, length = HEAD_BYTES): { bytes: Buffer; whole: boolean; size: number } {
   const file = openSync(path, 'r');
   try {
@@ -15,9 +15,9 @@ export function headBytes(path: string, length = HEAD_BYTES): { bytes: Buffer; w
   }
 }
 
-/** The beginning of a UTF-8 text, without a byte order mark. */
+/** Returns the beginning of a UTF-8 text, without a byte order mark. */
 export function headOf(path: string): { text: string; whole: boolean } {
   const { bytes, whole } = headBytes(path);
-  // A character cut at the end is left out with the record that it is in.
+  // A character that is cut at the end is dropped with its record.
   return { text: new TextDecoder('utf-8').decode(bytes), whole };
 }

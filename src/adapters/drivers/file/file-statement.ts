@@ -8,18 +8,18 @@ import { attempt, type DuckdbSession } from './duckdb-session.ts';
 import { guardSelect } from './select-guard.ts';
 import { writtenColumn, type WrittenColumn } from './value-writer.ts';
 
-/** A user's query that was proved to be one SELECT on the file, ready to run. */
+/** A user's query, verified as one SELECT on the file and ready to run. */
 export interface PreparedSelect {
   columns: Column[];
   written: WrittenColumn[];
-  /** The query as a subquery whose columns are `names`. */
+  /** The query as a subquery with the columns `names`. */
   from: string;
   names: string[];
-  /** Texts; the statement casts them. */
+  /** Values as texts; the statement casts them. */
   values: Record<string, string | null>;
 }
 
-/** Proves and prepares a query; nothing of it is run. */
+/** Verifies and prepares a query without running any of it. */
 export async function prepareSelect(session: DuckdbSession, query: BoundQuery): Promise<PreparedSelect> {
   if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
   const { pieces, parameters } = compile(query);
@@ -55,7 +55,7 @@ const render = (pieces: Pieces, write: (occurrence: number) => string): string =
   return pieces.map((piece) => piece ?? `(${write(occurrence++)})`).join('');
 };
 
-/** The text cut at its placeholders (null), and the parameter of each of them. */
+/** Splits the text at its placeholders (null), and returns the parameter of each. */
 function compile({ text, parameters }: BoundQuery): { pieces: Pieces; parameters: BoundQuery['parameters'] } {
   const used: BoundQuery['parameters'] = [];
   const pieces = parseTemplate(text).map((piece) => {
@@ -68,14 +68,14 @@ function compile({ text, parameters }: BoundQuery): { pieces: Pieces; parameters
   return { pieces, parameters: used };
 }
 
-/** The type that DuckDB expects in each place; undefined where it expects none. */
+/** Returns the type that DuckDB expects at each placeholder; undefined where it expects none. */
 async function placeTypes(
   session: DuckdbSession,
   text: string,
   parameters: BoundQuery['parameters'],
 ): Promise<(string | undefined)[]> {
   if (parameters.length === 0) return [];
-  // What fails without types may be fine with those of the definitions; if not, that failure is the one to report.
+  // A query that fails without types may succeed with those of the definitions; otherwise that failure is reported.
   const prepared = await session.connection.prepare(text).catch(() => undefined);
   return parameters.map((_, i) => {
     const place = prepared?.parameterIndex(`p${i}`) ?? 0;
@@ -111,7 +111,10 @@ const SCALARS = new Set<DuckDBTypeId>([
   DuckDBTypeId.INTERVAL,
 ]);
 
-/** A text takes the type of its place; every other value its own, unless the place wants a text. So `id > 1.5` compares with 1.5 and not with 2. */
+/**
+ * A text gets the type expected at its placeholder. Any other value gets its own type, unless a text is expected, so
+ * that `id > 1.5` compares with 1.5 and not with 2.
+ */
 function typeOf({ dataType, value }: BoundQuery['parameters'][number], place: string | undefined): string {
   if (dataType === 'string') return place ?? 'VARCHAR';
   return place === 'VARCHAR' ? place : OWN_TYPE[dataType](value);

@@ -6,18 +6,22 @@ import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
 
-/** A file as SQL: what reads its values as texts, and where each column's text is. */
+/** A file as SQL: the source of its values as texts, and the text of each column. */
 interface TextTable {
   from: string;
   columns: {
     name: string;
-    /** Null where the text says nothing for any type but text. */ text: string;
+    /** Null where the value is missing for any type but text. */
+    text: string;
     raw: string;
     json: boolean;
   }[];
 }
 
-/** Makes the view `data` of a file, and answers its columns. @throws badInput for what cannot be read so. */
+/**
+ * Creates the view `data` of a file and returns its columns. Throws BAD_USER_INPUT when the file cannot be read as
+ * configured.
+ */
 export async function createTable(
   session: DuckdbSession,
   path: string,
@@ -30,28 +34,32 @@ export async function createTable(
   const table =
     config.format === 'csv' ? csvTable(path, config, dialectOf(path, config)) : await jsonTable(session, path, config);
   const columns = config.columns ?? (await typedColumns(session, table));
-  await session.run(
-    `create view data as select ${table.columns.map((column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`).join(', ')} from ${table.from}`,
+  const selected = table.columns.map(
+    (column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`,
   );
+  await session.run(`create view data as select ${selected.join(', ')} from ${table.from}`);
   return columns;
 }
 
-/** Finds out how a CSV file is written: the first dialect in which it can be read to its end. @throws badInput with what is wrong in the likeliest. */
+/**
+ * Determines the dialect of a CSV file: the first one in which it can be read to its end. Throws BAD_USER_INPUT with
+ * the error of the most likely one.
+ */
 export async function recogniseCsv(session: DuckdbSession, path: string): Promise<Omit<FileConfig, 'format'>> {
   const { text, whole } = headOf(path);
-  let complaint: unknown;
+  let firstError: unknown;
   for (const { names, ...dialect } of sniffCsv(text, whole)) {
     try {
       const columns = await typedColumns(session, csvTable(path, { format: 'csv' }, { names, ...dialect }));
       return { ...dialect, columns };
     } catch (error) {
-      complaint ??= error;
+      firstError ??= error;
     }
   }
-  throw complaint;
+  throw firstError;
 }
 
-/** Config before what the file itself says. */
+/** Returns the dialect, where configuration precedes recognition. */
 function dialectOf(path: string, { delimiter, quote, escape, skip, header, columns }: FileConfig): CsvDialect {
   if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
     return {
@@ -78,7 +86,8 @@ function csvTable(
     throw badInput(`The file has ${wanted.length} columns; at most ${MAX_COLUMNS} are possible`);
   const types = wanted.map((_, i) => `'c${i}': 'VARCHAR'`).join(', ');
   const from =
-    `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
+    `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, ` +
+    `delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
     `escape = ${quoteText(quote && escape)}, nullstr = '', allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
   return { from, columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: `nullif(c${i}, '')`, json: false })) };
 }
@@ -89,21 +98,24 @@ const objects = (path: string, format: FileConfig['format']) =>
 async function jsonTable(session: DuckdbSession, path: string, { format, columns }: FileConfig): Promise<TextTable> {
   const keys = columns ? columns.map(({ name }) => name) : await jsonKeys(session, objects(path, format));
   const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
-  const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${format === 'json' ? 'array' : 'newline_delimited'}', compression = 'uncompressed')`;
+  const layout = format === 'json' ? 'array' : 'newline_delimited';
+  const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`;
   return {
     from,
     columns: keys.map((name) => ({ name, raw: quoteName(name), text: `(${quoteName(name)} ->> '$')`, json: true })),
   };
 }
 
-/** The keys of the objects, in the order in which they first occur. */
+/** Returns the keys of the objects in the order of their first occurrence. */
 async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]> {
   const [odd] = await session.rows(
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
   );
   if (odd) throw badInput(`Record ${String(odd[0])} of the file is no JSON object`);
-  const rows =
-    await session.rows(`select key from (select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i from ${from})
+  const rows = await session.rows(`select key
+      from (
+        select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i
+        from ${from})
     group by key order by min(n * 1000000 + i) limit ${MAX_COLUMNS + 1}`);
   const keys = rows.map(([key]) => String(key));
   if (keys.length === 0) throw badInput('The file has no values');
@@ -137,7 +149,7 @@ async function typedColumns(session: DuckdbSession, { from, columns }: TextTable
   }));
 }
 
-/** A number and its text are different things in JSON: only values of one kind become more than text. */
+/** A number and its text differ in JSON: only values of one kind become more than text. */
 function candidatesOf(kinds: string[]): Candidate[] {
   if (kinds.length === 0) return [];
   if (kinds.every((kind) => kind === 'BOOLEAN')) return ['BOOLEAN'];

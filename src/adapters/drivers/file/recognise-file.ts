@@ -7,7 +7,7 @@ import { createTable, recogniseCsv } from './file-table.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
-/** Packed files, by their first bytes. What is in them is never unpacked: a kilobyte may hold a terabyte. */
+/** Compressed files, by their first bytes. They are never unpacked, because a kilobyte can contain a terabyte. */
 const PACKED: [string, string][] = [
   ['\x1f\x8b', 'gzip'],
   ['PK\x03\x04', 'ZIP, as spreadsheets are'],
@@ -26,7 +26,10 @@ const MARKUP = /^\s*<(\?xml|!doctype|html|svg)/i;
 const JSON_NAME = /\.(json|ndjson|jsonl|geojson)$/i;
 const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
 
-/** The config of an uploaded file, by what is in it; null for what is no table. @throws badInput for a table that is broken. */
+/**
+ * Returns the config of an uploaded file, determined by its content; null if it is not a table. Throws BAD_USER_INPUT
+ * for a damaged table.
+ */
 export async function recogniseFile(path: string, filename: string): Promise<Record<string, unknown> | null> {
   const { bytes, size } = headBytes(path);
   const start = bytes.toString('latin1', 0, 8);
@@ -58,13 +61,13 @@ async function recogniseText(file: string, format: 'csv' | 'json' | 'ndjson', ma
   try {
     return { format, encoding, columns: await createTable(session, path, { format }) };
   } catch (error) {
-    // DuckDB counts lines past the one that is broken.
+    // DuckDB's line number is past the invalid line.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;
     throw broken ? badInput(broken, { cause: error }) : error;
   }
 }
 
-/** JSON begins with a bracket, CSV with anything. Only where a text could be both its name decides. */
+/** JSON begins with a bracket, CSV with any character. The file name decides only where a text could be both. */
 function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' | 'ndjson' {
   const text = head.trimStart();
   if (CSV_NAME.test(filename) || !/^[[{]/.test(text)) {

@@ -3,9 +3,9 @@ import type { DuckdbSession } from './duckdb-session.ts';
 
 const ONLY_SELECT = 'Only one SELECT (or VALUES, FROM, WITH … SELECT) can be run';
 
-/** Functions that stand where tables do and read nothing but their arguments. */
+/** Table functions that read only their arguments. */
 const TABLE_FUNCTIONS = new Set(['range', 'generate_series', 'unnest', 'json_each', 'json_tree']);
-/** Functions that tell of the server or write to it. */
+/** Functions that reveal or change the state of the server. */
 const REFUSED_FUNCTIONS = new Set([
   'current_setting',
   'getvariable',
@@ -20,8 +20,8 @@ interface Node {
 }
 
 /**
- * Proves by DuckDB's own syntax tree that a text is one SELECT that reads the table `data` and nothing else: no file, no catalogue, no setting.
- * DuckDB refuses files and settings by itself as well.
+ * Verifies with DuckDB's own syntax tree that a text is one SELECT that reads the table `data` and nothing else: no
+ * file, catalogue or setting. DuckDB itself refuses files and settings too.
  */
 export async function guardSelect(session: DuckdbSession, text: string): Promise<void> {
   const [answer] = await session.rows('select json_serialize_sql(cast($text as VARCHAR))', { text });
@@ -64,7 +64,7 @@ function refuse(node: Node, named: Set<string>): void {
     throw badInput(`The function ${String(node.function_name)} is not available`);
 }
 
-/** Every object in a tree, however deep. */
+/** Yields every object in a tree of any depth. */
 function* nodesOf(root: unknown): Generator<Node> {
   const waiting: unknown[] = [root];
   while (waiting.length > 0) {

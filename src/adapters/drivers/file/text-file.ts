@@ -6,7 +6,7 @@ import type { Encoding } from './file-config.ts';
 
 const CHUNK = 1 << 20;
 
-/** The bytes of a file, a chunk at a time; a chunk is valid until the next one. */
+/** Yields the bytes of a file in chunks. A chunk is valid until the next one. */
 export function* chunksOf(path: string): Generator<Buffer> {
   const file = openSync(path, 'r');
   try {
@@ -18,8 +18,8 @@ export function* chunksOf(path: string): Generator<Buffer> {
 }
 
 /**
- * A path at which the text can be read as UTF-8: the file itself, or a copy that has no name and ends with this process.
- * @throws badInput when the file is not in that encoding.
+ * Returns a path at which the text can be read as UTF-8: the file itself, or an unlinked copy that ends with this
+ * process. Throws BAD_USER_INPUT when the file does not have that encoding.
  */
 export function utf8Path(path: string, encoding: Encoding): string {
   if (encoding === 'utf-8') return path;
@@ -40,7 +40,10 @@ export function utf8Path(path: string, encoding: Encoding): string {
   return `/dev/fd/${copy}`;
 }
 
-/** The first line of a UTF-8 text that is no JSON, and why; undefined when every line is. Blank lines count for nothing. */
+/**
+ * Returns the first line of a UTF-8 text that is not JSON, with the reason; undefined when every line is. Blank lines
+ * are skipped.
+ */
 export function brokenJsonLine(path: string): string | undefined {
   const decoder = new TextDecoder('utf-8');
   let line = 0;

@@ -18,7 +18,7 @@ export interface WrittenColumn {
 
 const T = DuckDBTypeId;
 const asText = (value: string) => `cast(${value} as VARCHAR)`;
-/** DuckDB writes `(BC)`, everybody else `BC`. */
+/** DuckDB writes `(BC)`, other systems `BC`. */
 const asDate = (value: string) => `replace(${asText(value)}, ' (BC)', ' BC')`;
 const asMoment = (value: string) => asDate(`cast(${value} as TIMESTAMP)`);
 const asUtc = (value: string) => `(${value} at time zone 'UTC')`;
@@ -32,7 +32,10 @@ const plain = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>, write
 const DIGITS = { type: 'number' as const, storage: { kind: 'decimal' } as Storage, write: asText };
 const MOMENT = plain('datetime', 'timestamp', asMoment);
 
-/** What DuckDB's types become (contract, section 7). Everything without an entry (enum, uuid, time, interval, bit …) is a string. */
+/**
+ * Field types for DuckDB's types (docs/contract.md#fields). Types without an entry (enum, uuid, time, interval, bit …)
+ * become strings.
+ */
 const TYPES: Partial<Record<DuckDBTypeId, ReturnType<typeof plain>>> = {
   [T.BOOLEAN]: plain('boolean', 'boolean'),
   [T.TINYINT]: plain('integer', 'int32'),
@@ -75,13 +78,18 @@ function written(type: DuckDBType): ReturnType<typeof plain> {
   return TYPES[type.typeId] ?? STRING;
 }
 
-/** A value that `to_json` writes as JSON and as the rest of the service would: no NaN, bytes in base64, times in UTC with a `Z`. */
+/**
+ * SQL of a value that `to_json` prints as the rest of the service would: no NaN, bytes in base64, times in UTC with a
+ * `Z`.
+ */
 function jsonReady(type: DuckDBType, value: string, depth: number): string {
   const item = `x${depth}`;
   switch (type.typeId) {
     case T.LIST:
-    case T.ARRAY:
-      return `list_transform(${value}, lambda ${item}: ${jsonReady((type as DuckDBListType | DuckDBArrayType).valueType, item, depth + 1)})`;
+    case T.ARRAY: {
+      const { valueType } = type as DuckDBListType | DuckDBArrayType;
+      return `list_transform(${value}, lambda ${item}: ${jsonReady(valueType, item, depth + 1)})`;
+    }
     case T.STRUCT: {
       const { entryNames, entryTypes } = type as DuckDBStructType;
       const entries = entryNames.map(
@@ -93,7 +101,10 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
     case T.MAP: {
       const { keyType, valueType } = type as DuckDBMapType;
       const entry = (part: string) => `struct_extract(${item}, '${part}')`;
-      return `map_from_entries(list_transform(map_entries(${value}), lambda ${item}: struct_pack(k := ${jsonReady(keyType, entry('key'), depth + 1)}, v := ${jsonReady(valueType, entry('value'), depth + 1)})))`;
+      const key = jsonReady(keyType, entry('key'), depth + 1);
+      const mapped = jsonReady(valueType, entry('value'), depth + 1);
+      const pack = `struct_pack(k := ${key}, v := ${mapped})`;
+      return `map_from_entries(list_transform(map_entries(${value}), lambda ${item}: ${pack}))`;
     }
     case T.FLOAT:
     case T.DOUBLE:
@@ -114,10 +125,13 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
 
 const isoMoment = (value: string) => `strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
 
-/** Whether a written value may hold what the dialect gives a meaning to. */
+/** Whether a written value may contain characters with a meaning in the dialect. */
 const mayNeedQuotes = ({ storage }: Omit<Column, 'name'>) => storage.kind === 'text' || storage.kind === 'json';
 
-/** SQL of a whole record in the one CSV dialect. Texts always stand in quotes, so that an empty one, `\N` and line breaks are what they are. */
+/**
+ * SQL of a whole record in the common CSV dialect. Texts are always quoted, so that empty ones, `\N` and line breaks
+ * are preserved.
+ */
 export function recordOf(columns: WrittenColumn[], names: string[]): string {
   const values = columns.map(({ column, write }, i) => {
     const text = write(names[i]!);

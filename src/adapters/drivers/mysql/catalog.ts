@@ -3,7 +3,10 @@ import { productOf, type Session } from './session.ts';
 
 const MAX_TABLES = 5000;
 
-/** Tables and views of the datasource's database that the role sees, a row a column. MariaDB's sequences are tables to it. */
+/**
+ * Tables and views of the datasource's database that the role can read, one row per column. MariaDB lists sequences as
+ * tables.
+ */
 const SCHEMA_SQL = `
   select t.table_schema, t.table_name, case when t.table_type like '%VIEW' then 'view' else 'table' end,
     c.column_name, c.column_type, c.is_nullable = 'YES', c.column_key = 'PRI'
@@ -12,7 +15,7 @@ const SCHEMA_SQL = `
   left join information_schema.columns c on c.table_schema = t.table_schema and c.table_name = t.table_name
   order by t.table_name, c.ordinal_position`;
 
-/** What the role may read, by name; at most 5000 tables. */
+/** Returns the tables that the role can read, by name; at most 5000. */
 export async function readSchema(session: Session): Promise<SourceTable[]> {
   const tables = new Map<string, SourceTable>();
   for (const [schema, name, type, column, word, nullable, primaryKey] of await session.query(SCHEMA_SQL)) {
@@ -30,9 +33,9 @@ const WRITES = /\b(?:ALL PRIVILEGES|INSERT|UPDATE|DELETE|DELETE HISTORY)\b/;
 const CREATES = /(?:^|, )(?:CREATE|ALTER|DROP|INDEX|TRIGGER|EVENT)\b/;
 const FILES = /\bFILE\b/;
 
-/** A warning for every right that a source's role does not need, from what `SHOW GRANTS` lists. */
+/** Returns a warning for every privilege that a source's role does not need, from the list of `SHOW GRANTS`. */
 function warningsOf(role: string, grants: string[]): string[] {
-  // PROXY and roles that were granted give no right by themselves.
+  // PROXY and granted roles give no privilege by themselves.
   const rights = grants.map((grant) => GRANT.exec(grant)?.[1] ?? '').join(', ');
   const warn = (what: string) => `The role "${role}" ${what}; use one that may only read`;
   if (grants.some((grant) => EVERYTHING.test(grant))) return [warn('may do everything')];
@@ -43,7 +46,7 @@ function warningsOf(role: string, grants: string[]): string[] {
   return warnings;
 }
 
-/** The server's version, and a warning for every right that a source's role does not need. */
+/** Returns the server's version, and a warning for every privilege that a source's role does not need. */
 export async function inspectRole(
   session: Session,
   encrypted: boolean,
@@ -52,7 +55,7 @@ export async function inspectRole(
     [string, string, string | null],
   ];
   const { product, number } = productOf(version);
-  // MariaDB shows what active roles add by itself; MySQL wants them named, as it names them.
+  // MariaDB includes the privileges of active roles; MySQL requires their names, as it prints them.
   const roles =
     product === 'MySQL' && active !== null && active !== 'NONE' ? ` for current_user() using ${active}` : '';
   const grants = (await session.query(`show grants${roles}`)).map(([grant]) => grant!);

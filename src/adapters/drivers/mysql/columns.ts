@@ -6,10 +6,10 @@ const UNSIGNED = 32;
 const ENUM = 256;
 const SET = 2048;
 const BINARY_CHARSET = 63;
-/** Results are sent in utf8mb4, whose characters take at most this many bytes. */
+/** Results are sent in utf8mb4, with at most this many bytes a character. */
 const BYTES_PER_CHARACTER = 4;
 
-/** Words for the types of the protocol that are not strings. */
+/** Names of the protocol's types that are not strings. */
 const WORDS: Readonly<Record<number, string>> = {
   0: 'decimal',
   1: 'tinyint',
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<number, string>> = {
   255: 'geometry',
 };
 
-/** Words for those that are, as text and as bytes. `text` is any of its sizes. */
+/** Names of those that are, as text and as bytes. `text` stands for all of its sizes. */
 const STRING_WORDS: Readonly<Record<number, [text: string, bytes: string]>> = {
   15: ['varchar', 'varbinary'],
   249: ['text', 'blob'],
@@ -44,7 +44,10 @@ const STRING_WORDS: Readonly<Record<number, [text: string, bytes: string]>> = {
   254: ['char', 'binary'],
 };
 
-/** The bare word of a column's type, as `information_schema` has it; what the server says beyond the protocol's types goes first. */
+/**
+ * Returns the bare name of a column's type as in `information_schema`. The server's extended type names precede the
+ * protocol's types.
+ */
 export function typeWord(field: WireField): string {
   if (field.extendedFormat === 'json') return 'json';
   if (field.extendedTypeName) return field.extendedTypeName;
@@ -60,13 +63,13 @@ export const isBytes = (field: WireField) => field.characterSet === BINARY_CHARS
 
 export const isUnsigned = (field: WireField) => (field.flags & UNSIGNED) !== 0;
 
-/** The length of a decimal counts a sign and a point. */
+/** The length of a decimal includes sign and point. */
 function decimalSize(field: WireField): { precision: number; scale: number } {
   const marks = (field.decimals > 0 ? 1 : 0) + (isUnsigned(field) ? 0 : 1);
   return { precision: field.columnLength - marks, scale: field.decimals };
 }
 
-/** The type as somebody would write it, for messages. */
+/** Returns the type as written in SQL, for messages. */
 function spelled(word: string, field: WireField): string {
   if (word === 'decimal') {
     const { precision, scale } = decimalSize(field);
@@ -77,7 +80,7 @@ function spelled(word: string, field: WireField): string {
   return word.endsWith('int') && isUnsigned(field) ? `${word} unsigned` : word;
 }
 
-/** The columns of a prepared statement (contract, section 7). */
+/** Returns the columns of a prepared statement (docs/contract.md#fields). */
 export function describeColumns(fields: WireField[]): Column[] {
   const names = distinctNames(fields.map((field) => field.name));
   return fields.map((field, i) => {

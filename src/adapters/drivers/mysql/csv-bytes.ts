@@ -3,14 +3,15 @@ import { isUtf8 } from 'node:buffer';
 const [QUOTE, COMMA, NEWLINE, RETURN, BACKSLASH, CAPITAL_N, ZERO, MINUS] = [
   0x22, 0x2c, 0x0a, 0x0d, 0x5c, 0x4e, 0x30, 0x2d,
 ];
-/** Longer values are searched and copied by the machine, not byte by byte. */
+/** Longer values are searched and copied natively, not byte by byte. */
 const LONG = 128;
 const INITIAL_BYTES = 64 * 1024;
 const ASCII_ABOVE = 0x80;
 
 /**
- * Bytes of values in the one CSV dialect (core/row-source.ts), written from a server's bytes without a string between. `reserve` first: nothing else looks at the room left.
- * With `plain`, texts stand as they are, for whoever takes one value at a time.
+ * Bytes of values in the common CSV dialect (core/row-source.ts), written from a server's bytes without a string in
+ * between. Call `reserve` first: no other method checks the space. With `plain`, texts are not quoted, for readers of
+ * single values.
  */
 export class CsvBytes {
   readonly #plain: boolean;
@@ -21,7 +22,7 @@ export class CsvBytes {
     this.#plain = plain;
   }
 
-  /** Begins anew with room for `more` bytes. */
+  /** Clears the output and reserves space for `more` bytes. */
   reserve(more: number): void {
     this.length = 0;
     if (more > this.bytes.length) this.bytes = Buffer.allocUnsafe(more);
@@ -31,12 +32,12 @@ export class CsvBytes {
     this.bytes[this.length++] = byte;
   }
 
-  /** Characters of ASCII that need no quotes. */
+  /** Appends characters of ASCII that need no quotes. */
   ascii(text: string): void {
     for (let i = 0; i < text.length; i++) this.bytes[this.length++] = text.charCodeAt(i);
   }
 
-  /** An integer of at most 32 bits, with or without sign. */
+  /** Appends an integer of at most 32 bits, with or without sign. */
   integer(value: number): void {
     if (value < 0) {
       this.byte(MINUS);
@@ -47,7 +48,7 @@ export class CsvBytes {
     this.padded(value, width);
   }
 
-  /** The last `width` digits. */
+  /** Appends the last `width` digits. */
   padded(value: number, width: number): void {
     for (let at = this.length + width - 1; at >= this.length; at--) {
       const rest = Math.floor(value / 10);
@@ -57,7 +58,10 @@ export class CsvBytes {
     this.length += width;
   }
 
-  /** A text of `source[start, end)`. What is no UTF-8, which servers let pass as halves of surrogate pairs, becomes U+FFFD. */
+  /**
+   * Appends the text of `source[start, end)`. Invalid UTF-8, which servers accept as halves of surrogate pairs,
+   * becomes U+FFFD.
+   */
   text(source: Buffer, start: number, end: number): void {
     if (this.#plain || end - start > LONG) return this.#longText(source, start, end);
     const { bytes } = this;
@@ -70,14 +74,14 @@ export class CsvBytes {
       seen |= byte;
       bytes[at++] = byte;
     }
-    // The text `\N` is no null, and a line of nothing would be skipped.
+    // The text `\N` is not null, and an empty line would be skipped.
     if (at === this.length || (end - start === 2 && source[start] === BACKSLASH && source[start + 1] === CAPITAL_N))
       return this.#longText(source, start, end);
     if (seen >= ASCII_ABOVE && !isUtf8(source.subarray(start, end))) return this.#longText(source, start, end);
     this.length = at;
   }
 
-  /** With quotes, unless plain. */
+  /** Appends a text with quotes, unless plain. */
   #longText(source: Buffer, start: number, end: number): void {
     const text = source.subarray(start, end);
     if (!isUtf8(text)) return this.replaced(text.toString('utf8'));
@@ -92,7 +96,7 @@ export class CsvBytes {
     this.byte(QUOTE);
   }
 
-  /** A text that stands for another one, for which room was reserved. */
+  /** Appends a text in place of another one, for which space was reserved. */
   replaced(text: string): void {
     const bytes = Buffer.from(text);
     const grown = Buffer.allocUnsafe(this.bytes.length + 2 * bytes.length + 2);

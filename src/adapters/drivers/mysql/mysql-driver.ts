@@ -2,7 +2,10 @@ import type { Driver } from '../../../core/row-source.ts';
 import { ServerConnection } from '../server-connection.ts';
 import { mysqlConfig } from './mysql-config.ts';
 
-/** The driver of MySQL, 8 and newer, and MariaDB, 10.5 and newer. The client of their protocol takes 25 MB of memory, so it comes with the first session. */
+/**
+ * Driver of MySQL, 8 and newer, and MariaDB, 10.5 and newer. The protocol's client needs 25 MB of memory, so it is
+ * loaded with the first session.
+ */
 export function createMysqlDriver(): Driver {
   const { configSchema, secretsSchema, readTarget } = mysqlConfig;
   return {

@@ -5,7 +5,7 @@ import { copyRows, countRows, selectRows } from './rows.ts';
 import { withSession, type Session } from './session.ts';
 import { begin, prepare, type PreparedStatement } from './statement.ts';
 
-/** What the driver does with sessions at a target. */
+/** Returns the work of the driver on sessions of a target. */
 export const workOn = (target: ServerTarget): ServerWork<Session, PreparedStatement> => ({
   withSession: (limits, work) => withSession({ ...limits, target }, work),
   prepare,

@@ -6,26 +6,30 @@ import type { BoundValue } from './session.ts';
 
 type Parameter = BoundQuery['parameters'][number];
 
-/** A statement with a `?` for each placeholder, and what is bound to each. Nothing of a value is in the text but the number of its digits. */
+/**
+ * A statement with a `?` for each placeholder, and the values bound to them. Of a value, the text has only the number
+ * of its digits.
+ */
 export interface CompiledText {
   text: string;
   values: BoundValue[];
 }
 
-/** Decimals end at 65 digits, 38 of them behind the point (30 in older MariaDB). */
+/** Decimals have at most 65 digits, 38 of them behind the point (30 in older MariaDB). */
 const MAX_DIGITS = 65;
 const MAX_SCALE = 30;
 
-/** What counts rows takes a bare `?` and a whole number. */
+/** Row counts accept only a bare `?` and an integer. */
 const COUNT_BEFORE = /\b(?:limit|offset|fetch\s+(?:first|next))\s*$|\blimit\s+\d+\s*,\s*$/i;
 const SECOND_COUNT = /^\s*(?:,|offset)\s*$/i;
 
-/** The text of a number without exponent, as whole digits and fraction; null where it has one. */
+/** Text of a number without exponent, as integer digits and fraction. */
 const PLAIN_NUMBER = /^-?(\d+)(?:\.(\d+))?$/;
 
 /**
- * A number as the type that a literal of it would have: a decimal, or a double where it is too big or too small. Its digits decide and not the column, so the
- * server converts it once and an index serves; as text or as a user variable it would be compared otherwise.
+ * Returns a number with the type of its literal: a decimal, or a double where it is too large or too small. Its digits
+ * decide and not the column, so that the server converts it once and can use an index. As text or as a user variable
+ * it would be compared differently.
  */
 function numeric(value: number): string {
   const [, whole = '', fraction = ''] = PLAIN_NUMBER.exec(String(value)) ?? [];
@@ -33,7 +37,10 @@ function numeric(value: number): string {
   return `cast(? as decimal(${whole.length + fraction.length}, ${fraction.length}))`;
 }
 
-/** The type is said, so that the server knows it before a value is bound. A text stays bare: a cast would give it a collation that beats the column's. */
+/**
+ * Returns the SQL of a placeholder with its type, so that the server knows it before a value is bound. A text has no
+ * cast, which would give it a collation that precedes the column's.
+ */
 function notation({ dataType, value }: Parameter): string {
   switch (dataType) {
     case 'number':
@@ -60,7 +67,10 @@ function count({ name, value }: Parameter): BoundValue {
   return mysql.TypedParameter.BIGINT(value);
 }
 
-/** Turns every placeholder into a bound `?`, in parentheses so that no neighbour can grow into it. A name without parameter is `badInput`. */
+/**
+ * Replaces every placeholder by a bound `?`, in parentheses so that it cannot merge with its neighbours. Throws
+ * BAD_USER_INPUT for a name without parameter.
+ */
 export function compilePlaceholders(pieces: TemplatePiece[], parameters: Parameter[]): CompiledText {
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const values: BoundValue[] = [];

@@ -3,16 +3,16 @@ import { WireRow } from './wire-row.ts';
 import { writerOf, type ValueWriter } from './wire-values.ts';
 import type { WireField, WirePacket } from './wire.ts';
 
-/** Bytes of the longest value that is no string, with its comma. */
+/** Bytes of the longest value that is not a string, with its comma. */
 const FIXED_BYTES = 72;
-/** A byte of a string is two quotes at the most; base64 takes less. */
+/** A byte of a string becomes at most two quotes; base64 is shorter. */
 const GROWTH = 2;
 const [COMMA, NEWLINE] = [0x2c, 0x0a];
 const NULL = '\\N';
 
 /**
- * Writes the rows of one answer as records or texts of the one CSV dialect. They come in the binary protocol of prepared statements, which is exact: the text protocol
- * cuts a `float` to six digits.
+ * Writes the rows of one result as records or texts of the common CSV dialect. They are sent in the binary protocol of
+ * prepared statements, which is exact: the text protocol cuts a `float` to six digits.
  */
 export class RowEncoder {
   readonly #writers: ValueWriter[];
@@ -24,7 +24,7 @@ export class RowEncoder {
     this.#out = out;
   }
 
-  /** Writes a record, newline and all, from the beginning of the output; answers its bytes. */
+  /** Writes a record with its newline from the beginning of the output and returns its bytes. */
   record(packet: WirePacket): number {
     const out = this.#out;
     this.#open(packet);
@@ -37,7 +37,7 @@ export class RowEncoder {
     return out.length;
   }
 
-  /** The values of a row; the output must be plain. */
+  /** Returns the values of a row. The output must be plain. */
   texts(packet: WirePacket): (string | null)[] {
     const out = this.#out;
     this.#open(packet);

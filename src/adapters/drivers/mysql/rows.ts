@@ -4,11 +4,11 @@ import { RowEncoder } from './row-encoder.ts';
 import type { Session } from './session.ts';
 import type { PreparedStatement } from './statement.ts';
 
-/** Bytes of records after which they are written out, and after which the socket is paused until they are. */
+/** Bytes of records after which they are written, and after which the socket is paused until they are. */
 const WRITE_BYTES = 1024 * 1024;
 const PAUSE_BYTES = 2 * WRITE_BYTES;
 
-/** Characters of an answer for people. What is past them is left out, as if it were past the limit. */
+/** Maximum number of characters of a result for users. The rest is omitted, as if it were past the limit. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Runs a prepared statement and writes its rows into segments, no faster than these are read. */
@@ -26,7 +26,7 @@ export async function copyRows(
     session.fail(error);
   };
   const write = async () => {
-    // Rows go on arriving meanwhile, and are written in the next round.
+    // Rows that arrive meanwhile are written in the next round.
     while (waiting >= WRITE_BYTES) {
       waiting = 0;
       await writer.flush();
@@ -47,14 +47,14 @@ export async function copyRows(
       };
     });
   } finally {
-    // Whoever tidies up after a failure must find nobody writing.
+    // No write may be pending when a failure is cleaned up.
     await writing;
   }
   if (failure) throw failure;
   await writer.finish();
 }
 
-/** Runs a prepared statement for at most `limit` rows and says whether there were more. */
+/** Runs a prepared statement for at most `limit` rows and returns whether there are more. */
 export async function selectRows(
   session: Session,
   { parsed, values }: PreparedStatement,
@@ -64,7 +64,7 @@ export async function selectRows(
   let characters = 0;
   let truncated = false;
   const { promise: enough, resolve: stop } = Promise.withResolvers<void>();
-  // One row more than wanted tells whether there are more. A query with a limit of its own goes by that.
+  // One additional row shows whether there are more. A limit in the query itself has precedence.
   await session.query(`set sql_select_limit = ${limit + 1}`);
   const ended = session.run(parsed, values, (fields) => {
     const encoder = new RowEncoder(fields, new CsvBytes(true));
@@ -77,12 +77,12 @@ export async function selectRows(
       else rows.push(texts);
     };
   });
-  // Reading on only to drop it would cost the source's time and ours: the session ends the statement with itself.
+  // Reading the rest would cost time of the source and of this process: the session ends the statement with itself.
   await Promise.race([ended, enough]);
   return { rows, truncated };
 }
 
-/** Has the server count the rows of a prepared statement. */
+/** Counts the rows of a prepared statement in the server. */
 export async function countRows(session: Session, { count, values }: PreparedStatement): Promise<number> {
   let counted = 0;
   await session.run(await session.parse(count), values, (fields) => {

@@ -1,10 +1,10 @@
 import type { Connection, PrepareStatementInfo, TypedParameterValue } from 'mysql2';
 import { upstreamFailed } from '../../../core/errors.ts';
-import { connectFailure } from '../server-complaint.ts';
 import type { ServerTarget } from '../server-config.ts';
-import { runSession, sayGoodbye, type WorkLimits } from '../server-session.ts';
-import { isServerError, statementFailure } from './complaint.ts';
-import { cancel, connected, createConnection, goodbye, hangUp, queryTexts } from './connection.ts';
+import { connectFailure } from '../server-error.ts';
+import { runSession, endGracefully, type WorkLimits } from '../server-session.ts';
+import { cancel, waitUntilConnected, createConnection, endConnection, hangUp, queryTexts } from './connection.ts';
+import { isServerError, statementFailure } from './statement-error.ts';
 import { takeRows, WireGuard, wireOf, type RowTaker, type WireField } from './wire.ts';
 
 /** A value bound to a statement. */
@@ -13,16 +13,16 @@ export type BoundValue = string | null | TypedParameterValue;
 /** A statement that the server has parsed and not run. */
 export interface ParsedStatement {
   handle: PrepareStatementInfo;
-  /** None when it answers with no rows at all, as an UPDATE does. */
+  /** Empty when it returns no rows at all, as an UPDATE does. */
   fields: WireField[];
   parameters: number;
 }
 
-/** One connection to a source, for one piece of work. It ends when the work ends, its signal aborts or its time is up. */
+/** One connection to a source, for one task. It ends when the task ends, its signal aborts or its time is over. */
 export class Session {
   readonly #connection: Connection;
   readonly #guard: WireGuard;
-  /** Aborted by the caller or by the clock. */
+  /** Aborted by the caller or by the time limit. */
   readonly signal: AbortSignal;
   /** Whether a statement has not sent all of its rows. */
   busy = false;
@@ -33,13 +33,13 @@ export class Session {
     this.signal = signal;
   }
 
-  /** Runs SQL of ours (never a user's text) and gives its rows as text. */
+  /** Runs SQL of the service (never a user's text) and returns its rows as texts. */
   query(sql: string): Promise<(string | null)[][]> {
     this.#guard.begin();
     return queryTexts(this.#connection, sql);
   }
 
-  /** Has the source parse one statement, and nothing more: it is not run, and a second statement in the text is refused. */
+  /** Parses one statement in the source without running it. A second statement in the text is refused. */
   parse(sql: string): Promise<ParsedStatement> {
     this.#guard.begin();
     return new Promise((resolve, reject) => {
@@ -51,7 +51,10 @@ export class Session {
     });
   }
 
-  /** Runs a parsed statement; its rows go to what `begin` answers as they come. Ends after the last one. */
+  /**
+   * Runs a parsed statement. `begin` returns a function that receives its rows as they arrive. Resolves after the last
+   * one.
+   */
   async run(
     { handle }: ParsedStatement,
     values: BoundValue[],
@@ -61,7 +64,7 @@ export class Session {
     this.busy = true;
     await new Promise<void>((resolve, reject) => {
       const command = handle.execute(values, (error) => {
-        // After its complaint a server is done with the statement; after anything else nobody knows.
+        // After an error response the server has finished the statement; after any other error that is unknown.
         this.busy = error !== null && !isServerError(error);
         if (error) reject(error);
         else resolve();
@@ -73,7 +76,7 @@ export class Session {
     });
   }
 
-  /** Reads no further for a while. What has arrived already is still handed on. */
+  /** Pauses reading. Rows that have arrived already are still delivered. */
   pause(): void {
     wireOf(this.#connection).stream.pause();
   }
@@ -82,13 +85,13 @@ export class Session {
     wireOf(this.#connection).stream.resume();
   }
 
-  /** Ends the session; who waits for an answer gets this error. */
+  /** Ends the session with an error for the pending request. */
   fail(error: Error): void {
     wireOf(this.#connection).stream.destroy(error);
   }
 }
 
-/** Opens a session, does the work and closes it, as `runSession` says. */
+/** Opens a session, runs the task and closes the session, as `runSession` does. */
 export async function withSession<T>(
   limits: WorkLimits & { target: ServerTarget },
   work: (session: Session) => Promise<T>,
@@ -112,8 +115,8 @@ export async function withSession<T>(
       end: () =>
         session?.busy
           ? cancel(target, connection, id)
-          : sayGoodbye(
-              () => goodbye(connection),
+          : endGracefully(
+              () => endConnection(connection),
               () => hangUp(connection),
             ),
       failure: (error) => statementFailure(error, target, timeout),
@@ -122,19 +125,22 @@ export async function withSession<T>(
   );
 }
 
-/** The longest times that MariaDB and MySQL take: a year, and what 32 bits hold. */
+/** Maximum times of MariaDB and MySQL: a year, and 32 bits. */
 const MAX_SECONDS = 31_536_000;
 const MAX_MILLISECONDS = 4_294_967_295;
 const OLDEST = { MySQL: [8, 0], MariaDB: [10, 5] } as const;
 
-/** What a server calls itself: `10.11.19-MariaDB-log`, `8.4.3`. */
+/** Parses the version of a server: `10.11.19-MariaDB-log`, `8.4.3`. */
 export function productOf(version: string): { product: keyof typeof OLDEST; number: string } {
   return { product: /mariadb/i.test(version) ? 'MariaDB' : 'MySQL', number: /^[\d.]+/.exec(version)?.[0] ?? version };
 }
 
-/** Connects and sets the session up: it speaks one dialect and writes nothing, whatever the server's own settings are. Answers the connection's id. */
+/**
+ * Connects and configures the session: one SQL mode, read-only, independent of the server's settings. Returns the
+ * connection's id.
+ */
 async function setUp(connection: Connection, session: Session, timeout: number): Promise<string> {
-  await connected(connection);
+  await waitUntilConnected(connection);
   const [[version, id]] = (await session.query('select version(), connection_id()')) as [[string, string]];
   const { product, number } = productOf(version);
   const [major = 0, minor = 0] = number.split('.').map(Number);
@@ -149,9 +155,10 @@ async function setUp(connection: Connection, session: Session, timeout: number):
     product === 'MariaDB'
       ? `max_statement_time = ${Math.min(MAX_SECONDS, timeout / 1000)}`
       : `max_execution_time = ${Math.min(MAX_MILLISECONDS, Math.ceil(timeout))}`;
-  // A server gives up on a client that reads nothing for net_write_timeout; ours waits for whoever loads the rows.
+  // A server disconnects a client that reads nothing for net_write_timeout; ours waits for the loader.
   await session.query(
-    `set names utf8mb4, time_zone = '+00:00', sql_mode = '', sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`,
+    `set names utf8mb4, time_zone = '+00:00', sql_mode = '',
+      sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`,
   );
   await session.query('set session transaction read only');
   return id;

@@ -4,31 +4,35 @@ import { parseTemplate } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { countList } from '../count-list.ts';
 import { describeColumns } from './columns.ts';
-import { isServerError } from './complaint.ts';
 import { compilePlaceholders } from './placeholders.ts';
 import type { BoundValue, ParsedStatement, Session } from './session.ts';
+import { isServerError } from './statement-error.ts';
 
-/** A user's query that was proved to be one complete SELECT, ready to run. */
+/** A user's query, verified as one complete SELECT and ready to run. */
 export interface PreparedStatement {
   columns: Column[];
   parsed: ParsedStatement;
   values: BoundValue[];
-  /** A statement of ours, with the same values, that counts its rows. */
+  /** A statement with the same values that counts its rows. */
   count: string;
 }
 
-/** A syntax error, or a word that has no place in a subquery: what a statement that is no SELECT becomes when it stands as one. */
+/**
+ * Errors of a statement that is not a SELECT in place of a subquery: a syntax error, or a clause that a subquery
+ * cannot have.
+ */
 const NO_SUBQUERY = new Set([1064, 1221, 1234]);
 const ONLY_SELECT = 'Only one SELECT (or VALUES, TABLE, WITH … SELECT) can be run';
 
 /**
- * Proves and prepares a query; nothing of it is run. The text is parsed twice: alone, as one statement, so that it closes every literal, comment and parenthesis
- * that it opens; and in parentheses of ours as a common table expression, where only a query expression may stand: nothing that writes, sets or shows, and no
- * INTO, which would write files of the server. What runs is the first, because a server forgets the order of a subquery's rows.
+ * Verifies and prepares a query without running any of it. The text is parsed twice: alone, as one statement, so that
+ * it closes every literal, comment and parenthesis; and in parentheses as a common table expression, where only a
+ * query expression is valid: nothing that writes, sets or shows, and no INTO, which would write files of the server.
+ * The first one is run, because a server ignores the order of a subquery's rows.
  */
 export async function prepare(session: Session, query: BoundQuery): Promise<PreparedStatement> {
   if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
-  // The template is without the trailing `;`.
+  // The template has no trailing `;`.
   const { text, values } = compilePlaceholders(parseTemplate(query.text, 'mysql'), query.parameters);
   const parsed = await session.parse(text);
   if (parsed.parameters !== values.length)

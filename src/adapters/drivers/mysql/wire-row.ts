@@ -1,11 +1,14 @@
-/** A cursor over the values of one row in the binary protocol of prepared statements. Strings begin with their length. */
+/** Cursor over the values of one row in the binary protocol of prepared statements. Strings begin with their length. */
 export class WireRow {
   bytes!: Buffer;
   #at = 0;
   #end = 0;
   #nulls = 0;
 
-  /** Goes to the first value of `bytes[offset, end)`: behind a byte of 0, and a bit for each column after two unused ones. */
+  /**
+   * Moves to the first value of `bytes[offset, end)`: after a byte of 0, and a bit for each column after two unused
+   * ones.
+   */
   open(bytes: Buffer, offset: number, end: number, columns: number): void {
     this.bytes = bytes;
     this.#end = end;
@@ -17,7 +20,7 @@ export class WireRow {
     return (this.bytes[this.#nulls + ((column + 2) >> 3)]! & (1 << ((column + 2) & 7))) !== 0;
   }
 
-  /** Where the next `length` bytes begin, which are thereby read. */
+  /** Returns the position of the next `length` bytes and moves past them. */
   take(length: number): number {
     const at = this.#at;
     this.#at = at + length;
@@ -25,7 +28,7 @@ export class WireRow {
     return at;
   }
 
-  /** A length as MySQL codes it: in one byte, or in the two, three or eight that follow. */
+  /** Reads a length in MySQL's encoding: one byte, or the two, three or eight bytes that follow it. */
   length(): number {
     const first = this.bytes[this.take(1)]!;
     if (first < 0xfb) return first;

@@ -11,7 +11,10 @@ function isDay(year: number, month: number, day: number): boolean {
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 
-/** A day that no calendar has (MySQL's zero dates, a 31st of February) is the zero date, which readers count and make null. */
+/**
+ * Writes a day. One that no calendar has (MySQL's zero dates, a 31st of February) becomes the zero date, which readers
+ * count and turn into null.
+ */
 function writeDay(out: CsvBytes, year: number, month: number, day: number): void {
   if (!isDay(year, month, day)) return out.ascii(NO_DATE);
   out.padded(year, 4);
@@ -35,7 +38,7 @@ function writeFraction(out: CsvBytes, microseconds: number, digits: number): voi
   out.padded(Math.floor(microseconds / 10 ** (6 - digits)), digits);
 }
 
-/** Year, month and day, unless all is 0. */
+/** Reads year, month and day, which are absent when all are 0. */
 function takeDay(row: WireRow, out: CsvBytes): { length: number; at: number } {
   const length = row.length();
   const at = row.take(length);
@@ -47,7 +50,7 @@ function takeDay(row: WireRow, out: CsvBytes): { length: number; at: number } {
 
 export const writeDate = (row: WireRow, out: CsvBytes): void => void takeDay(row, out);
 
-/** The day; hours, minutes and seconds unless they and what follows are 0; microseconds unless they are. */
+/** Writes the day; hours, minutes and seconds are absent if they and what follows are 0, microseconds if they are 0. */
 export function writeDatetime(row: WireRow, out: CsvBytes): void {
   const { length, at } = takeDay(row, out);
   const { bytes } = row;
@@ -57,7 +60,7 @@ export function writeDatetime(row: WireRow, out: CsvBytes): void {
   if (length >= 11) writeFraction(out, bytes.readUInt32LE(at + 7), 6);
 }
 
-/** A span: sign, days, hours, minutes and seconds unless all is 0, and microseconds unless they are. */
+/** Writes a time span: sign, days, hours, minutes and seconds are absent if all are 0, microseconds if they are 0. */
 export function writeTime(row: WireRow, out: CsvBytes, decimals: number): void {
   const length = row.length();
   const at = row.take(length);
@@ -67,6 +70,6 @@ export function writeTime(row: WireRow, out: CsvBytes, decimals: number): void {
     if (bytes[at] === 1) out.byte(DASH);
     writeClock(out, bytes.readUInt32LE(at + 1) * 24 + bytes[at + 5]!, bytes[at + 6]!, bytes[at + 7]!);
   }
-  // 31 says that the number of decimals is not fixed, which no time has.
+  // 31 means that the number of decimals is not fixed, which does not occur for times.
   if (decimals > 0 && decimals <= 6) writeFraction(out, length < 12 ? 0 : bytes.readUInt32LE(at + 8), decimals);
 }

@@ -9,7 +9,7 @@ export type ValueWriter = (row: WireRow, out: CsvBytes) => void;
 
 const [TRUE, FALSE, ZERO, ONE] = [0x74, 0x66, 0x30, 0x31];
 
-/** How a column's values are written; the number is the protocol's type. */
+/** Returns how a column's values are written. The number is the protocol's type. */
 export function writerOf(field: WireField): ValueWriter {
   const unsigned = isUnsigned(field);
   const { columnLength: width, decimals } = field;
@@ -40,7 +40,7 @@ export function writerOf(field: WireField): ValueWriter {
       return width === 1
         ? (row, out) => writeBoolean(row, out, row.take(row.length()))
         : (row, out) => writeBits(row, out, width);
-    // These say that they are bytes, and are texts. MySQL's own documents are well-formed.
+    // These are marked as bytes and are texts. MySQL's own documents are well-formed.
     case 0:
     case 6:
     case 245:
@@ -67,7 +67,7 @@ function writeBoolean({ bytes }: WireRow, out: CsvBytes, at: number): void {
   out.byte(bytes[at] === 0 ? FALSE : TRUE);
 }
 
-/** Few digits that make the same single-precision number again. */
+/** Returns the shortest digits that read back as the same single-precision number. */
 function shortestFloat(value: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -76,7 +76,7 @@ function shortestFloat(value: number): string {
   return String(Number(value.toPrecision(9)));
 }
 
-/** As digits, the way Postgres writes them. */
+/** Writes bits as digits, as Postgres does. */
 function writeBits(row: WireRow, out: CsvBytes, width: number): void {
   const length = row.length();
   const last = row.take(length) + length - 1;
@@ -96,7 +96,7 @@ function writeBase64(row: WireRow, out: CsvBytes): void {
   out.text(digits, 0, digits.length);
 }
 
-/** MariaDB's `json` is a text that was checked by rules of its own, if at all: what is no JSON is a string. */
+/** Writes MariaDB's `json`, a text that is hardly validated by the server: invalid JSON becomes a string. */
 function writeJson(row: WireRow, out: CsvBytes): void {
   const length = row.length();
   const at = row.take(length);

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net';
 import type { Connection } from 'mysql2';
 import { badInput, upstreamFailed } from '../../../core/errors.ts';
 
-/** Longest message, and most bytes before the rows of an answer, that are gathered in memory. */
+/** Maximum size of a message, and of all data before the rows of a result, that are collected in memory. */
 const MAX_GATHERED = 64 * 1024 * 1024;
-/** A packet is three bytes of length, one of sequence, and the rest. */
+/** A packet is three bytes of length, one of sequence, and the payload. */
 const HEADER = 4;
-/** A packet of this length goes on in the next one. */
+/** A packet of this length continues in the next one. */
 const CONTINUED = 0xffffff;
 
-/** A packet as mysql2 hands it to a command: `buffer[offset, end)`, only valid during the call. */
+/** A packet as mysql2 passes it to a command: `buffer[offset, end)`, valid only during the call. */
 export interface WirePacket {
   buffer: Buffer;
   offset: number;
@@ -19,7 +19,7 @@ export interface WirePacket {
   isError(): boolean;
 }
 
-/** What the server says of a column of an answer. */
+/** The server's description of a column. */
 export interface WireField {
   name: string;
   columnType: number;
@@ -37,12 +37,12 @@ export interface WireField {
 
 const protocolBroken = () => upstreamFailed('The server does not speak the protocol of MySQL');
 
-/** Takes the rows of one answer. */
+/** Receives the rows of one result. */
 export type RowTaker = (packet: WirePacket) => void;
 
-/** The parts of mysql2's connection that its typings leave out. */
+/** The parts of mysql2's connection that are missing in its types. */
 interface Wire {
-  /** Another one once the connection is encrypted. */
+  /** Replaced once the connection is encrypted. */
   stream: Socket;
   packetParser: { execute(chunk: Buffer): void };
   handlePacket(packet?: WirePacket): void;
@@ -57,7 +57,10 @@ interface WireCommand {
   on(event: 'fields', listener: (fields: WireField[] | undefined) => void): unknown;
 }
 
-/** Has the rows of a command of mysql2 bypass its parser, which would make an object of each. What `begin` answers takes them. */
+/**
+ * Lets the rows of a command bypass mysql2's parser, which would create an object for each. The function that `begin`
+ * returns receives them.
+ */
 export function takeRows(command: unknown, begin: (fields: WireField[]) => RowTaker): void {
   const wire = command as WireCommand;
   const proceed = wire.execute.bind(wire);
@@ -80,8 +83,9 @@ export function takeRows(command: unknown, begin: (fields: WireField[]) => RowTa
 }
 
 /**
- * Keeps what a server sends from ending the process or filling its memory. mysql2 gathers a message and the descriptions of columns however long they are;
- * whoever makes a datasource chooses the server. Here it only ends the connection, with a fault for who waits.
+ * Prevents a server from ending the process or filling its memory. mysql2 collects messages and column descriptions of
+ * any length, and the creator of a datasource chooses the server. Here an excess only ends the connection, with an
+ * error for the pending request.
  */
 export class WireGuard {
   readonly #header = Buffer.alloc(HEADER);
@@ -113,13 +117,13 @@ export class WireGuard {
     };
   }
 
-  /** Another command is sent. */
+  /** A new command is sent. */
   begin(): void {
     this.#rows = false;
     this.#gathered = 0;
   }
 
-  /** Rows follow that are taken as they come. */
+  /** Rows follow, which are processed as they arrive. */
   passRows(): void {
     this.#rows = true;
   }

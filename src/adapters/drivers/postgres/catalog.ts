@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 
 const MAX_TABLES = 5000;
 
-/** Tables and views that the role may read, without the system's. Partitions are shown by their parent. */
+/** Tables and views that the role can read, without those of the system. Partitions are represented by their parent. */
 const SCHEMA_SQL = `
   select n.nspname as schema, c.relname as name, case when c.relkind in ('v', 'm') then 'view' else 'table' end as type,
     (select pg_catalog.json_agg(pg_catalog.json_build_object('name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -17,7 +17,7 @@ const SCHEMA_SQL = `
     and pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_any_column_privilege(c.oid, 'select')
   order by 1, 2 limit ${MAX_TABLES}`;
 
-/** What the role may read, by schema and name; at most 5000 tables. */
+/** Returns the tables that the role can read, by schema and name; at most 5000. */
 export async function readSchema(session: Session): Promise<SourceTable[]> {
   const rows = await session.query<{ schema: string; name: string; type: SourceTable['type']; columns: string | null }>(
     SCHEMA_SQL,
@@ -37,7 +37,7 @@ const ROLE_SQL = `
 
 type RoleRow = Record<'version' | 'role' | 'superuser' | 'writes' | 'creates', string>;
 
-/** The server's version, and a warning for every right that a source's role does not need. */
+/** Returns the server's version, and a warning for every privilege that a source's role does not need. */
 export async function inspectRole(
   session: Session,
   encrypted: boolean,

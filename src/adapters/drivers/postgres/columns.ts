@@ -3,7 +3,7 @@ import { distinctNames, type Column } from '../../../core/fields.ts';
 import { postgresType, type DecimalSize } from '../../../core/source-types.ts';
 import type { Session } from './session.ts';
 
-/** A column and the expression that writes its value in the dialect of segments, given the value's own name. */
+/** A column, and a function from the SQL of its value to the SQL of its text in segments. */
 export interface WrittenColumn {
   column: Column;
   write(value: string): string;
@@ -11,14 +11,17 @@ export interface WrittenColumn {
 
 type TypeRow = { word: string; typname: string; structure: 'scalar' | 'array' | 'composite' };
 
-/** `numeric(p,s)` from its type modifier: 16 bits of precision above 11 bits of signed scale. */
+/** Decodes the type modifier of `numeric(p,s)`: 16 bits of precision above 11 bits of signed scale. */
 function decimalSize(modifier: number): DecimalSize | undefined {
   if (modifier < 4) return undefined;
   const packed = modifier - 4;
   return { precision: (packed >> 16) & 0xffff, scale: ((packed & 0x7ff) ^ 1024) - 1024 };
 }
 
-/** Bytes, structures and money have a form of their own. All else is as Postgres writes it, NaN and `infinity` included: the reader counts them. */
+/**
+ * Bytes, structures and money have a form of their own. All others are as Postgres writes them, including NaN and
+ * `infinity`, which the reader counts.
+ */
 function writer({ typname, structure }: TypeRow): WrittenColumn['write'] {
   if (structure !== 'scalar' || typname === 'hstore') return (value) => `pg_catalog.to_json(${value})`;
   if (typname === 'bytea') return (value) => `pg_catalog.replace(pg_catalog.encode(${value}, 'base64'), E'\\n', '')`;
@@ -32,7 +35,7 @@ const TYPES_SQL = `
   from rows from (pg_catalog.unnest($1::oid[]), pg_catalog.unnest($2::int[])) with ordinality as w(oid, modifier, n)
   join pg_catalog.pg_type t on t.oid = w.oid order by w.n`;
 
-/** The columns of a parsed statement (contract, section 7) and how each is written. */
+/** Returns the columns of a parsed statement (docs/contract.md#fields) and how each is written. */
 export async function describeColumns(session: Session, fields: FieldDef[]): Promise<WrittenColumn[]> {
   const types = await session.query<TypeRow>(TYPES_SQL, [
     `{${fields.map((field) => field.dataTypeID).join()}}`,

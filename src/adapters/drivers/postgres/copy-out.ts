@@ -4,7 +4,7 @@ import type { Session } from './session.ts';
 import { bodyLength } from './wire-guard.ts';
 
 const COPY_DATA = 'd'.charCodeAt(0);
-/** A message is a byte of kind, four of length (which count themselves), and the rest. */
+/** A message is a byte of type, four of length (which include themselves), and the payload. */
 const HEADER = 5;
 /** Bytes read ahead of the writer before the socket is paused. */
 const MAX_AHEAD = 1024 * 1024;
@@ -12,19 +12,20 @@ const MAX_AHEAD = 1024 * 1024;
 type DataListener = (chunk: Buffer) => void;
 
 /**
- * A COPY TO STDOUT whose rows bypass pg's parser, which would make an object of each. It takes the socket's bytes for its time and gives
- * every message that is not a row back to pg. The COPY goes through the extended protocol, which takes one statement only.
+ * A COPY TO STDOUT whose rows bypass pg's parser, which would create an object for each. It receives the socket's
+ * bytes meanwhile and returns every message that is not a row to pg. The COPY uses the extended protocol, which
+ * accepts one statement only.
  */
 class CopyOut implements Submittable {
   readonly #sql: string;
   #stream!: Connection['stream'];
-  /** pg's own listeners; none while the statement has not been sent. */
+  /** pg's own listeners; empty until the statement is sent. */
   #client: DataListener[] = [];
   #ahead: Buffer[] = [];
   #aheadBytes = 0;
   #arrived = Promise.withResolvers<void>();
   #failure: unknown;
-  /** Set once the server has finished with the statement, well or not. */
+  /** Whether the server has finished the statement, successfully or not. */
   done = false;
 
   constructor(sql: string) {
@@ -49,7 +50,7 @@ class CopyOut implements Submittable {
     this.#arrived.resolve();
   };
 
-  /** The bytes that have arrived since the last call, at least one chunk. */
+  /** Returns the bytes that have arrived since the last call, at least one chunk. */
   async arrived(): Promise<Buffer[]> {
     if (this.#ahead.length === 0 && !this.done) await this.#arrived.promise;
     this.throwIfFailed();
@@ -65,12 +66,15 @@ class CopyOut implements Submittable {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Hands bytes to pg's own parser. */
+  /** Passes bytes to pg's own parser. */
   giveBack(bytes: Buffer): void {
     for (const listener of this.#client) listener.call(this.#stream, bytes);
   }
 
-  /** Gives the socket back to pg, unless rows may still come: then the session must end, for pg's parser would stumble over half of one. */
+  /**
+   * Returns the socket to pg, unless rows may still arrive: then the session must end, because pg's parser would fail
+   * on a partial row.
+   */
   release(): void {
     if (!this.done || this.#client.length === 0) return;
     for (const listener of this.#client) this.#stream.on('data', listener);
@@ -89,7 +93,7 @@ class CopyOut implements Submittable {
   }
 
   handleCommandComplete(): void {
-    // Says how many rows there were; the writer has counted them.
+    // The number of rows, which the writer has counted.
   }
 
   #end(): void {
@@ -98,13 +102,16 @@ class CopyOut implements Submittable {
   }
 }
 
-/** Cuts the bytes of the protocol into messages, wherever the network cut them. Postgres sends each row as one CopyData message. */
+/**
+ * Splits the bytes of the protocol into messages, independent of the chunks of the network. Postgres sends each row as
+ * one CopyData message.
+ */
 class MessageScanner {
   readonly #copy: CopyOut;
   readonly #writer: SegmentWriter;
   readonly #header = Buffer.alloc(HEADER);
   #headerBytes = 0;
-  /** Bytes of the current message's body, altogether and still to come. */
+  /** Bytes of the current message's payload, in total and remaining. */
   #length = 0;
   #left = 0;
 
@@ -113,7 +120,7 @@ class MessageScanner {
     this.#writer = writer;
   }
 
-  /** Takes a chunk up to its end, or up to the message that ended the statement; answers where it stopped. */
+  /** Scans a chunk to its end, or to the message that ended the statement, and returns the position. */
   scan(chunk: Buffer): number {
     let at = 0;
     while (at < chunk.length && !this.#copy.done) {
@@ -133,7 +140,7 @@ class MessageScanner {
     this.#headerBytes += copied;
     if (this.#headerBytes === HEADER) {
       this.#length = this.#left = bodyLength(this.#header);
-      // Copied, because pg's parser may keep what it is given until the message is whole.
+      // Copied, because pg's parser may retain its input until the message is complete.
       if (this.#header[0] !== COPY_DATA) this.#copy.giveBack(Buffer.from(this.#header));
       if (this.#left === 0) this.#headerBytes = 0;
     }
@@ -149,7 +156,7 @@ class MessageScanner {
   }
 }
 
-/** Runs a COPY … TO STDOUT in text form and writes its rows, byte by byte as they come, into segments. */
+/** Runs a COPY … TO STDOUT in text form and writes its rows unchanged into segments. */
 export async function copyOut(session: Session, sql: string, writer: SegmentWriter): Promise<void> {
   const copy = session.submit(new CopyOut(sql));
   const scanner = new MessageScanner(copy, writer);

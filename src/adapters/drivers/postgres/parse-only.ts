@@ -1,16 +1,16 @@
 import type { Connection, FieldDef, Submittable } from 'pg';
 
-/** What the source says of a statement that it has parsed and not run. */
+/** The source's description of a statement that it has parsed and not run. */
 export interface ParsedStatement {
-  /** Types (OIDs) of `$1`, `$2`, …, as given or as inferred. */
+  /** Types (OIDs) of `$1`, `$2`, …, as passed or as inferred. */
   parameterTypes: number[];
-  /** Null when the statement answers with no rows at all, as an UPDATE does. */
+  /** Null when the statement returns no rows at all, as an UPDATE does. */
   fields: FieldDef[] | null;
 }
 
 /**
- * The extended protocol's Parse and Describe without Bind and Execute. The server accepts only one statement in a Parse message and
- * lexes it to its end, so a text that passes has no open comment, literal or parenthesis.
+ * Parse and Describe of the extended protocol, without Bind and Execute. The server accepts only one statement in a
+ * Parse message and lexes it to its end, so an accepted text has no open comment, literal or parenthesis.
  */
 export class ParseOnly implements Submittable {
   readonly result: Promise<ParsedStatement>;
@@ -31,7 +31,7 @@ export class ParseOnly implements Submittable {
     connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
       this.#answer.parameterTypes = message.dataTypeIDs;
     });
-    // The typings want names of types; the wire carries OIDs.
+    // The types of the package expect names of types; the protocol uses OIDs.
     connection.parse({ name: '', text: this.#text, types: this.#types as unknown as string[] }, true);
     connection.describe({ type: 'S', name: '' }, true);
     connection.sync();

@@ -2,27 +2,27 @@ import pg from 'pg';
 import { badInput } from '../../../core/errors.ts';
 import type { ParameterValue, TemplatePiece } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
-import { withLine } from './complaint.ts';
 import type { Session } from './session.ts';
+import { withLine } from './statement-error.ts';
 
 type Parameter = BoundQuery['parameters'][number];
 
-/** A statement whose placeholders became expressions over settings of the transaction. Nothing of a value is in the text. */
+/** A statement whose placeholders are expressions over settings of the transaction. The text contains no value. */
 export interface CompiledText {
   text: string;
-  /** What `set_config` must say before the text runs. Nulls need no setting: they stand in the text as `NULL::<type>`. */
+  /** Settings for `set_config` before the text runs. Nulls need none: they are written as `NULL::<type>`. */
   settings: { name: string; value: string }[];
 }
 
 const OID = { text: 25, timestamptz: 1184, numeric: 1700, bool: 16 } as const;
-/** The type of a placeholder whose place in the statement asks for none. */
+/** Type of a placeholder where the statement expects none. */
 const TYPE_OF: Record<Parameter['dataType'], number> = {
   string: OID.text,
   number: OID.numeric,
   date: OID.timestamptz,
   boolean: OID.bool,
 };
-/** int2, int4, int8 and how far they reach (int8: as far as a number is exact). */
+/** int2, int4, int8 and their ranges (for int8: as far as a number is exact). */
 const INTEGERS = new Map([
   [21, 32_767],
   [23, 2_147_483_647],
@@ -35,20 +35,23 @@ const UNRESOLVED = new Set(['42725', '42883']);
 
 const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
 
-/** The statement with what `write` makes of each placeholder, in parentheses so that no neighbour can grow into it. */
+/**
+ * Returns the statement with `write(occurrence)` for each placeholder, in parentheses so that it cannot merge with its
+ * neighbours.
+ */
 function render(pieces: TemplatePiece[], write: (occurrence: number) => string): string {
   let occurrence = 0;
   return pieces.map((piece) => (typeof piece === 'string' ? piece : `(${write(occurrence++)})`)).join('');
 }
 
-/** Asks the source which type each place wants. A type of 0 is the source's to find. */
+/** Returns the types that the source infers. A type of 0 is inferred. */
 async function inferTypes(session: Session, text: string, occurrences: Parameter[]): Promise<number[]> {
   const types: number[] = occurrences.map(() => 0);
   const giveAll = () =>
     occurrences.forEach((parameter, i) => {
       types[i] ||= TYPE_OF[parameter.dataType];
     });
-  // Each round fixes at least one type, so there are at most as many rounds as placeholders.
+  // Each round determines at least one type, so there are at most as many rounds as placeholders.
   for (;;) {
     try {
       return (await session.parse(text, types)).parameterTypes;
@@ -61,7 +64,10 @@ async function inferTypes(session: Session, text: string, occurrences: Parameter
   }
 }
 
-/** `text` is also what Postgres infers when a place wants nothing. There the definition decides, if the statement allows it. */
+/**
+ * `text` is also what Postgres infers when it expects no type. Then the definition decides, if the statement permits
+ * it.
+ */
 async function preferDefinitions(
   session: Session,
   text: string,
@@ -76,14 +82,20 @@ async function preferDefinitions(
   );
 }
 
-/** An integer place takes a number that is none, or is too big, as numeric, so that it compares instead of failing. */
+/**
+ * For an integer type, a number that is not one, or is too large, becomes numeric, so that it compares instead of
+ * failing.
+ */
 function widened(type: number, value: ParameterValue): number {
   const reach = INTEGERS.get(type);
   if (reach === undefined || typeof value !== 'number') return type;
   return Number.isInteger(value) && Math.abs(value) <= reach ? type : OID.numeric;
 }
 
-/** Types every placeholder by its place and turns it into an expression. A name without parameter is `badInput`. */
+/**
+ * Determines the type of every placeholder and replaces it by an expression. Throws BAD_USER_INPUT for a name without
+ * parameter.
+ */
 export async function compilePlaceholders(
   session: Session,
   pieces: TemplatePiece[],

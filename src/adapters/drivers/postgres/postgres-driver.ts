@@ -10,7 +10,7 @@ import { selectRows } from './select-rows.ts';
 import { withSession, type Session } from './session.ts';
 import { begin, prepare, type PreparedStatement } from './statement.ts';
 
-/** The driver of Postgres databases, 10 and newer. `ownDatabase` is refused as a source. */
+/** Creates the driver of Postgres databases, 10 and newer. `ownDatabase` is refused as a source. */
 export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driver {
   const { configSchema, secretsSchema, readTarget } = postgresConfig;
   return {
@@ -42,7 +42,8 @@ const workOn = (
 });
 
 function copy(session: Session, { columns, select }: PreparedStatement, writer: SegmentWriter): Promise<void> {
-  // An empty text alone in its row would be an empty line, which readers of CSV pass over: there, values are quoted.
+  // An empty text alone in its row would be an empty line, which CSV readers skip, so the values of a single column
+  // are quoted.
   const quotes = columns.length === 1 ? ', FORCE_QUOTE *' : '';
   return copyOut(session, `COPY (\n${select}\n) TO STDOUT (FORMAT csv, NULL '\\N'${quotes})`, writer);
 }

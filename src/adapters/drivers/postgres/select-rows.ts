@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { asText, type Session } from './session.ts';
 
-/** Characters of an answer for people. What is past them is left out, as if it were past the limit. */
+/** Maximum number of characters of a result for users. The rest is omitted, as if it were past the limit. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** Runs a prepared select for at most `limit` rows and says whether there were more. */
+/** Runs a prepared select for at most `limit` rows and returns whether there are more. */
 export async function selectRows(
   session: Session,
   select: string,
@@ -17,7 +17,7 @@ export async function selectRows(
   const enough = new Promise<void>((resolve) => {
     full = resolve;
   });
-  // One row more than wanted tells whether there are more.
+  // One additional row shows whether there are more.
   const config: pg.QueryArrayConfig & pg.QueryConfig = {
     text: `${select} limit ${limit + 1}`,
     rowMode: 'array',
@@ -35,7 +35,7 @@ export async function selectRows(
     query.on('end', () => resolve());
     query.on('error', reject);
   });
-  // Reading on only to drop it would cost the source's time and ours: the session ends the statement with itself.
+  // Reading the rest would cost time of the source and of this process: the session ends the statement with itself.
   await Promise.race([ended, enough]);
   return { rows, truncated };
 }

@@ -1,29 +1,31 @@
 import pg from 'pg';
 import type { Submittable } from 'pg';
 import { badInput } from '../../../core/errors.ts';
-import { connectFailure } from '../server-complaint.ts';
 import type { ServerTarget } from '../server-config.ts';
-import { CONNECT_TIMEOUT, runSession, sayGoodbye, type WorkLimits } from '../server-session.ts';
+import { connectFailure } from '../server-error.ts';
+import { CONNECT_TIMEOUT, runSession, endGracefully, type WorkLimits } from '../server-session.ts';
 import { DATABASE_IDENTITY_SQL, guardedSocket, type DatabaseIdentity } from '../source-guard.ts';
-import { statementFailure } from './complaint.ts';
 import { ParseOnly, type ParsedStatement } from './parse-only.ts';
+import { statementFailure } from './statement-error.ts';
 import { guardWire } from './wire-guard.ts';
 
 const UNDEFINED_FUNCTION = '42883';
 
-/** Every session speaks one dialect and writes nothing, whatever the role's own settings are. */
+/** Settings of every session: one format of values, read-only, independent of the role's settings. */
 const sessionSettings = (timeout: number) => `
   set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
-  set standard_conforming_strings = on; set default_transaction_read_only = on; set statement_timeout = ${Math.max(1, Math.round(timeout))};
+  set standard_conforming_strings = on;
+  set default_transaction_read_only = on;
+  set statement_timeout = ${Math.max(1, Math.round(timeout))};
   select pg_catalog.pg_backend_pid() as pid`;
 
-/** Has pg hand on values as the text that Postgres wrote. */
+/** Makes pg return values as the text that Postgres wrote. */
 export const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string) => value };
 
-/** One connection to a source, for one piece of work. It ends when the work ends, its signal aborts or its time is up. */
+/** One connection to a source, for one task. It ends when the task ends, its signal aborts or its time is over. */
 export class Session {
   readonly #client: pg.Client;
-  /** Aborted by the caller or by the clock. */
+  /** Aborted by the caller or by the time limit. */
   readonly signal: AbortSignal;
 
   constructor(client: pg.Client, signal: AbortSignal) {
@@ -31,18 +33,18 @@ export class Session {
     this.signal = signal;
   }
 
-  /** Runs SQL of ours (never a user's bare text) and gives its rows as text by column name. */
+  /** Runs SQL of the service (never a user's bare text) and returns its rows as texts by column name. */
   async query<R extends Record<string, string | null>>(text: string, values: (string | null)[] = []): Promise<R[]> {
     const { rows } = await this.#client.query<R>({ text, values, types: asText } as pg.QueryConfig);
     return rows;
   }
 
-  /** Hands a protocol conversation of our own to the client. */
+  /** Submits an exchange of the protocol to the client. */
   submit<T extends Submittable>(conversation: T): T {
     return this.#client.query(conversation);
   }
 
-  /** Has the source parse one statement, and nothing more: it is not run, and a second statement in the text is refused. */
+  /** Parses one statement in the source without running it. A second statement in the text is refused. */
   parse(text: string, parameterTypes: number[] = []): Promise<ParsedStatement> {
     return this.submit(new ParseOnly(text, parameterTypes)).result;
   }
@@ -54,7 +56,7 @@ function createClient(target: ServerTarget): pg.Client {
     port: target.port,
     database: target.database,
     user: target.user,
-    // A function, because an empty string would make pg look into PGPASSWORD and ~/.pgpass of the service.
+    // A function, because with an empty string pg would read PGPASSWORD and ~/.pgpass of the service.
     password: () => target.password,
     ssl: target.ssl === 'disable' ? false : { rejectUnauthorized: target.ssl === 'verify-full', ca: target.ca },
     stream: guardedSocket,
@@ -62,7 +64,7 @@ function createClient(target: ServerTarget): pg.Client {
     keepAlive: true,
     application_name: 'data-workspace-service',
   });
-  // A lost connection reaches whoever waits for an answer; the event by itself would end the process.
+  // A lost connection is reported to the pending request; the unhandled event would end the process.
   client.on('error', () => {});
   guardWire(client.connection);
   return client;
@@ -72,7 +74,7 @@ async function refuseOwnDatabase(client: pg.Client, own: DatabaseIdentity): Prom
   const identity = await client
     .query<DatabaseIdentity & pg.QueryResultRow>(DATABASE_IDENTITY_SQL)
     .catch((error: unknown) => {
-      // Servers that only speak Postgres' protocol have no such function, and are not ours.
+      // Servers that only implement Postgres' protocol lack this function, and are not our own database.
       if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) return null;
       throw error;
     });
@@ -82,7 +84,10 @@ async function refuseOwnDatabase(client: pg.Client, own: DatabaseIdentity): Prom
   }
 }
 
-/** Stops the statement in the source, then drops the connection: a backend that is blocked in sending only notices the latter. */
+/**
+ * Stops the statement in the source, then closes the connection: a backend that is blocked in sending notices only the
+ * latter.
+ */
 async function cancel(target: ServerTarget, client: pg.Client, pid: number | null): Promise<void> {
   if (pid !== null) {
     const second = createClient(target);
@@ -94,7 +99,8 @@ async function cancel(target: ServerTarget, client: pg.Client, pid: number | nul
         query_timeout: CONNECT_TIMEOUT,
       } as pg.QueryConfig);
     } catch {
-      // The source may be gone or out of connections. Dropping our own connection is all that is left, and statement_timeout in the source.
+      // The source may be unreachable or out of connections. Then only our own connection is closed, and
+      // statement_timeout in the source remains.
     }
     second.connection.stream.destroy();
   }
@@ -106,7 +112,7 @@ export interface SessionLimits extends WorkLimits {
   ownDatabase: DatabaseIdentity | null;
 }
 
-/** Opens a session, does the work and closes it, as `runSession` says. */
+/** Opens a session, runs the task and closes the session, as `runSession` does. */
 export async function withSession<T>(limits: SessionLimits, work: (session: Session) => Promise<T>): Promise<T> {
   const { target } = limits;
   const client = createClient(target);
@@ -122,7 +128,7 @@ export async function withSession<T>(limits: SessionLimits, work: (session: Sess
       },
       cancel: () => cancel(target, client, pid),
       end: () =>
-        sayGoodbye(
+        endGracefully(
           () => client.end(),
           () => client.connection.stream.destroy(),
         ),
@@ -132,11 +138,11 @@ export async function withSession<T>(limits: SessionLimits, work: (session: Sess
   );
 }
 
-/** Connects, checks whose database it is and sets the session up; answers the backend's process id. */
+/** Connects, checks that the database is not our own and configures the session. Returns the backend's process id. */
 async function openClient(client: pg.Client, { ownDatabase, timeout }: SessionLimits): Promise<number> {
   await client.connect();
   if (ownDatabase) await refuseOwnDatabase(client, ownDatabase);
-  // Several statements in one text give an array of results, which the typings of pg do not know.
+  // Several statements in one text return an array of results, which pg's types lack.
   const results = (await client.query(sessionSettings(timeout))) as unknown as pg.QueryResult<{ pid: number }>[];
   return results.at(-1)!.rows[0]!.pid;
 }

@@ -5,32 +5,35 @@ import { parseTemplate } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { countList } from '../count-list.ts';
 import { describeColumns } from './columns.ts';
-import { withLine } from './complaint.ts';
 import { compilePlaceholders, type CompiledText } from './placeholders.ts';
 import type { Session } from './session.ts';
+import { withLine } from './statement-error.ts';
 
-/** A user's query that was proved to be one complete SELECT, ready to run. */
+/** A user's query, verified as one complete SELECT and ready to run. */
 export interface PreparedStatement {
   columns: Column[];
-  /** A select of ours around the user's, whose values are text in the dialect of segments. Safe inside further parentheses. */
+  /**
+   * A select around the user's, whose values are text in the dialect of segments. It is safe inside further
+   * parentheses.
+   */
   select: string;
-  /** A select of ours that counts its rows, as `records`. */
+  /** A select that counts its rows, as `records`. */
   count: string;
   settings: CompiledText['settings'];
 }
 
-/** A syntax error, or a WITH that changes data: what a statement that is no SELECT becomes when it stands as a subquery. */
+/** Errors of a statement that is not a SELECT in place of a subquery: a syntax error, or a WITH that changes data. */
 const NO_SUBQUERY = new Set(['42601', '0A000']);
 const ONLY_SELECT = 'Only one SELECT (or VALUES, TABLE, WITH … SELECT) can be run';
 
 /**
- * Proves and prepares a query; nothing of it is run. What makes the result safe to put into parentheses of ours: the very text that
- * stands there has been parsed alone as one statement, so it closes every literal, comment and parenthesis it opens; the newlines
- * end a line comment; and being a subquery, it can only read.
+ * Verifies and prepares a query without running any of it. The result is safe inside parentheses because the same text
+ * has been parsed alone as one statement, so it closes every literal, comment and parenthesis; the newlines end a line
+ * comment; and as a subquery it can only read.
  */
 export async function prepare(session: Session, query: BoundQuery): Promise<PreparedStatement> {
   if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
-  // The template is without the trailing `;`.
+  // The template has no trailing `;`.
   const { text, settings } = await compilePlaceholders(session, parseTemplate(query.text), query.parameters);
   const parsed = await session.parse(text).catch((error: unknown) => {
     throw withLine(error, text);

@@ -2,9 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { Connection } from 'pg';
 import { badInput, upstreamFailed } from '../../../core/errors.ts';
 
-/** Longest message that is gathered in memory, in bytes. Rows of a COPY are not: they pass as they come. */
+/** Maximum size of a message that is collected in memory, in bytes. Rows of a COPY are processed as they arrive. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
-/** A message is a byte of kind, four of length (which count themselves), and the rest. */
+/** A message is a byte of type, four of length (which include themselves), and the payload. */
 const HEADER = 5;
 const DATA_ROW = 'D'.charCodeAt(0);
 
@@ -12,8 +12,9 @@ type DataListener = (chunk: Buffer) => void;
 type Listening = { on(event: string, listener: (...values: never[]) => void): Listening };
 
 /**
- * Keeps what a server sends from ending the process. pg's parser gathers a message however long it says it is, and throws, out of the socket's event, at
- * what it does not understand; whoever makes a datasource chooses the server. Here either only ends the connection, with a fault for who waits.
+ * Prevents a server from ending the process. pg's parser collects a message of any length, and throws from the
+ * socket's event when it cannot parse one, and the creator of a datasource chooses the server. Here either only ends
+ * the connection, with an error for the pending request.
  */
 export function guardWire(connection: Connection): void {
   const wire = connection as unknown as { attachListeners(stream: Listening): void };
@@ -41,20 +42,20 @@ function guard(stream: Duplex, listener: DataListener): DataListener {
   };
 }
 
-/** The length of a message's body. @throws upstreamFailed for a length that cannot be. */
+/** Returns the length of a message's payload. Throws UPSTREAM_FAILED for an impossible length. */
 export function bodyLength(header: Buffer): number {
   const length = header.readUInt32BE(1) - 4;
   if (length < 0) throw upstreamFailed('The server does not speak the protocol of Postgres');
   return length;
 }
 
-/** Follows the messages through the chunks, wherever the network cut them. */
+/** Follows the messages through the chunks of the network. */
 class Messages {
   readonly #header = Buffer.alloc(HEADER);
   #headerBytes = 0;
   #left = 0;
 
-  /** @throws badInput for a row that is too long, upstreamFailed for any other message that is. */
+  /** Throws BAD_USER_INPUT for a row that is too long, UPSTREAM_FAILED for any other message that is. */
   check(chunk: Buffer): void {
     for (let at = 0; at < chunk.length;) {
       if (this.#left > 0) {

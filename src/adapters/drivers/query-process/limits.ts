@@ -1,21 +1,27 @@
-/** What one query on an uploaded file may write as segments. A small file can hold a large answer: a cross join, ten billion nulls in a few pages of Parquet. */
+/**
+ * Maximum bytes of segments of one query on an uploaded file. A small file can have a large result: a cross join, ten
+ * billion nulls in a few pages of Parquet.
+ */
 export const MAX_TEXT_BYTES = 2 * 1024 ** 3;
 export const MAX_ROWS = 100_000_000;
 
-/** Bytes of memory at which a query process is ended, whoever took them: the engine, which has a limit of its own below this, or its values in JavaScript. */
+/**
+ * Bytes of memory at which a query process is ended, whether the engine, which has a lower limit of its own, or
+ * JavaScript uses them.
+ */
 export const MAX_PROCESS_MEMORY = 1024 ** 3;
 
-/** Bytes that an engine itself may take. */
+/** Memory limit of an engine in bytes. */
 export const ENGINE_MEMORY = 512 * 1024 ** 2;
 
-/** Longest record in bytes, which is what the index takes (adapters/dataset-index). */
+/** Maximum bytes of a record, which is the limit of the index (adapters/dataset-index). */
 export const MAX_RECORD_BYTES = 64 * 1024 ** 2;
 
-/** Columns of an answer. */
+/** Maximum columns of a result. */
 export const MAX_COLUMNS = 2000;
 
-/** Characters of an answer for people. What is past them is left out, as if it were past the limit of rows. */
+/** Maximum characters of a result for users. The rest is omitted, as if it were past the limit of rows. */
 export const MAX_SHOWN_CHARACTERS = 16 * 1024 ** 2;
 
-/** Where an engine may put what does not fit its memory, in the folder of the segments. */
+/** Folder, within that of the segments, for an engine's data that exceeds the memory. */
 export const SPILL_FOLDER = 'spill';

@@ -1,6 +1,7 @@
 /**
- * A query process: reads one uploaded file for one piece of work, so that no query, and no file that was made to harm, holds or ends a process of the service.
- * This thread only watches. It ends the process when the parent's channel closes and when it takes too much memory, whatever the other thread does.
+ * Query process: reads one uploaded file for one task, so that no query and no malicious file blocks or ends a process
+ * of the service. This thread only watches. It ends the process when the parent's channel closes and when memory
+ * exceeds the limit, also while the other thread is busy.
  */
 import { Worker } from 'node:worker_threads';
 import { MAX_PROCESS_MEMORY } from './limits.ts';
@@ -14,7 +15,7 @@ const TOO_MUCH_MEMORY: FromProcess = {
   message: `The query needs more memory than the ${MAX_PROCESS_MEMORY / 1024 ** 3} GiB that it may use`,
 };
 
-/** `process.exit` would wait for the other thread, which may be busy for ever. */
+/** `process.exit` would wait for the other thread, which may never finish. */
 const end = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };

@@ -11,27 +11,28 @@ import { SegmentQueue } from '../segment-files.ts';
 import { SPILL_FOLDER } from './limits.ts';
 import type { FromProcess, Job, ToProcess } from './work.ts';
 
-/** The program as it runs here: compiled beside the compiled parent, by Node's own type stripping beside the sources. */
+/** The program: compiled beside the compiled parent, or a source run by Node's type stripping. */
 const PROGRAM = fileURLToPath(new URL(`./main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-/** Query processes of this process at once. Each may take a gigabyte. */
+/** Places for concurrent query processes, each of which may use a gigabyte. */
 const PLACES = new ConcurrencyGate(3, 100, 'Too many queries wait for uploaded files');
 
-/** Last words of a process that broke, for our own log. */
+/** Length of the stderr of a crashed process, for the log. */
 const STDERR_CHARACTERS = 4000;
 
-/** Segments that a process can have begun without our knowing: one being written, two announced on the way. */
+/** Segments that a process can have begun without being reported: one being written, two in transit. */
 const UNKNOWN_SEGMENTS = 3;
 
 export interface WorkLimits {
   signal: AbortSignal;
-  /** Milliseconds for everything, the wait for a place included. */
+  /** Milliseconds for the whole task, including the wait for a place. */
   timeout: number;
 }
 
 /**
- * Has a process do the work and answers what it comes to. When the signal aborts or the time is up the process is killed before this
- * rejects with `cancelled` or `upstreamFailed` ("query timeout …"). `onSegment` gets each segment and how to say that it was taken.
+ * Runs the task in a process and returns its result. When the signal aborts or the time is over, the process is killed
+ * before this rejects with CANCELLED or UPSTREAM_FAILED ("query timeout …"). `onSegment` receives each segment and a
+ * function that acknowledges it.
  */
 export async function doWork(
   job: Job,
@@ -49,7 +50,10 @@ export async function doWork(
   }
 }
 
-/** The segments of a job whose work is `segments`. A reader that leaves ends the process. `track` gets what settles when the process is gone. */
+/**
+ * Yields the segments of a job whose task is `segments`. A reader that leaves ends the process. `track` receives a
+ * promise that settles when the process has ended.
+ */
 export async function* segmentsOf(
   job: Job,
   dir: string,
@@ -93,7 +97,7 @@ async function runProcess(
   onSegment: (segment: Segment, taken: () => void) => void,
 ): Promise<unknown> {
   const child = fork(PROGRAM, {
-    // Of a group of its own: Ctrl-C reaches the parent, which decides. Its working folder is nobody's.
+    // Its own process group: Ctrl-C reaches the parent, which decides. Its working folder is neutral.
     detached: true,
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -122,7 +126,7 @@ async function runProcess(
   }
 }
 
-/** What the process comes to. One that ends without a word was killed, by us or by what it read. */
+/** Returns the result of the process. One that ends without a result was killed, by us or because of the file. */
 function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): Promise<unknown> {
   let lastWords = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -140,7 +144,7 @@ function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): P
       const cause = () => new Error(`${signal ?? `status ${code}`}: ${lastWords}`);
       const gone = () =>
         reject(upstreamFailed('The file could not be read: its query process ended unexpectedly', { cause: cause() }));
-      // What it said last may still be in the channel.
+      // Its last message may still be in the channel.
       if (child.connected) child.once('disconnect', gone);
       else gone();
     });

@@ -1,10 +1,13 @@
-/** The thread of a query process that reads the file. Whatever blocks here (a statement of SQLite cannot be interrupted) does not keep the process from ending. */
+/**
+ * The thread of a query process that reads the file. A blocked thread (a statement of SQLite cannot be interrupted)
+ * does not prevent the process from ending.
+ */
 import { parentPort } from 'node:worker_threads';
 import { badInput, ApiError } from '../../../core/errors.ts';
 import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
 
-/** Finished segments that may wait for their reader. */
+/** Number of complete segments that may wait for their reader. */
 const MAX_UNREAD = 2;
 
 const ENGINES: Record<Job['engine'], () => Promise<{ openEngine: OpenEngine }>> = {
@@ -38,7 +41,7 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
   }
 }
 
-/** Hands on segments, and begins the next one only when at most one waits. */
+/** Sends segments, and begins the next one only when at most one waits. */
 async function writeSegments(segments: ReturnType<FileEngine['segments']>): Promise<void> {
   let rows = 0;
   let bytes = 0;
@@ -57,7 +60,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
   }
 }
 
-/** A path on the server is nobody's business. */
+/** Removes the server's path from the message. */
 function failure(error: unknown, { file }: Job): FromProcess {
   const kind = error instanceof ApiError ? 'refused' : 'broken';
   const message =

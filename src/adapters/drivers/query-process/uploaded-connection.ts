@@ -16,10 +16,13 @@ import { connectionTest } from '../connection-test.ts';
 import { doWork, segmentsOf } from './query-process.ts';
 import type { Job, Work } from './work.ts';
 
-/** Milliseconds for what no query limits: testing, listing tables, recognising a file. */
+/** Milliseconds for tasks without a query's limit: testing, listing tables, recognising a file. */
 const CATALOG_TIMEOUT = 60_000;
 
-/** The door to an uploaded file: every piece of work is done by a process of its own. @throws badInput where there is no file yet. */
+/**
+ * Opens a connection to an uploaded file. Each task runs in its own process. Throws BAD_USER_INPUT where there is no
+ * file yet.
+ */
 export function connectUploaded(
   engine: Job['engine'],
   config: Record<string, unknown>,
@@ -29,7 +32,7 @@ export function connectUploaded(
   return new UploadedConnection({ engine, config, file });
 }
 
-/** Has a process look at an uploaded file (`UploadedSource.recognise`). */
+/** Recognises an uploaded file in a process (`UploadedSource.recognise`). */
 export async function recogniseUploaded(
   engine: Job['engine'],
   file: string,
@@ -46,7 +49,7 @@ class UploadedConnection implements SourceConnection {
   readonly #source: Omit<Job, 'work'>;
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  /** A refresh describes a query and then reads it. */
+  /** A refresh describes a query and then reads it, so the columns are stored. */
   #described: { query: BoundQuery; columns: Column[] } | undefined;
 
   constructor(source: Omit<Job, 'work'>) {
@@ -112,7 +115,7 @@ class UploadedConnection implements SourceConnection {
     return connectionTest(signal, () => this.#do({ kind: 'inspect' }, signal));
   }
 
-  /** Ends what runs and waits until it is gone. */
+  /** Ends all tasks and waits until their processes have ended. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all(this.#running);

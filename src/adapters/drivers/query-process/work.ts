@@ -1,26 +1,31 @@
 import type { Column } from '../../../core/fields.ts';
 import type { BoundQuery, QueryResult, Segment, SourceTable } from '../../../core/row-source.ts';
 
-/** What reads one kind of file, inside the query process. It is opened for one piece of work and ends with the process. */
+/** Reader of one kind of file, inside the query process. It is opened for one task and ends with the process. */
 export interface FileEngine {
-  /** What the file is read with, and what people should know of it. @throws badInput for a file that cannot be read. */
+  /**
+   * Returns the version of the reader, and warnings for users. Throws BAD_USER_INPUT for a file that cannot be read.
+   */
   inspect(): Promise<{ version: string; warnings: string[] }>;
   tables(): Promise<SourceTable[]>;
   describe(query: BoundQuery): Promise<Column[]>;
-  /** At most `limit` rows. */
+  /** Returns at most `limit` rows. */
   rows(query: BoundQuery, limit: number): Promise<Omit<QueryResult, 'duration'>>;
-  /** How many rows there are. What does not fit the memory may go to `dir`. */
+  /** Counts the rows. Data that exceeds the memory may be written to `dir`. */
   count(query: BoundQuery, dir: string): Promise<number>;
-  /** All rows, as segments in `dir`; the next one is begun when it is asked for. `columns` is what `describe` said of the same query, where it was asked. */
+  /**
+   * Yields all rows as segments in `dir`. The next one is begun when it is requested. `columns` is the result of
+   * `describe` for the same query, if it was called.
+   */
   segments(query: BoundQuery, dir: string, columns?: Column[]): AsyncIterable<Segment>;
-  /** The config of a datasource of this file, for `UploadedSource.recognise`. */
+  /** Returns the config of a datasource of this file, for `UploadedSource.recognise`. */
   recognise(filename: string): Promise<Record<string, unknown> | null>;
 }
 
-/** Opens a file with a datasource's config; a module of an engine exports it as `openEngine`. */
+/** Opens a file with a datasource's config. The module of an engine exports it as `openEngine`. */
 export type OpenEngine = (file: string, config: Record<string, unknown>) => FileEngine;
 
-/** One piece of work for a query process, and by its kind what it answers. */
+/** A task for a query process, and the type of its result. */
 export type Work =
   | { kind: 'inspect' }
   | { kind: 'tables' }
@@ -38,13 +43,13 @@ export interface Job {
   work: Work;
 }
 
-/** `taken`: the reader has taken a segment, there is room for another. */
+/** `taken`: the reader has processed a segment, there is space for another. */
 export type ToProcess = { kind: 'do'; job: Job } | { kind: 'taken' };
 
 export type FromProcess =
   | { kind: 'answer'; value: unknown }
   | { kind: 'segment'; segment: Segment }
-  /** A complaint for the client. */
+  /** An error for the client. */
   | { kind: 'refused'; message: string }
-  /** What nobody foresaw. */
+  /** An unexpected error. */
   | { kind: 'broken'; message: string };

@@ -4,10 +4,14 @@ import type { SourceTable } from '../../../core/row-source.ts';
 
 const MAX_TABLES = 5000;
 
-const TABLES_SQL = `select name, type from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name limit ${MAX_TABLES}`;
+const TABLES_SQL = `select name, type
+  from sqlite_schema
+  where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'
+  order by name
+  limit ${MAX_TABLES}`;
 const COLUMNS_SQL = 'select name, type, "notnull", pk from pragma_table_xinfo(?) where hidden <> 1 order by cid';
 
-/** Tables and views of the file; a view of what is not there has no columns. */
+/** Returns the tables and views of the file. A view of a missing table has no columns. */
 export function listTables(database: DatabaseSync): SourceTable[] {
   const tables = database.prepare(TABLES_SQL).all() as unknown as { name: string; type: SourceTable['type'] }[];
   const columns = database.prepare(COLUMNS_SQL);
@@ -34,7 +38,7 @@ function columnsOf(read: () => ColumnRow[]): SourceTable['columns'] {
   }
 }
 
-/** Reads the whole file once. @throws badInput for a file that is broken. */
+/** Reads the whole file once. Throws BAD_USER_INPUT for a damaged file. */
 export function inspectFile(database: DatabaseSync): { version: string; warnings: string[] } {
   const version = database.prepare('select sqlite_version() as version').get() as { version: string };
   const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };

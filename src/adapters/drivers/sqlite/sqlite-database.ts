@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { ENGINE_MEMORY, MAX_RECORD_BYTES } from '../query-process/limits.ts';
 
 /**
- * What a user's statement may do: read. Not among it: writing, ATTACH and VACUUM INTO (which open files), PRAGMA, temporary tables, transactions. Full-text
- * tables ask for `data_version` themselves.
+ * Permitted actions of a user's statement: reading. Not permitted: writing, ATTACH and VACUUM INTO (which open files),
+ * PRAGMA, temporary tables, transactions. Full-text tables read `data_version` themselves.
  */
 const ALLOWED = new Set([
   constants.SQLITE_SELECT,
@@ -16,14 +16,14 @@ const HARMLESS_PRAGMAS = new Set(['data_version']);
 const REFUSED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer']);
 
 /**
- * Nothing of SQLite's memory is left to the file: sorts stay in memory, because files for them would be bounded by nothing. What a schema says is not trusted
- * with functions that have effects.
+ * Sorts stay in memory, because files for them would be unlimited. The file's schema is not trusted with functions
+ * that have side effects.
  */
 const SETTINGS = `
   pragma hard_heap_limit = ${ENGINE_MEMORY}; pragma temp_store = memory; pragma mmap_size = 0; pragma cache_size = -32768;
   pragma trusted_schema = off; pragma cell_size_check = on; pragma query_only = on`;
 
-/** With what Node 24.21 knows and its published types do not. */
+/** Includes options of Node 24.21 that its published types lack. */
 const OPTIONS: DatabaseSyncOptions & { defensive: boolean; limits: Record<string, number> } = {
   readOnly: true,
   allowExtension: false,
@@ -32,7 +32,7 @@ const OPTIONS: DatabaseSyncOptions & { defensive: boolean; limits: Record<string
   limits: { length: MAX_RECORD_BYTES, attach: 0, sqlLength: 1_000_000 },
 };
 
-/** Opens a file that nobody changes: read-only, without locks, journals or shared memory beside it. */
+/** Opens an immutable file: read-only, without locks, journals or shared memory. */
 export function openDatabase(file: string): DatabaseSync {
   const url = pathToFileURL(file);
   url.searchParams.set('immutable', '1');
@@ -41,7 +41,7 @@ export function openDatabase(file: string): DatabaseSync {
   return database;
 }
 
-/** From now on the database only answers questions. */
+/** Restricts the database to reading from now on. */
 export function guard(database: DatabaseSync): void {
   database.setAuthorizer((action, what, name) => {
     const allowed =

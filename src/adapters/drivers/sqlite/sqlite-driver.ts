@@ -19,7 +19,7 @@ const configSchema = {
 
 const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
 
-/** The driver of uploaded SQLite files. */
+/** Driver of uploaded SQLite files. */
 export const sqliteDriver: Driver = {
   id: 'sqlite',
   name: 'SQLite',

@@ -6,12 +6,12 @@ import { toQueryResult } from '../json-forms.ts';
 import { MAX_SHOWN_CHARACTERS } from '../query-process/limits.ts';
 import type { FileEngine } from '../query-process/work.ts';
 import { inspectFile, listTables } from './sqlite-catalog.ts';
-import { complaint } from './sqlite-complaint.ts';
 import { guard, openDatabase } from './sqlite-database.ts';
+import { sqliteError } from './sqlite-error.ts';
 import { prepareQuery, type PreparedQuery } from './sqlite-statement.ts';
 import { textOf, ValueTally } from './value-tally.ts';
 
-/** Reads a SQLite file, in a query process. */
+/** Opens a SQLite file in a query process. */
 export function openEngine(file: string): FileEngine {
   return {
     inspect: async () => withDatabase(file, inspectFile),
@@ -28,7 +28,7 @@ function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   try {
     return work(openDatabase(file));
   } catch (error) {
-    throw complaint(error);
+    throw sqliteError(error);
   }
 }
 
@@ -38,7 +38,7 @@ const withQuery = <T>(file: string, query: BoundQuery, work: (prepared: Prepared
     return work(prepareQuery(database, query));
   });
 
-/** The columns of some rows, decided by each value in them. */
+/** Returns the columns of some rows, determined by every value in them. */
 function columnsOf({ names, declared }: PreparedQuery, rows: Iterable<SQLOutputValue[]>): Column[] {
   const tallies = declared.map((type) => new ValueTally(type));
   for (const row of rows) for (let i = 0; i < tallies.length; i++) tallies[i]!.see(row[i]!);
@@ -69,7 +69,10 @@ function someRows(prepared: PreparedQuery, limit: number): ReturnType<typeof toQ
   );
 }
 
-/** The rows are read twice, for the types (unless they are known) and for the segments: a file that nobody changes answers the same both times. */
+/**
+ * The rows are read twice, for the types (unless they are known) and for the segments: an immutable file has the same
+ * rows both times.
+ */
 async function* writeSegments(
   file: string,
   query: BoundQuery,
@@ -82,12 +85,12 @@ async function* writeSegments(
   for (const row of prepared.rows()) {
     for (let i = 0; i < columns.length; i++) writer.text(textOf(row[i]!, columns[i]!));
     writer.endRow();
-    if (writer.full) yield await writer.flush();
+    if (writer.isFull) yield await writer.flush();
   }
   if (writer.rows > 0) yield await writer.flush();
 }
 
-/** A file with one table or view is that table; with several somebody chooses. */
+/** A file with one table or view is that table; with several the user chooses. */
 function recogniseFile(database: DatabaseSync): Record<string, unknown> {
   inspectFile(database);
   const tables = listTables(database);

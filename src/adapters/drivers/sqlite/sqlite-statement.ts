@@ -3,24 +3,24 @@ import { badInput } from '../../../core/errors.ts';
 import { parseTemplate, type ParameterValue } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { countList } from '../count-list.ts';
-import { complaint } from './sqlite-complaint.ts';
+import { sqliteError } from './sqlite-error.ts';
 
-/** A user's query that was proved to be one SELECT, with its values. */
+/** A user's query, verified as one SELECT, with its values. */
 export interface PreparedQuery {
   names: string[];
-  /** Type by which the column's table declares it; null for expressions. */
+  /** Declared types of the columns in their tables; null for expressions. */
   declared: (string | null)[];
   rows(): Iterable<SQLOutputValue[]>;
-  /** How many rows there are; none of them is read. */
+  /** Counts the rows without reading them. */
   count(): number;
 }
 
-/** Strings, quoted names and comments are passed over; what is left of these characters is a parameter of SQLite's own. */
+/** Skips strings, quoted names and comments; any other of these characters is a parameter of SQLite. */
 const PARAMETER_SIGN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\/|([?:@$]\w*)/g;
 
 /**
- * Proves and prepares a query. The very text that is run also stands, whole, as a subquery in a statement of ours: so it is one statement, a SELECT, and closes
- * all it opens. What is in it is up to the authorizer.
+ * Verifies and prepares a query. The text that is run also occurs, whole, as a subquery in a statement of ours: so it
+ * is one statement, a SELECT, and closes all that it opens. Its contents are checked by the authorizer.
  */
 export function prepareQuery(database: DatabaseSync, query: BoundQuery): PreparedQuery {
   if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
@@ -43,7 +43,7 @@ export function prepareQuery(database: DatabaseSync, query: BoundQuery): Prepare
   };
 }
 
-/** The text with a named parameter for each placeholder, and their values. */
+/** Returns the text with a named parameter for each placeholder, and their values. */
 function compile({ text, parameters }: BoundQuery): { text: string; values: Record<string, SQLInputValue> } {
   const values: Record<string, SQLInputValue> = {};
   const pieces = parseTemplate(text).map((piece) => {
@@ -59,7 +59,7 @@ function compile({ text, parameters }: BoundQuery): { text: string; values: Reco
   return { text: pieces.map((piece) => (typeof piece === 'string' ? piece : piece.parameter)).join(''), values };
 }
 
-/** A truth value is 1 or 0, as SQLite keeps it; a whole number an integer; a date its ISO text. */
+/** Converts a value: a boolean to 1 or 0, as SQLite stores it; an integer to an integer; a date to its ISO text. */
 function toSqlite(value: ParameterValue): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
@@ -78,6 +78,6 @@ function attempt<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw complaint(error);
+    throw sqliteError(error);
   }
 }

@@ -2,7 +2,7 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { isoDate, isoDatetime } from '../../../core/dates.ts';
 import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 
-/** What a column's declared type means for its values. `digits`: NUMERIC and DECIMAL, which SQLite keeps as integers where it can. */
+/** Meaning of a column's declared type. `digits`: NUMERIC and DECIMAL, which SQLite stores as integers where it can. */
 type Meaning = 'boolean' | 'date' | 'datetime' | 'json' | 'digits' | 'integer' | 'number' | 'string';
 
 const MEANINGS: [RegExp, Meaning][] = [
@@ -26,12 +26,12 @@ const TRUTHS = new Map<unknown, string>([
   ['TRUE', 'true'],
 ]);
 
-/** The usual spellings, up to the 28th of a month, which every month has: ten times as quick as asking the calendar. */
+/** Common dates, up to the 28th of a month, which every month has: ten times as fast as the calendar. */
 const USUAL_DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const USUAL_MOMENT =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z?$/;
 
-/** The value as its text in segments, or undefined when it is none of that meaning. */
+/** Returns the value as its text in segments, or undefined when it does not have that meaning. */
 const READERS: Record<'boolean' | 'date' | 'datetime' | 'json', (value: SQLOutputValue) => string | undefined> = {
   boolean: (value) => TRUTHS.get(value),
   date: (value) => (typeof value !== 'string' ? undefined : USUAL_DATE.test(value) ? value : isoDate(value)),
@@ -40,7 +40,7 @@ const READERS: Record<'boolean' | 'date' | 'datetime' | 'json', (value: SQLOutpu
     try {
       if (typeof value === 'string') return JSON.parse(value) === undefined ? undefined : value;
     } catch {
-      // No JSON: what cannot be read has no meaning.
+      // Invalid JSON has no meaning.
     }
     return undefined;
   },
@@ -60,14 +60,16 @@ const TYPED = {
 } as const;
 
 /**
- * Decides a column's type. SQLite keeps any value in any column, so what a column declares is believed only where every value obeys: a BOOLEAN of 0 and 1, a
- * DATE, DATETIME or TIMESTAMP of ISO texts, a JSON of documents. Else the values decide: all integers are `integer`, with reals among them `number`, anything with
- * a text or a blob is `string`. Expressions declare nothing. Without any value the declared type stands. So nothing is lost and nothing fails late.
+ * Determines a column's type. SQLite stores any value in any column, so a declared type is used only where every value
+ * conforms: a BOOLEAN of 0 and 1, a DATE, DATETIME or TIMESTAMP of ISO texts, a JSON of documents. Otherwise the
+ * values decide: all integers are `integer`, with reals among them `number`, anything with a text or a blob is
+ * `string`. Expressions declare no type. Without any value the declared type applies. So nothing is lost and nothing
+ * fails later.
  */
 export class ValueTally {
   readonly #declared: string | null;
   readonly #meaning: Meaning | undefined;
-  /** Meanings that all values had so far. */
+  /** Meanings that all values have had so far. */
   #possible: ('boolean' | 'date' | 'datetime' | 'json')[];
   #integers = false;
   #unsafe = false;
@@ -110,7 +112,7 @@ export class ValueTally {
   #type(): Pick<Column, 'type' | 'storage'> {
     if (this.#possible[0]) return TYPED[this.#possible[0]];
     if (this.#texts || this.#blobs) return TEXT;
-    // An integer that a double would change stays exact beside the reals as digits.
+    // An integer that a double would change stays exact among reals, as digits.
     if (this.#unsafe && (this.#reals || this.#meaning === 'digits')) return column('number', { kind: 'decimal' });
     if (this.#reals) return NUMBER;
     if (this.#integers) return this.#meaning === 'digits' || this.#meaning === 'number' ? NUMBER : INTEGER;
@@ -119,7 +121,7 @@ export class ValueTally {
   }
 }
 
-/** A value as its text in segments, for the column that a tally decided on. */
+/** Returns a value as its text in segments, for the determined column. */
 export function textOf(value: SQLOutputValue, { type }: Column): string | null {
   if (value === null) return null;
   if (type === 'boolean' || type === 'date' || type === 'datetime' || type === 'json')

@@ -1,7 +1,7 @@
 import { badInput } from '../../../core/errors.ts';
 import { ENGINE_MEMORY, MAX_RECORD_BYTES } from '../query-process/limits.ts';
 
-/** SQLite's result codes that need words of ours; the rest speaks for itself. */
+/** Messages for SQLite's result codes whose own messages are unclear. */
 const WORDS: Readonly<Record<number, string>> = {
   7: `The query needs more memory than the ${ENGINE_MEMORY / 1024 ** 2} MiB that it may use`,
   11: 'The SQLite file is broken',
@@ -10,8 +10,8 @@ const WORDS: Readonly<Record<number, string>> = {
   26: 'The file is no SQLite database, or it is encrypted',
 };
 
-/** What SQLite complains of, as `badInput`; anything else as it is. */
-export function complaint(error: unknown): unknown {
+/** Turns an error of SQLite into BAD_USER_INPUT. Returns any other error unchanged. */
+export function sqliteError(error: unknown): unknown {
   if (error instanceof TypeError && error.message.includes('no statements'))
     return badInput('The query is empty', { cause: error });
   if (!(error instanceof Error) || (error as { code?: string }).code !== 'ERR_SQLITE_ERROR') return error;

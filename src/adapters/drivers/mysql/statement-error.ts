@@ -1,17 +1,20 @@
 import { badInput, ApiError } from '../../../core/errors.ts';
-import { connectionLost, queryTimeout, serverTrouble } from '../server-complaint.ts';
 import { redact, type ServerTarget } from '../server-config.ts';
+import { connectionLost, queryTimeout, serverTrouble } from '../server-error.ts';
 
-/** What a server answers instead of what it was asked for. */
+/** An error response of the server. */
 interface ServerError extends Error {
   errno: number;
   sqlState: string;
 }
 
-/** Numbers of the complaint that a statement's time was up: MySQL's own, MariaDB's, and the one of a statement that somebody stopped. */
+/** Error numbers of exceeded time: MySQL's, MariaDB's, and that of a killed statement. */
 const OUT_OF_TIME = new Set([3024, 1969, 1317]);
 
-/** Numbers that speak of the server's state (lost, full, shut down, broken, busy), not of the text it was sent. Their SQLSTATE is mostly the same HY000 as for the rest. */
+/**
+ * Error numbers about the server's state (lost, full, shut down, broken, busy), not about the statement. Their
+ * SQLSTATE is mostly HY000, as for the others.
+ */
 const SOURCE_TROUBLE = new Set([
   1016, 1021, 1023, 1026, 1030, 1033, 1034, 1037, 1038, 1040, 1041, 1053, 1077, 1079, 1105, 1114, 1129, 1135, 1152,
   1154, 1158, 1159, 1160, 1161, 1180, 1194, 1195, 1203, 1205, 1206, 1213, 1226, 1290, 1412, 1461, 1927, 3168, 3169,
@@ -23,8 +26,8 @@ export const isServerError = (error: unknown): error is ServerError =>
   typeof (error as ServerError).sqlState === 'string';
 
 /**
- * A failure while a statement was prepared or run. The source's complaint about the text is `badInput` with its message; all else (timeout, lost connection,
- * a source in trouble) is `upstreamFailed`.
+ * Returns the error for a failure while a statement was prepared or run. The source's error about the text is
+ * BAD_USER_INPUT with its message; all others (timeout, lost connection, a source in trouble) are UPSTREAM_FAILED.
  */
 export function statementFailure(error: unknown, target: ServerTarget, timeout: number): ApiError {
   if (error instanceof ApiError) return error;

@@ -1,17 +1,23 @@
-import { badInput } from '../../../core/errors.ts';
+import { ApiError, badInput } from '../../../core/errors.ts';
 import { ENGINE_MEMORY } from '../query-process/limits.ts';
 
-/** Faults of DuckDB itself, which nobody's text or file may be blamed for. */
+/** Internal errors of DuckDB, which are not caused by a text or file. */
 const OWN_FAULT = /^(INTERNAL|FATAL)/;
 const CSV_ERROR = /CSV Error on Line: (\d+)\n/;
-const CSV_REASON =
-  /^(Expected Number of Columns: \d+ Found: \d+|Value with unterminated quote found|Maximum line size of \d+ bytes exceeded|Invalid unicode[^.]*|Error when converting[^\n]*)/m;
+const CSV_REASONS = [
+  'Expected Number of Columns: \\d+ Found: \\d+',
+  'Value with unterminated quote found',
+  'Maximum line size of \\d+ bytes exceeded',
+  'Invalid unicode[^.]*',
+  'Error when converting[^\\n]*',
+];
+const CSV_REASON = new RegExp(`^(${CSV_REASONS.join('|')})`, 'm');
 
-/** What DuckDB complains of, as `badInput` in one sentence; anything else as it is. */
-export function complaint(error: unknown): unknown {
+/** Turns an error of DuckDB into BAD_USER_INPUT with one sentence. Returns any other error unchanged. */
+export function fileError(error: unknown): unknown {
   if (
     !(error instanceof Error) ||
-    error.name === 'Fault' ||
+    error instanceof ApiError ||
     OWN_FAULT.test(error.message) ||
     !/^[A-Z][\w ]* (Error|Exception): /.test(error.message)
   )

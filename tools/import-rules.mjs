@@ -1,4 +1,4 @@
-/** Checks who imports whom (rules: .dependency-cruiser.cjs) and says for every slip what to do instead. */
+/** Checks which folder imports which (.dependency-cruiser.cjs) and prints for every violation what to do instead. */
 import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 
@@ -10,7 +10,7 @@ const { output } = await cruise(['src', 'entities', 'resolvers', 'rest-bridge', 
 });
 const { violations } = output.summary;
 
-// Without @swc/core the cruiser cannot read TypeScript 7 sources, finds nothing and is content.
+// Without @swc/core the cruiser cannot read TypeScript 7 sources, finds no imports and reports success.
 const followed = output.modules.filter(
   ({ source, dependencies }) => /^(src|entities)\/.*\.ts$/.test(source) && dependencies.length > 0,
 );

@@ -5,14 +5,17 @@ import { DatabaseSync } from 'node:sqlite';
 /** `SQLITE_BUSY`: another connection holds the file. */
 const BUSY = 5;
 
-/** Locks of this process by file. A lock must stay reachable: a collected `DatabaseSync` closes its file and gives the lock away. */
+/**
+ * Locks of this process by file. A lock must stay reachable: a collected `DatabaseSync` closes its file and releases
+ * the lock.
+ */
 const held = new Map<string, DatabaseSync>();
 
 /**
- * Makes this process the one holder of `dataDir`; false when somebody else is. The lock is SQLite's lock on an empty file, so the
- * kernel drops it whenever the process ends, kill -9 included, and there is no stale holder to recognise.
+ * Makes this process the one holder of `dataDir`; false when another one is. The lock is SQLite's lock on an empty
+ * file, so the kernel releases it when the process ends, kill -9 included, and there are no stale locks.
  */
-export function takeHold(dataDir: string): boolean {
+export function lockDataDir(dataDir: string): boolean {
   const file = join(dataDir, 'postgres.lock');
   const lock = new DatabaseSync(file);
   chmodSync(file, 0o600);
@@ -27,8 +30,8 @@ export function takeHold(dataDir: string): boolean {
   return true;
 }
 
-/** Lets the next process hold `dataDir`. */
-export function letGo(dataDir: string): void {
+/** Releases `dataDir`. */
+export function unlockDataDir(dataDir: string): void {
   const file = join(dataDir, 'postgres.lock');
   held.get(file)?.close();
   held.delete(file);

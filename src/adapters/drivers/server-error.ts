@@ -3,7 +3,10 @@ import { addressOf, redact, type ServerTarget } from './server-config.ts';
 
 const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** What went wrong while connecting: the server's or the network's words, with the address and never the password. `kind` is the driver's id. */
+/**
+ * Returns the error of a failed connection: the message of server or network with the address, never the password.
+ * `kind` is the driver's id.
+ */
 export function connectFailure(error: unknown, kind: string, target: ServerTarget): ApiError {
   if (error instanceof ApiError) return error;
   // Node reports a name with several addresses as an AggregateError, whose own message is empty.
@@ -14,13 +17,13 @@ export function connectFailure(error: unknown, kind: string, target: ServerTarge
   );
 }
 
-/** The connection broke while something was asked. */
+/** Returns the error of a connection that was lost during a request. */
 export const connectionLost = (error: unknown, kind: string, target: ServerTarget): ApiError =>
   upstreamFailed(`The connection to ${kind} at ${addressOf(target)} was lost: ${redact(target, wordsOf(error))}`);
 
-/** The server's words about a state of its own (full, shut down, broken, busy), not about the text it was sent. */
+/** Returns the error for the server's message about its own state (full, shut down, broken, busy). */
 export const serverTrouble = (said: string, kind: string, target: ServerTarget): ApiError =>
   upstreamFailed(`${kind} at ${addressOf(target)}: ${redact(target, said)}`);
 
-/** The specification's sample error. */
+/** Returns the error of a query that exceeded its time. */
 export const queryTimeout = (timeout: number) => upstreamFailed(`query timeout after ${timeout} ms`);

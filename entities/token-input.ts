@@ -1,0 +1,19 @@
+import { Field, InputType } from 'type-graphql';
+import { DateTime } from '../src/core/scalars.ts';
+import { TokenScopeEnum, type TokenScope } from './api-token.ts';
+
+/** A new API token. */
+@InputType({ description: 'A new API token.' })
+export class CreateTokenInput {
+  @Field(() => String, { description: 'Display name.' })
+  name!: string;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Expiry time, in the future. By default the token never expires.',
+  })
+  expiresAt?: Date | null;
+
+  @Field(() => [TokenScopeEnum], { nullable: true, description: 'Scopes, at least one. Default: both.' })
+  scopes?: TokenScope[] | null;
+}

@@ -1,0 +1,97 @@
+import { Field, InputType, Int } from 'type-graphql';
+import { DateTime, JsonObject } from '../src/core/scalars.ts';
+
+/** Changes of the caller's own profile. */
+@InputType({ description: 'Changes of the caller’s own profile. Absent keys are unchanged, `null` clears.' })
+export class UpdateMeInput {
+  @Field(() => String, { nullable: true, description: 'Display name.' })
+  displayName?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Given name.' })
+  givenName?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Family name.' })
+  familyName?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Middle name.' })
+  middleName?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'E-mail address.' })
+  email?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'IANA time zone, e.g. `Europe/Paris`.' })
+  timezone?: string | null;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Settings of front-ends, e.g. `theme`, `language`, `pageSize`. Replaces all settings. At most 65,536 ' +
+      'characters as JSON.',
+  })
+  settings?: Record<string, unknown>;
+}
+
+/** Changes of a user. */
+@InputType({
+  description:
+    'Changes of a user. Absent keys are unchanged, `null` clears. Users without `users:edit` can change only their ' +
+    'profile.',
+})
+export class UpdateUserInput extends UpdateMeInput {
+  @Field(() => String, { nullable: true, description: 'Login name.' })
+  username?: string;
+
+  @Field(() => String, { nullable: true, description: 'Domain of the account.' })
+  domain?: string;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in.' })
+  enabled?: boolean;
+
+  @Field(() => Boolean, { nullable: true, description: 'Locks (`true`) or unlocks (`false`) the login.' })
+  locked?: boolean;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time at which the login was locked.' })
+  lockedAt?: Date | null;
+
+  @Field(() => Int, { nullable: true, description: 'Number of consecutive failed logins.' })
+  loginAttempts?: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time at which the password was set.' })
+  passwordSetAt?: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'Expiry time of the password.' })
+  passwordExpiresAt?: Date | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Must equal the current value. Use `setSuperuser` to change it.',
+  })
+  superuser?: boolean;
+}
+
+/** A new user. */
+@InputType({ description: 'A new user.' })
+export class CreateUserInput extends UpdateMeInput {
+  @Field(() => String, {
+    description:
+      'Login name of 1 to 100 characters that matches `^[A-Za-z0-9][A-Za-z0-9_.@-]*$`. Unique within the tenant, ' +
+      'ignoring case.',
+  })
+  username!: string;
+
+  @Field(() => String, { description: 'Password of 12 to 1,024 characters that is not the username.' })
+  password!: string;
+
+  @Field(() => String, { nullable: true, description: 'Domain of the account. Default: `local`.' })
+  domain?: string;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in. Default: `false`.' })
+  enabled?: boolean;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Whether the user is a superuser. Only a superuser can set `true`, and only in a session. Default: `false`.',
+  })
+  superuser?: boolean;
+}

@@ -1,0 +1,80 @@
+import { Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import { User } from '../../entities/user.ts';
+import type { Context } from '../../src/core/context.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { DateTime, JsonObject } from '../../src/core/scalars.ts';
+import { isLocked } from '../../src/services/identity/user-profile.ts';
+
+/** Columns of a user row that the private fields require. */
+interface PrivateRow {
+  id: string;
+  settings: object;
+  lockedAt: Date | null;
+  loginAttempts: number;
+  passwordSetAt: Date | null;
+  passwordExpiresAt: Date | null;
+}
+
+const canSeePrivateFields = (ctx: Context, user: PrivateRow) =>
+  ctx.viewer.superuser ||
+  ctx.viewer.userId === user.id ||
+  ctx.viewer.permissions.has('users:view') ||
+  ctx.viewer.permissions.has('users:edit');
+
+/** Fields that are null to callers other than the user without `users:view`. */
+@Resolver(() => User)
+export class UserPrivateFieldsResolver {
+  @Requires('settings')
+  @FieldResolver(() => JsonObject, {
+    nullable: true,
+    description: 'Settings of front-ends. Null if the caller is another user without `users:view`.',
+  })
+  settings(@Ctx() ctx: Context, @Root() user: PrivateRow) {
+    return canSeePrivateFields(ctx, user) ? user.settings : null;
+  }
+
+  @Requires('lockedAt')
+  @FieldResolver(() => Boolean, {
+    nullable: true,
+    description: 'Whether the login is locked. Null if the caller is another user without `users:view`.',
+  })
+  locked(@Ctx() ctx: Context, @Root() user: PrivateRow) {
+    return canSeePrivateFields(ctx, user) ? isLocked(user.lockedAt) : null;
+  }
+
+  @Requires('lockedAt')
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'Time at which the login was locked. Null if the caller is another user without `users:view`.',
+  })
+  lockedAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
+    return canSeePrivateFields(ctx, user) ? user.lockedAt : null;
+  }
+
+  @Requires('loginAttempts')
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: 'Number of consecutive failed logins. Null if the caller is another user without `users:view`.',
+  })
+  loginAttempts(@Ctx() ctx: Context, @Root() user: PrivateRow) {
+    return canSeePrivateFields(ctx, user) ? user.loginAttempts : null;
+  }
+
+  @Requires('passwordSetAt')
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'Time at which the password was set. Null if the caller is another user without `users:view`.',
+  })
+  passwordSetAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
+    return canSeePrivateFields(ctx, user) ? user.passwordSetAt : null;
+  }
+
+  @Requires('passwordExpiresAt')
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'Expiry time of the password. Null if the caller is another user without `users:view`.',
+  })
+  passwordExpiresAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
+    return canSeePrivateFields(ctx, user) ? user.passwordExpiresAt : null;
+  }
+}

@@ -1,0 +1,39 @@
+import { FIXTURES } from '../conformance/fixtures.ts';
+import type { Client } from './client.ts';
+import type { Service } from './service.ts';
+import { systemQuery } from './system-query.ts';
+
+export interface RecordedEvent extends Record<string, unknown> {
+  action: string;
+  outcome: string;
+  kind: string | null;
+  resourceId: string | null;
+  userId: string | null;
+  username: string;
+  channel: string;
+  address: string | null;
+  tokenId: string | null;
+  sessionId: string | null;
+  requestId: string;
+  tenant: string;
+}
+
+/** Returns the audit events that `work` causes, oldest first. */
+export async function recordEvents(service: Service, work: () => Promise<unknown>): Promise<RecordedEvent[]> {
+  const earlier = await systemQuery<{ id: string }>(service, 'select id from dws.audit_event');
+  await work();
+  return systemQuery<RecordedEvent>(
+    service,
+    `select e.action, e.outcome, e.kind, e.resource_id as "resourceId", e.user_id as "userId", e.username, e.channel,
+      e.address, e.token_id as "tokenId", e.session_id as "sessionId", e.request_id as "requestId", t.slug as tenant
+    from dws.audit_event e
+    join dws.tenant t on t.id = e.tenant_id
+    where e.id <> all($1)
+    order by e.created_at`,
+    earlier.map(({ id }) => id),
+  );
+}
+
+/** Creates a resource of a kind, e.g. `reports`, that `admin` owns. Returns its id. */
+export const createResource = (kind: string, admin: Client, name: string): Promise<string> =>
+  FIXTURES[kind]!.make(admin, name);
