@@ -12,7 +12,7 @@ export class PageArgs {
   @Field(() => String, {
     nullable: true,
     description:
-      'Fields to sort by, separated by commas, e.g. `name,-createdAt`; `-` sorts in descending order. Ties are broken by id.',
+      'Fields to sort by, separated by commas, e.g. `name,-createdAt`; `-` means descending. Ties are broken by id.',
   })
   sort?: string;
 

@@ -169,7 +169,7 @@ export const superuser: Viewer = { ...ann, superuser: true };
 /** The principal of the books that `ann` may read. */
 const OWN = `user:${uuid(10)}`;
 
-/** Creates authors and books in two tenants. The tables have no row-level security: only the statements restrict their rows. */
+/** Creates authors and books in two tenants. Their tables have no row-level security: only statements restrict rows. */
 export async function createShelves(databaseUrl: string): Promise<void> {
   await runSql(databaseUrl, SHELVES);
 }
