@@ -1,63 +1,64 @@
 import { ArgsType, Field, ID, Int, ObjectType, type ClassType } from 'type-graphql';
 
-/** Rows at most in the specification's flat lists (contract 4). */
+/** Maximum number of rows of a list that is not paged (docs/contract.md#lists). */
 export const MAX_FLAT_LIST = 10_000;
 
-/** Which part of a list is wanted (contract 4, "Collection"). */
+/** The arguments of a page (docs/contract.md#lists). */
 @ArgsType()
 export class PageArgs {
-  @Field(() => String, { nullable: true, description: 'Only those whose text fields hold this, ignoring case.' })
+  @Field(() => String, { nullable: true, description: 'Text that one of the text fields must contain, ignoring case.' })
   q?: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Fields to sort by, separated by commas; `-` before one descends. Ties are broken by id.',
+    description:
+      'Fields to sort by, separated by commas, e.g. `name,-createdAt`; `-` means descending. Ties are broken by id.',
   })
   sort?: string;
 
-  @Field(() => Int, { nullable: true, description: 'Items wanted, 1 to 1000. Default 30.' })
+  @Field(() => Int, { nullable: true, description: 'Number of items to return, 1 to 1000. Default: 30.' })
   limit?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Items to pass over. Default 0.' })
+  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
   start?: number;
 }
 
-/** The same for kinds with owners. */
+/** The arguments of a page of resources with owners. */
 @ArgsType()
 export class OwnedPageArgs extends PageArgs {
   @Field(() => ID, {
     nullable: true,
-    description: 'Only what this principal owns: `user:<id>`, `team:<id>` or a user’s id.',
+    description: 'Owner: `user:<id>`, `team:<id>` or the id of a user.',
   })
   ownerId?: string;
 
-  @Field(() => ID, { nullable: true, description: 'Only what lies in this folder.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the folder. Subfolders are not included.' })
   folderId?: string;
 
-  @Field(() => ID, { nullable: true, description: 'Only what has this tag: its id or name.' })
+  @Field(() => ID, { nullable: true, description: 'Id or name of a tag.' })
   tag?: string;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'true: only the caller’s favourites; false: only what is none.',
+    description: 'Whether the resource is a favorite of the caller.',
   })
   favorite?: boolean;
 }
 
-/** Declares the page type of a kind, e.g. `UserPage`. */
+/** Declares the page type of an object type, e.g. `UserPage`. */
 export function pageOf<T extends object>(item: ClassType<T>, name: string): ClassType<PageShape<T>> {
-  @ObjectType(`${name}Page`, { description: `A part of a list of ${name} records.` })
+  @ObjectType(`${name}Page`, { description: `A page of ${name} records.` })
   class PageClass implements PageShape<T> {
-    @Field(() => [item], { description: 'The records of this part, in order.' })
+    @Field(() => [item], { description: 'Records of this page, in order.' })
     items!: T[];
 
-    @Field(() => Int, { description: 'Records passed over before this part.' })
+    @Field(() => Int, { description: 'Number of records before this page.' })
     start!: number;
 
-    @Field(() => Int, { description: 'Records in this part.' })
+    @Field(() => Int, { description: 'Number of records in this page.' })
     count!: number;
 
-    @Field(() => Int, { description: 'Records altogether; counted only when asked for.' })
+    @Field(() => Int, { description: 'Number of records on all pages. It is counted only if it is selected.' })
     total!: number;
   }
   return PageClass;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { Dataset } from '../../entities/dataset.ts';
 import { Generation as GenerationRow } from '../../entities/generation.ts';
-import { holdGeneration } from '../adapters/database/generation-lock.ts';
+import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import { newId } from '../core/id.ts';
@@ -95,7 +95,7 @@ async function cloneRows(
   from: Generation,
 ): Promise<ClonedRows> {
   const id = newId();
-  const lock = await holdGeneration(databaseUrl, id, 'dws clone').catch((error: unknown) => {
+  const lock = await acquireGenerationLock(databaseUrl, id, 'dws clone').catch((error: unknown) => {
     throw new Interrupted('Could not lock the generation', { cause: error });
   });
   let isLocked = true;

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
 import { FILE_LOCK } from '../adapters/database/file-lock.ts';
-import { holdGeneration } from '../adapters/database/generation-lock.ts';
+import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
 import { openIndex, type IndexPlace } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
@@ -71,7 +71,7 @@ async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator
 /** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */
 async function lockGeneration(job: LoadJob): Promise<pg.Client> {
   try {
-    const client = await holdGeneration(job.databaseUrl, job.generationId, 'dws loader');
+    const client = await acquireGenerationLock(job.databaseUrl, job.generationId, 'dws loader');
     if (job.source.file)
       await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
     return client;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Listener } from '../adapters/database/listener.ts';
-import { SystemPool } from '../adapters/database/system.ts';
+import { SystemPool } from '../adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
 import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';

@@ -156,11 +156,11 @@ describe('connections', () => {
   const filesMatching = (pattern: RegExp) => sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).sort();
 
   test('are opened in few files, and those of tenants are acquired in one place', () => {
-    expect(filesMatching(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/database.ts']);
+    expect(filesMatching(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/tenant-pool.ts']);
     expect(filesMatching(/new TenantPool\(/)).toEqual(['src/adapters/database/tenant-database.ts']);
     expect(filesMatching(/\bopenPool\(/)).toEqual([
-      'src/adapters/database/database.ts',
-      'src/adapters/database/system.ts',
+      'src/adapters/database/system-pool.ts',
+      'src/adapters/database/tenant-pool.ts',
     ]);
     expect(filesMatching(/new (pg\.)?Client\(/)).toEqual([
       'src/adapters/database/generation-lock.ts', // advisory lock on rows while they are loaded
@@ -173,7 +173,7 @@ describe('connections', () => {
       'src/server/cli/generated-files.ts', // commands of operators and developers
       'src/server/migrate.ts',
     ]);
-    const database = readFileSync('src/adapters/database/database.ts', 'utf8');
+    const database = readFileSync('src/adapters/database/tenant-pool.ts', 'utf8');
     expect(database.match(/connect\(this\.#pool\)/g), '`acquire` only').toHaveLength(1);
     expect(database).not.toMatch(/(?<!#)\bpool: pg\.Pool;/);
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Listener } from '../../src/adapters/database/listener.ts';
-import { SystemPool } from '../../src/adapters/database/system.ts';
+import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
 import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';

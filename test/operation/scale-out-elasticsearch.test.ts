@@ -4,7 +4,7 @@ import { createServer, connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, test as base } from 'vitest';
-import { SystemPool } from '../../src/adapters/database/system.ts';
+import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';

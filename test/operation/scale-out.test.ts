@@ -1,5 +1,5 @@
 import { describe, expect, test as base } from 'vitest';
-import { SystemPool } from '../../src/adapters/database/system.ts';
+import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { createUser } from '../../src/services/identity/bootstrap.ts';
 import { Client } from '../support/client.ts';
 import { byEvents, bySocket, everything, first, openSocket } from '../support/follow-operation.ts';

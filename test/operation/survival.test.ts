@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, test as base } from 'vitest';
-import { SystemPool } from '../../src/adapters/database/system.ts';
+import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { postmasterOf } from '../../src/adapters/embedded-postgres/postmaster.ts';

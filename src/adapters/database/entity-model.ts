@@ -24,13 +24,19 @@ export interface ModelOptions {
   /** The schema of the table if the entity names none. */
   schema?: string;
   relations?: Record<string, Relation>;
-  /** Columns that SQL over `p` computes without values, e.g. `(select count(*)::int from dws.share s where s.resource_id = p.id)`. */
+  /**
+   * Columns that SQL over `p` computes without values, e.g. `(select count(*)::int from dws.share s where s.resource_id
+   * = p.id)`.
+   */
   computed?: Record<string, { sql: string; type: ColumnType }>;
   required?: Model['required'];
   accessFilter?: AccessFilter;
   /** Default: those of `name` and `description` that the entity has. */
   searchedFields?: readonly string[];
-  /** Fields, or the SQL over `r` of each field. Default: those of `name`, `slug`, `createdAt` and `updatedAt` that the entity has. */
+  /**
+   * Fields, or the SQL over `r` of each field. Default: those of `name`, `slug`, `createdAt` and `updatedAt` that the
+   * entity has.
+   */
   sortable?: readonly string[] | Record<string, string>;
   sortAccess?: Model['sortAccess'];
   /** Default: `name`, else `createdAt`, else `id`. */
@@ -54,8 +60,8 @@ const TYPES: readonly (readonly [RegExp, ColumnType])[] = [
 ];
 
 /**
- * Creates the model of an entity from MikroORM's metadata. Lazy and hidden properties are secrets, so they get no column. `modelFor` returns the
- * models of related entities.
+ * Creates the model of an entity from MikroORM's metadata. Lazy and hidden properties are secrets, so they get no
+ * column. `modelFor` returns the models of related entities.
  */
 export function createModel(
   metadata: EntityMetadata,
@@ -133,7 +139,10 @@ const equalityFilters = (
 ): Record<string, ListFilter> =>
   Object.fromEntries(fields.map((field) => [field, (value: unknown) => equalsCondition(model, field, String(value))]));
 
-/** Returns the relations that MikroORM declares: many-to-one and one-to-one by their column, one-to-many by the column on the other side. */
+/**
+ * Returns the relations that MikroORM declares: many-to-one and one-to-one by their column, one-to-many by the column
+ * on the other side.
+ */
 function ormRelations(
   properties: readonly EntityProperty[],
   modelFor: ((type: EntityType) => Model) | undefined,

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 
-/** Milliseconds between two looks whether the connection still answers. */
-const PULSE = 15_000;
+const CHECK_INTERVAL_MS = 15_000;
+const RECONNECT_DELAY_MS = 250;
 
 /**
- * One connection that listens for NOTIFY on behalf of the whole process. Notifications carry ids only; whoever hears one reads the row again.
- * After a reconnect, `resync` says that some may have been missed: every listener then reads its row again.
+ * The one connection of the process that listens for NOTIFY. A payload is only an id: subscribers read the row again.
+ * After a reconnect some notifications may have been missed, so all subscribers of `onResync` read their rows again.
  */
 export class Listener {
   readonly #url: string;
@@ -14,19 +14,20 @@ export class Listener {
   readonly #events = new EventEmitter().setMaxListeners(0);
   #client: pg.Client | null = null;
   #closed = false;
-  #retry: NodeJS.Timeout | null = null;
-  #pulse: NodeJS.Timeout | null = null;
+  #reconnect: NodeJS.Timeout | null = null;
+  #check: NodeJS.Timeout | null = null;
 
   constructor(url: string, channels: readonly string[]) {
     this.#url = url;
     this.#channels = channels;
   }
 
-  /** Whether notifications arrive at present. */
+  /** Whether notifications arrive. */
   get connected(): boolean {
     return this.#client !== null;
   }
 
+  /** Connects and listens to all channels. Throws if Postgres does not respond. */
   async start(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -35,8 +36,8 @@ export class Listener {
       connectionTimeoutMillis: 10_000,
       query_timeout: 10_000,
     });
-    client.on('error', () => this.#lost(client));
-    client.on('end', () => this.#lost(client));
+    client.on('error', () => this.#handleLoss(client));
+    client.on('end', () => this.#handleLoss(client));
     client.on('notification', ({ channel, payload }) => this.#events.emit(channel, payload ?? ''));
     try {
       await client.connect();
@@ -47,51 +48,51 @@ export class Listener {
     }
     if (this.#closed) return client.end();
     this.#client = client;
-    this.#pulse ??= setInterval(() => this.#check(), PULSE).unref();
+    this.#check ??= setInterval(() => this.#checkConnection(), CHECK_INTERVAL_MS).unref();
     this.#events.emit('resync');
   }
 
-  /** A connection that went silent would hide what happens, so it is asked now and then. */
-  #check(): void {
+  /** A dead connection may report no error, so it is checked by a query. */
+  #checkConnection(): void {
     const client = this.#client;
-    client?.query('select 1').catch(() => this.#lost(client));
+    client?.query('select 1').catch(() => this.#handleLoss(client));
   }
 
-  /** Calls `heard` with the payload of each notification on the channel; answers how to stop. */
-  on(channel: string, heard: (payload: string) => void): () => void {
-    this.#events.on(channel, heard);
-    return () => this.#events.off(channel, heard);
+  /** Calls `callback` with the payload of each notification of a channel. Returns the function that unsubscribes. */
+  on(channel: string, callback: (payload: string) => void): () => void {
+    this.#events.on(channel, callback);
+    return () => this.#events.off(channel, callback);
   }
 
-  /** Lets this process hear at once what Postgres tells every process a moment later. */
+  /** Delivers a notification within this process at once. Postgres delivers it to all processes a moment later. */
   notifyLocally(channel: string, payload: string): void {
     this.#events.emit(channel, payload);
   }
 
-  /** Calls `heard` after each (re)connect. */
-  onResync(heard: () => void): () => void {
-    return this.on('resync', heard);
+  /** Calls `callback` after each connect and reconnect. Returns the function that unsubscribes. */
+  onResync(callback: () => void): () => void {
+    return this.on('resync', callback);
   }
 
-  #lost(client: pg.Client): void {
+  #handleLoss(client: pg.Client): void {
     if (this.#client !== client && this.#client !== null) return;
     this.#client = null;
     client.end().catch(() => {});
-    this.#again();
+    this.#scheduleReconnect();
   }
 
-  #again(): void {
-    if (this.#closed || this.#retry) return;
-    this.#retry = setTimeout(() => {
-      this.#retry = null;
-      this.start().catch(() => this.#again());
-    }, 250);
+  #scheduleReconnect(): void {
+    if (this.#closed || this.#reconnect) return;
+    this.#reconnect = setTimeout(() => {
+      this.#reconnect = null;
+      this.start().catch(() => this.#scheduleReconnect());
+    }, RECONNECT_DELAY_MS);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#retry) clearTimeout(this.#retry);
-    if (this.#pulse) clearInterval(this.#pulse);
+    if (this.#reconnect) clearTimeout(this.#reconnect);
+    if (this.#check) clearInterval(this.#check);
     await this.#client?.end().catch(() => {});
   }
 }

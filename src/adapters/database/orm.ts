@@ -61,7 +61,7 @@ export const ENTITIES = [
   AuditEvent,
 ];
 
-/** What MikroORM is told wherever it is used: entities, schema, names. */
+/** Returns the options of MikroORM: those that are the same everywhere, and the given ones. */
 export const ormOptions = (more: Partial<Options>): Options =>
   ({
     entities: ENTITIES,

@@ -3,13 +3,16 @@ import utils from 'pg/lib/utils.js';
 import type { SqlRow } from '../../core/database.ts';
 
 type Parse = (text: string) => unknown;
-interface Shape {
+/** The columns of a prepared statement's rows. */
+interface RowShape {
   names: string[];
   parsers: Parse[];
 }
 
-/** What pg lets a query of somebody else's making speak through, as pg-cursor and pg-query-stream do; only what is used here. */
-interface Wire {
+/**
+ * The part of pg's connection that this query uses. pg supports custom queries, such as pg-cursor and pg-query-stream.
+ */
+interface PgConnection {
   parsedStatements: Record<string, string>;
   submittedNamedStatements: Record<string, string>;
   stream: { cork(): void; uncork(): void };
@@ -21,19 +24,26 @@ interface Wire {
   sendCopyFail(reason: string): void;
 }
 
-/** What each connection was told about the rows of its prepared statements. Postgres itself refuses a statement whose rows have changed since. */
-const shapes = new WeakMap<Wire, Map<string, Shape>>();
+/**
+ * By connection and name of a prepared statement. Postgres refuses to run a statement whose columns have changed since.
+ */
+const shapes = new WeakMap<PgConnection, Map<string, RowShape>>();
 
-/** A prepared statement that asks for the description of its rows once a connection and not, as pg does, with every run: that is a tenth of reading one row. */
+/**
+ * A prepared statement that requests the description of its rows once a connection. pg requests it with every run,
+ * which is a tenth of the time of reading one row.
+ */
 export class PreparedQuery<R extends SqlRow> {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Called when the connection is ready for the next statement, or this one failed. pg puts its timeout around it. */
+  /**
+   * Called when the connection is ready for the next statement, or this one has failed. pg wraps its timeout around it.
+   */
   callback: (error: Error | null) => void;
   readonly rows: R[] = [];
-  #wire: Wire | undefined;
-  #shape: Shape | undefined;
+  #connection: PgConnection | undefined;
+  #shape: RowShape | undefined;
   #failure: Error | undefined;
 
   constructor(name: string, text: string, values: readonly unknown[], callback: (error: Error | null) => void) {
@@ -43,29 +53,29 @@ export class PreparedQuery<R extends SqlRow> {
     this.callback = callback;
   }
 
-  /** Sends all messages of one run at once. An error that it answers has sent nothing. */
-  submit(wire: Wire): Error | null {
-    const known = wire.parsedStatements[this.name] ?? wire.submittedNamedStatements[this.name];
+  /** Sends all messages of one run at once. If it returns an error, nothing was sent. */
+  submit(connection: PgConnection): Error | null {
+    const known = connection.parsedStatements[this.name] ?? connection.submittedNamedStatements[this.name];
     if (known !== undefined && known !== this.text)
-      return new Error(`The name ${this.name} stands for another statement`);
+      return new Error(`The name ${this.name} is already the name of another statement`);
     let values: unknown[];
     try {
       values = this.values.map((value) => utils.prepareValue(value));
     } catch (error) {
       return error as Error;
     }
-    this.#wire = wire;
-    this.#shape = known === undefined ? undefined : shapes.get(wire)?.get(this.name);
-    wire.stream.cork();
+    this.#connection = connection;
+    this.#shape = known === undefined ? undefined : shapes.get(connection)?.get(this.name);
+    connection.stream.cork();
     if (known === undefined) {
-      wire.parse({ name: this.name, text: this.text });
-      wire.submittedNamedStatements[this.name] = this.text;
+      connection.parse({ name: this.name, text: this.text });
+      connection.submittedNamedStatements[this.name] = this.text;
     }
-    wire.bind({ statement: this.name, values });
-    if (!this.#shape) wire.describe({ type: 'P' });
-    wire.execute({});
-    wire.sync();
-    wire.stream.uncork();
+    connection.bind({ statement: this.name, values });
+    if (!this.#shape) connection.describe({ type: 'P' });
+    connection.execute({});
+    connection.sync();
+    connection.stream.uncork();
     return null;
   }
 
@@ -74,8 +84,8 @@ export class PreparedQuery<R extends SqlRow> {
       names: fields.map(({ name }) => name),
       parsers: fields.map(({ dataTypeID }) => pg.types.getTypeParser(dataTypeID, 'text') as Parse),
     };
-    const known = shapes.get(this.#wire!) ?? new Map<string, Shape>();
-    shapes.set(this.#wire!, known.set(this.name, this.#shape));
+    const known = shapes.get(this.#connection!) ?? new Map<string, RowShape>();
+    shapes.set(this.#connection!, known.set(this.name, this.#shape));
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
@@ -102,13 +112,13 @@ export class PreparedQuery<R extends SqlRow> {
   handleEmptyQuery(): void {}
   handlePortalSuspended(): void {}
   handleCopyData(): void {}
-  handleCopyInResponse(wire: Wire): void {
-    wire.sendCopyFail('No source stream defined');
+  handleCopyInResponse(connection: PgConnection): void {
+    connection.sendCopyFail('No source stream defined');
   }
 }
 
-/** Runs a statement; a named one is prepared. */
-export async function run<R extends SqlRow>(
+/** Runs a statement. A named one is prepared. */
+export async function runStatement<R extends SqlRow>(
   client: pg.PoolClient,
   { name, text, values = [] }: { name?: string; text: string; values?: unknown[] },
 ): Promise<R[]> {

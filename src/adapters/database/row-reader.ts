@@ -43,7 +43,10 @@ interface ChildrenBatch<T> extends SqlRow {
 const MAX_BATCH_SIZE = 1000;
 const ITEMS_AND_COUNT: ReadonlySet<string> = new Set(['items', 'count']);
 
-/** The reader of one request. `query` runs on a connection of the viewer's tenant; `modelFor` returns the model of an entity. */
+/**
+ * The reader of one request. `query` runs on a connection of the viewer's tenant; `modelFor` returns the model of an
+ * entity.
+ */
 export class RowReader implements Reader {
   readonly #query: Query;
   readonly #viewer: Viewer;
@@ -204,7 +207,9 @@ export class RowReader implements Reader {
     return { parent: id, items: [], total: 0, ...(await loader.load(id)) };
   }
 
-  /** Returns the loader of a purpose. It batches but does not cache, since a mutation may change rows between two reads. */
+  /**
+   * Returns the loader of a purpose. It batches but does not cache, since a mutation may change rows between two reads.
+   */
   #loader<V>(purpose: string, batch: (ids: readonly string[]) => Promise<(V | null)[]>): RowLoader<V> {
     const existing = this.#loaders.get(purpose);
     if (existing) return existing as RowLoader<V>;

@@ -1,18 +1,22 @@
 import { CompiledQuery } from 'kysely';
 import type { SqlRow, Statement } from '../../core/database.ts';
 import type { TenantDatabase, Transaction } from '../../core/platform.ts';
-import { ChangeNotes } from './change-notes.ts';
-import { TenantPool } from './database.ts';
 import { MikroORM, ormOptions } from './orm.ts';
+import { RowChangeRecorder } from './row-changes.ts';
+import { TenantPool } from './tenant-pool.ts';
 
-/** The tenants' rows in Postgres: single statements on the pool, units of work through MikroORM on the same pool. */
+/**
+ * Opens the tenants' rows in Postgres: single statements on the pool, units of work through MikroORM on the same pool.
+ */
 export async function openTenantDatabase(
   url: string,
   size: number,
 ): Promise<TenantDatabase & { orm: MikroORM; close(): Promise<void> }> {
   const pool = new TenantPool(url, size);
-  const notes = new ChangeNotes();
-  const orm = await MikroORM.init(ormOptions({ clientUrl: url, driverOptions: pool.dialect(), subscribers: [notes] }));
+  const changes = new RowChangeRecorder();
+  const orm = await MikroORM.init(
+    ormOptions({ clientUrl: url, driverOptions: pool.dialect(), subscribers: [changes] }),
+  );
 
   const transaction = <T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
     pool.within(tenantId, () => {
@@ -21,12 +25,12 @@ export async function openTenantDatabase(
       return em.transactional((open) =>
         work({
           em: open,
-          // Statements see what the unit of work has pending, so it is written first; Postgres then has the order of the code.
+          // Pending changes are flushed first, so that Postgres runs everything in the order of the code.
           query: async <R extends SqlRow>({ text, values = [] }: Statement) => {
             await open.flush();
             return (await open.getKysely().executeQuery(CompiledQuery.raw(text, values))).rows as R[];
           },
-          changes: () => notes.of(open.getUnitOfWork()),
+          changes: () => changes.changesOf(open.getUnitOfWork()),
         }),
       );
     });

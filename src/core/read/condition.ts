@@ -13,7 +13,10 @@ export interface Condition {
   params: readonly unknown[];
 }
 
-/** Returns the condition on the rows of an entity that a viewer may read, or null if the viewer may read all of the tenant. */
+/**
+ * Returns the condition on the rows of an entity that a viewer may read, or null if the viewer may read all of the
+ * tenant.
+ */
 export type AccessFilter = (viewer: Viewer) => Condition | null;
 
 /** Matches no row. */

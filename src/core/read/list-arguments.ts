@@ -46,9 +46,10 @@ export function checkStart(start: number | null | undefined): number {
 }
 
 /**
- * Returns the `order by` list of a client's sort like `name,-createdAt`, over `r` and with a `?` for each value. The order is total: ties are broken
- * by id in the direction of the last field, so that an index on the sorted columns and the id serves both directions. A field with a `sortAccess`
- * orders only the rows that it allows. Throws BAD_USER_INPUT for a field that is not sortable.
+ * Returns the `order by` list of a client's sort like `name,-createdAt`, over `r` and with a `?` for each value. The
+ * order is total: ties are broken by id in the direction of the last field, so that an index on the sorted columns and
+ * the id serves both directions. A field with a `sortAccess` orders only the rows that it allows. Throws BAD_USER_INPUT
+ * for a field that is not sortable.
  */
 export function sortCondition(model: Model, sort: string, viewer: Viewer): Condition {
   if (sort.length > MAX_SORT_CHARACTERS)
@@ -152,7 +153,10 @@ function isRepresentable(type: string, value: unknown): boolean {
   return type !== 'uuid' || (typeof value === 'string' && isUuid(value));
 }
 
-/** Returns the condition that finds a row by its id, key (slug or username) or natural id `{tenant}:{key}` (docs/contract.md#identifiers). */
+/**
+ * Returns the condition that finds a row by its id, key (slug or username) or natural id `{tenant}:{key}`
+ * (docs/contract.md#identifiers).
+ */
 export function keyCondition(model: Model, id: string, viewer: Viewer): Condition {
   if (isUuid(id)) return { sql: 'r.id = ?', params: [id] };
   if (!model.key) return NO_ROWS;

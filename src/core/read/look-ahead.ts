@@ -34,8 +34,9 @@ interface CachedSelection {
 const cache = new WeakMap<FieldNode, CachedSelection[]>();
 
 /**
- * Returns the selection below a field. `path` leads from the field's type to the rows, e.g. `items` for a page; it is empty if the field returns
- * the rows themselves. Merges fragments and repeated fields. Ignores `@include` and `@skip`, so that the result does not depend on variables.
+ * Returns the selection below a field. `path` leads from the field's type to the rows, e.g. `items` for a page; it is
+ * empty if the field returns the rows themselves. Merges fragments and repeated fields. Ignores `@include` and `@skip`,
+ * so that the result does not depend on variables.
  */
 export function lookAhead(info: SelectionInfo, model: Model, path = ''): FieldSelection {
   const [node] = info.fieldNodes;
@@ -82,7 +83,8 @@ function collect(info: SelectionInfo, builder: SelectionBuilder, sets: readonly 
   }
   for (const [name, nodes] of fields) {
     const relation = model.relations[name];
-    // A relation that a computed field requires is read anyway. It then gets all its selected fields, so that every resolver can use it.
+    // A relation that a computed field requires is read anyway. It then gets all its selected fields, so that every
+    // resolver can use it.
     if (relation && (builder.hasRelation(name) || isJoinable(relation, definitions[name]!, nodes)))
       collect(info, builder.selectRelation(name), selectionSetsOf(nodes));
   }
@@ -93,8 +95,8 @@ function requiredPaths(model: Model, { name, extensions }: GraphQLField<unknown,
 }
 
 /**
- * Whether the rows of a relation can be read with their parent. Pages cannot, and neither can fields with arguments: all aliases of a field share
- * one key of the row.
+ * Whether the rows of a relation can be read with their parent. Pages cannot, and neither can fields with arguments:
+ * all aliases of a field share one key of the row.
  */
 function isJoinable(
   relation: Relation,

@@ -3,8 +3,8 @@ import type { Viewer } from '../viewer.ts';
 import type { Condition, AccessFilter } from './condition.ts';
 
 /**
- * The type of a column in results: timestamps are ISO 8601 text in UTC with milliseconds, bigints and numbers are JavaScript numbers, other types
- * are as the driver of Postgres returns them.
+ * The type of a column in results: timestamps are ISO 8601 text in UTC with milliseconds, bigints and numbers are
+ * JavaScript numbers, other types are as the driver of Postgres returns them.
  */
 export type ColumnType = 'uuid' | 'text' | 'json' | 'timestamp' | 'integer' | 'bigint' | 'boolean' | 'number';
 
@@ -17,8 +17,9 @@ export interface ModelColumn {
 }
 
 /**
- * Related rows of a row: at most one (`one`), or a list (`many`). `join` is a condition between the related row `r` and the row `p` that has the
- * relation; that of a `one` must match at most one row. `sort` is a sort like `position,-createdAt`; the list ends after `limit` rows.
+ * Related rows of a row: at most one (`one`), or a list (`many`). `join` is a condition between the related row `r` and
+ * the row `p` that has the relation; that of a `one` must match at most one row. `sort` is a sort like
+ * `position,-createdAt`; the list ends after `limit` rows.
  */
 export type Relation =
   | { kind: 'one'; model: () => Model; join: string }
@@ -27,7 +28,10 @@ export type Relation =
 /** Returns the condition of a filter argument's value, or null if the value does not restrict the rows. */
 export type ListFilter = (value: unknown, viewer: Viewer) => Condition | null;
 
-/** How the read path reads an entity: its table, the names of its columns and relations in GraphQL, and who may read which rows. */
+/**
+ * How the read path reads an entity: its table, the names of its columns and relations in GraphQL, and who may read
+ * which rows.
+ */
 export interface Model {
   /** The GraphQL object type. */
   name: string;
@@ -41,7 +45,7 @@ export interface Model {
   columns: Readonly<Record<string, ModelColumn>>;
   /** By GraphQL field. */
   relations: Readonly<Record<string, Relation>>;
-  /** The columns and relations that computed fields require, by GraphQL field, beside those of `@Requires`. */
+  /** The columns and relations that computed fields require, by GraphQL field, in addition to those of `@Requires`. */
   required: Readonly<Record<string, readonly string[]>>;
   /** Without one the viewer may read all rows of the tenant. */
   accessFilter?: AccessFilter;
@@ -54,7 +58,7 @@ export interface Model {
   defaultSort: string;
   /** By argument name. */
   filters: Readonly<Record<string, ListFilter>>;
-  /** The field that identifies a row within its tenant beside its id: a slug or a username. */
+  /** The field that identifies a row within its tenant in addition to its id: a slug or a username. */
   key?: { field: string; ignoreCase: boolean };
 }
 
@@ -80,7 +84,8 @@ export const toMany = (model: () => Model, foreign: string, sort: string, limit 
 export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Declares the columns and relations that a computed field reads from its row, so that they are selected with it: `@Requires('ownerId', 'owner.name')`
- * above a `@FieldResolver`. The names are those of the model, dotted through relations.
+ * Declares the columns and relations that a computed field reads from its row, so that they are selected with it:
+ * `@Requires('ownerId', 'owner.name')` above a `@FieldResolver`. The names are those of the model, dotted through
+ * relations.
  */
 export const Requires = (...fields: string[]) => Extensions({ requires: fields });

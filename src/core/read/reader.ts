@@ -6,8 +6,9 @@ import type { SelectionInfo } from './look-ahead.ts';
 export type EntityType<T extends object = object> = abstract new (...args: never[]) => T;
 
 /**
- * A row as the read path returns it: a plain object by GraphQL field names with the selected fields, always the `id`, and the `version` of rows
- * that are not read as a relation. Timestamps are ISO 8601 text. To-one relations are objects or null, to-many relations arrays.
+ * A row as the read path returns it: a plain object by GraphQL field names with the selected fields, always the `id`,
+ * and the `version` of rows that are not read as a relation. Timestamps are ISO 8601 text. To-one relations are objects
+ * or null, to-many relations arrays.
  */
 export type ReadRow<T> = { [K in keyof T]: Date extends T[K] ? Exclude<T[K], Date> | string : T[K] };
 
@@ -23,13 +24,15 @@ export interface ReadPage<T> {
 /** What to select: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */
 export type SelectionSource = SelectionInfo | readonly string[];
 
-/** A condition of the service, beside the client's filters: values of fields, or SQL. */
+/** A condition of the service, in addition to the client's filters: values of fields, or SQL. */
 export type RowCondition = FieldValues | Condition;
 
 /** Identifies a row: its id, key or natural id, or values that only it has, e.g. `{ teamId, userId }`. */
 export type RowKey = string | FieldValues;
 
-/** Reads rows of the viewer's tenant that the viewer may read, with at most one statement a call (docs/read-path.md). */
+/**
+ * Reads rows of the viewer's tenant that the viewer may read, with at most one statement a call (docs/read-path.md).
+ */
 export interface Reader {
   /** Returns a part of a list. The type of `info` has `items`. Throws BAD_USER_INPUT for arguments out of bounds. */
   page<T extends object>(
@@ -62,13 +65,19 @@ export interface Reader {
   ): Promise<ReadRow<T> | null>;
   /** Returns the row that a mutation of the viewer has just written, even if the viewer may not read it any more. */
   readAfterWrite<T extends object>(type: EntityType<T>, id: string, source: SelectionSource): Promise<ReadRow<T>>;
-  /** Returns the rows of ids, in their order, with null for a missing row. Calls of one tick with equal selections share a statement. */
+  /**
+   * Returns the rows of ids, in their order, with null for a missing row. Calls of one tick with equal selections share
+   * a statement.
+   */
   many<T extends object>(
     type: EntityType<T>,
     ids: readonly string[],
     source: SelectionSource,
   ): Promise<(ReadRow<T> | null)[]>;
-  /** Returns a to-many relation of a row: its joined rows if look-ahead selected them, else by one statement for all parents of the tick. */
+  /**
+   * Returns a to-many relation of a row: its joined rows if look-ahead selected them, else by one statement for all
+   * parents of the tick.
+   */
   children<T extends object>(
     parent: EntityType,
     relation: string,

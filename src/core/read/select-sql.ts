@@ -5,7 +5,7 @@ import type { StatementScope } from './statement-builder.ts';
 
 /** The rows to select. All texts contain their placeholders. */
 export interface RowSource {
-  /** Over `r`, beside the tenant's. All must hold. */
+  /** Over `r`, in addition to the comparison with the tenant. All must be true. */
   conditions: readonly string[];
   /** An `order by` list over `r`. */
   order?: string;
@@ -18,8 +18,9 @@ export interface RowSource {
 const ISO_FORMAT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
 /**
- * Returns the select of a selection's columns and relations. An inner select finds the rows, called `r`, so that conditions may use bare
- * columns and only the rows of a page read their relations. Everything outside of it calls the row `p`. `extraColumns` are appended as they are.
+ * Returns the select of a selection's columns and relations. An inner select finds the rows, called `r`, so that
+ * conditions may use bare columns and only the rows of a page read their relations. Everything outside of it calls the
+ * row `p`. `extraColumns` are appended as they are.
  */
 export function selectSql(
   selection: Selection,

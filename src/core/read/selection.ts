@@ -31,7 +31,10 @@ export class SelectionBuilder {
     return builder;
   }
 
-  /** Selects a column, or a relation and what the path names below it, e.g. `owner.name`. Throws for a name that the model does not have. */
+  /**
+   * Selects a column, or a relation and what the path names below it, e.g. `owner.name`. Throws for a name that the
+   * model does not have.
+   */
   select(path: string): void {
     const [first = '', ...rest] = path.split('.');
     if (rest.length === 0 && first in this.model.columns) this.#columns.add(first);

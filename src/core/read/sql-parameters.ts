@@ -31,7 +31,10 @@ export class SqlParameters {
     return `$${this.values.push(value)}`;
   }
 
-  /** Binds the values of a condition. Its text is built on demand, so binding stays cheap when the statement's text is cached. */
+  /**
+   * Binds the values of a condition. Its text is built on demand, so binding stays cheap when the statement's text is
+   * cached.
+   */
   bindCondition(condition: Condition): BoundCondition {
     const bound = new BoundCondition(condition, this.values.length + 1);
     this.values.push(...condition.params);

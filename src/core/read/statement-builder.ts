@@ -65,7 +65,10 @@ interface CachedText {
 
 const texts = new LRUCache<string, CachedText>({ max: 2000 });
 
-/** A connection keeps its prepared statements until it closes, so their number is limited. Further statements run unprepared. */
+/**
+ * A connection keeps its prepared statements until it closes, so their number is limited. Further statements run
+ * unprepared.
+ */
 const MAX_PREPARED_STATEMENTS = 1000;
 const names = new Set<string>();
 

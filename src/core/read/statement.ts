@@ -26,13 +26,13 @@ export interface ListPart {
   limit: number;
   /** Number of rows to skip, validated. */
   start: number;
-  /** A condition on all rows, beside the client's filters. */
+  /** A condition on all rows, in addition to the client's filters. */
   where?: FieldValues | Condition;
 }
 
 /**
- * Returns the statement of a part of a list in a total order. With `total` each row has the number of all rows in `TOTAL`: one subselect of the
- * same statement, which is cheaper than a second statement and sees the same snapshot.
+ * Returns the statement of a part of a list in a total order. With `total` each row has the number of all rows in
+ * `TOTAL`: one subselect of the same statement, which is cheaper than a second statement and sees the same snapshot.
  */
 export function pageStatement(selection: Selection, viewer: Viewer, part: ListPart, total: boolean): Statement {
   const { model } = selection;
@@ -68,7 +68,8 @@ export function oneStatement(
 }
 
 /**
- * Returns the statement of a row that the viewer has just written. The access filter of the row itself does not apply; those of its relations do.
+ * Returns the statement of a row that the viewer has just written. The access filter of the row itself does not apply;
+ * those of its relations do.
  */
 export function writtenStatement(selection: Selection, viewer: Viewer, id: string): Statement {
   return selectStatement(`written ${selection.id}`, selection, viewer, [{ sql: 'r.id = ?', params: [id] }], 1);
@@ -81,8 +82,9 @@ export function manyStatement(selection: Selection, viewer: Viewer, ids: readonl
 }
 
 /**
- * Returns the statement of a to-many relation for several parents: rows `{ parent, items, total? }`. Each parent has its own part of its list.
- * `selection` is of the related rows. The viewer's access to the parents is not checked: the caller has read them.
+ * Returns the statement of a to-many relation for several parents: rows `{ parent, items, total? }`. Each parent has
+ * its own part of its list. `selection` is of the related rows. The viewer's access to the parents is not checked: the
+ * caller has read them.
  */
 export function childrenStatement(
   parent: Model,
@@ -131,8 +133,8 @@ const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Vie
   args.sort ? sortCondition(model, args.sort, viewer) : modelOrder(model, sort);
 
 /**
- * Binds offset and order. Returns a function that prints the row source. The limit is a literal: with a parameter Postgres plans for a tenth of
- * the table.
+ * Binds offset and order. Returns a function that prints the row source. The limit is a literal: with a parameter
+ * Postgres plans for a tenth of the table.
  */
 function bindPart(
   builder: StatementBuilder,

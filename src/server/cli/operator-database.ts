@@ -1,4 +1,4 @@
-import { SystemPool } from '../../adapters/database/system.ts';
+import { SystemPool } from '../../adapters/database/system-pool.ts';
 import { startEmbeddedPostgres, runningEmbeddedPostgres } from '../../adapters/embedded-postgres/embedded-postgres.ts';
 import { readConfig, type Config } from '../../core/config.ts';
 import { migrate } from '../migrate.ts';

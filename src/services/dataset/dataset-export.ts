@@ -1,8 +1,8 @@
 import type { Context } from '../../core/context.ts';
 import type { Row } from '../../core/dataset-index.ts';
 import type { ExportFormat } from '../../core/export-format.ts';
-import { exportFile, type ExportChunk, fileOf } from '../resource/export-file.ts';
-import { type RowQuery, rowSelectionOf, parseRowQuery } from './dataset-data.ts';
+import { exportFile, type ExportChunk } from '../resource/export-file.ts';
+import { type RowQuery, parseRowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
 
 /**

@@ -1,5 +1,3 @@
-import { DRAFT_STALE } from './draft-base.ts';
-import { viewerSettings } from './user-setting.ts';
 import { Dataset } from '../../../entities/dataset.ts';
 import { Datasource } from '../../../entities/datasource.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
@@ -10,6 +8,8 @@ import { MAX_CHILDREN, type Relation } from '../../core/read/model.ts';
 import { fullyVisible, readableDatasets } from '../resource/access-filter.ts';
 import { belongsTo, hasMany, modelFor } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
+import { DRAFT_STALE } from './draft-base.ts';
+import { viewerSettings } from './user-setting.ts';
 
 /** The relation to drafts or snapshots, which are datasets themselves. */
 const hasManyParts = (condition: string, sort: string): Relation => ({

@@ -4,13 +4,11 @@ import { ApiError } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
-import { planVisual, planOf } from '../../core/visual/plan.ts';
-import { referenceCriteria, criteriaOf } from '../report/dataset-reference-checks.ts';
-import { aggregationOf, parseAggregation } from './dataset-aggregate.ts';
-import { columnsOf, parseColumns } from './dataset-data.ts';
-import { criteriaProblem, problemOf } from './saved-filter-criteria.ts';
-import { ownershipLevel, loadSharedLevels, type Grantee } from '../resource/access-level.ts';
-import { loadNames } from '../resource/activity.ts';
+import { planVisual } from '../../core/visual/plan.ts';
+import { referenceCriteria } from '../report/dataset-reference-checks.ts';
+import { parseAggregation } from './dataset-aggregate.ts';
+import { parseColumns } from './dataset-data.ts';
+import { criteriaProblem } from './saved-filter-criteria.ts';
 
 /** An object that uses fields of a dataset by name. */
 export interface Dependent extends Omit<RefreshBreak, 'problem'> {

@@ -12,7 +12,8 @@ const inReadableDataset = readableThrough('dataset', 'dataset_id');
 const inShareableDataset = readableThrough('dataset', 'dataset_id', shareable);
 
 /**
- * Filters are private: their owners may read them. Users who may share the dataset may also read the filters that its shares use.
+ * Filters are private: their owners may read them. Users who may share the dataset may also read the filters that its
+ * shares use.
  */
 const ownOrShared: AccessFilter = (viewer) => {
   const [inReadable, inShareable] = [inReadableDataset(viewer), inShareableDataset(viewer)];

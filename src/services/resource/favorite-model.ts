@@ -29,7 +29,8 @@ const column = (name: string, type: ModelColumn['type']): ModelColumn => ({ colu
 /** The resource of a favorite `f`: one lookup in the table of its kind. */
 const RESOURCE = OWNED_KINDS.map(
   ({ kind, table }) =>
-    `select id, tenant_id, owner_id, name from dws.${table}
+    `select id, tenant_id, owner_id, name
+      from dws.${table}
       where f.kind = '${kind}' and id = f.resource_id and tenant_id = f.tenant_id`,
 ).join(' union all ');
 

@@ -34,7 +34,10 @@ const OWNED_RELATIONS = {
   ...REFERENCES,
 };
 
-/** Declares the read model of a resource with an owner. Its owner, and the principals that it is shared with, may read it. */
+/**
+ * Declares the read model of a resource with an owner. Its owner, and the principals that it is shared with, may read
+ * it.
+ */
 export const defineOwnedModel = (entity: EntityType<OwnedRow>, options: ModelOptions = {}): ModelDefinition =>
   defineModel(entity, {
     accessFilter: readable,

@@ -7,7 +7,9 @@ import { belongsTo, defineModel } from './define-model.ts';
 
 /** The ids of a resource's tags, sorted. One index scan a row; the index returns them in this order. */
 export const TAG_IDS: { sql: string; type: ColumnType } = {
-  sql: `(select coalesce(json_agg(a.tag_id order by a.tag_id), '[]') from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.resource_id = p.id)`,
+  sql: `(select coalesce(json_agg(a.tag_id order by a.tag_id), '[]')
+    from dws.tag_assignment a
+    where a.tenant_id = p.tenant_id and a.resource_id = p.id)`,
   type: 'json',
 };
 

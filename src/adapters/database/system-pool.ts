@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import { connect, databaseError, openPool, runAndRelease } from './database.ts';
+import { connect, databaseError, openPool, runAndRelease } from './tenant-pool.ts';
 
 /**
- * The small second pool, as `dws_system`, for what precedes or crosses a tenant: login and token lookup, scheduler, reconciler, janitor.
- * Reachable only from the files that need it (a rule of dependency-cruiser).
+ * A small second pool with role `dws_system`, for work without a tenant or across tenants: lookup of logins and tokens,
+ * scheduler, reconciler, janitor (docs/architecture.md#tenants). A test lists the files that may use it.
  */
 export class SystemPool {
   readonly #pool: pg.Pool;
@@ -13,6 +13,7 @@ export class SystemPool {
     this.#pool = openPool(url, 'dws_system', size);
   }
 
+  /** Runs one statement. */
   async query<R extends SqlRow>(statement: Statement): Promise<R[]> {
     return runAndRelease<R>(await connect(this.#pool), statement);
   }

@@ -4,19 +4,20 @@ import pg from 'pg';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
 import type { Statement, SqlRow } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
-import { run } from './prepared-query.ts';
+import { runStatement } from './prepared-query.ts';
 
-/** Counts and sizes stay below 2^53, so a bigint is a number to us. */
+/** Counts and sizes stay below 2^53, so a bigint is parsed as a number. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Remembers which tenant a connection was last set to; a connection serves another tenant only after it was told so. */
+/** The tenant that each connection is set to. */
 const tenantOf = new WeakMap<pg.PoolClient, string>();
 const currentTenant = new AsyncLocalStorage<string>();
 
-/** A statement of ours takes no longer than this; a server that went silent is given up a little later. Milliseconds. */
-const STATEMENT_TIMEOUT = 60_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** The client's own timeout is longer, for a server that does not respond at all. */
+const CLIENT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 
-/** A pool whose connections take the role and bound every statement. */
+/** Opens a pool whose connections have a role and a time limit for statements. */
 export function openPool(url: string, role: 'dws_app' | 'dws_system', max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -24,19 +25,24 @@ export function openPool(url: string, role: 'dws_app' | 'dws_system', max: numbe
     application_name: role === 'dws_app' ? 'dws' : 'dws system',
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 0,
-    query_timeout: STATEMENT_TIMEOUT + 5000,
+    query_timeout: CLIENT_TIMEOUT_MS,
     keepAlive: true,
-    options: `-c role=${role} -c statement_timeout=${STATEMENT_TIMEOUT} -c idle_in_transaction_session_timeout=${STATEMENT_TIMEOUT}`,
+    options: [
+      `-c role=${role}`,
+      `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
+      `-c idle_in_transaction_session_timeout=${STATEMENT_TIMEOUT_MS}`,
+    ].join(' '),
   });
-  // A connection that the server drops, idle or not, is replaced at the next use; without a listener it would end the process.
+  // A connection that the server closes is replaced at the next use. Without a listener its error would end the
+  // process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
 /**
- * The pool through which tenants' rows are read and written. `acquire` is the only way to a connection, so none can be used without a tenant;
- * forced row-level security stands behind it (architecture, "Tenants").
+ * The pool for tenants' rows. `acquire` is the only access to a connection, so none can be used without a tenant.
+ * Forced row-level security is the second barrier (docs/architecture.md#tenants).
  */
 export class TenantPool {
   readonly #pool: pg.Pool;
@@ -45,6 +51,7 @@ export class TenantPool {
     this.#pool = openPool(url, 'dws_app', size);
   }
 
+  /** Returns a connection that is set to the tenant. Throws UNAVAILABLE if Postgres does not respond. */
   async acquire(tenantId: string): Promise<pg.PoolClient> {
     const client = await connect(this.#pool);
     if (tenantOf.get(client) === tenantId) return client;
@@ -65,18 +72,18 @@ export class TenantPool {
     return runAndRelease<R>(client, statement);
   }
 
-  /** Kysely's dialect for MikroORM: its connections are of the tenant of the surrounding `within`. */
+  /** Returns Kysely's dialect for MikroORM. Its connections are set to the tenant of the surrounding `within`. */
   dialect(): PostgresDialect {
     const connectTenant = async () => {
       const tenantId = currentTenant.getStore();
-      if (!tenantId) throw new Error('A connection was asked for outside of any tenant');
+      if (!tenantId) throw new Error('A connection was requested without a tenant');
       return selfReleasing(await this.acquire(tenantId));
     };
-    // Kysely asks of a pool no more than these two; its types also describe cursors, which we do not use.
+    // Kysely calls only these two methods. Its types also require cursors, which are not used here.
     return new PostgresDialect({ pool: { connect: connectTenant, end: async () => {} } as unknown as PostgresPool });
   }
 
-  /** Everything `work` does through MikroORM happens in this tenant. */
+  /** Runs `work`. All that it does through MikroORM belongs to the tenant. */
   within<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     return currentTenant.run(tenantId, work);
   }
@@ -87,16 +94,16 @@ export class TenantPool {
 }
 
 /**
- * Kysely forgets to give a connection back whose `begin` or `rollback` failed; after a restart of Postgres the pool would be empty for ever.
- * This one gives itself back as soon as it breaks.
+ * Wraps a connection so that it is released as soon as it breaks. Kysely does not release a connection whose `begin` or
+ * `rollback` failed, so after a restart of Postgres the pool would stay empty.
  */
 function selfReleasing(
   client: pg.PoolClient,
 ): Pick<pg.PoolClient, 'release'> & { query(text: string, values: unknown[]): Promise<pg.QueryResult> } {
-  let held = true;
+  let isAcquired = true;
   const release = (broken: boolean) => {
-    if (!held) return;
-    held = false;
+    if (!isAcquired) return;
+    isAcquired = false;
     client.release(broken);
   };
   return {
@@ -112,7 +119,7 @@ function selfReleasing(
   };
 }
 
-/** A connection of the pool, or 503 when Postgres does not answer. */
+/** Returns a connection of the pool. Throws UNAVAILABLE if Postgres does not respond. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect();
@@ -121,11 +128,11 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Runs one statement and gives the connection back, broken ones to the scrap heap. */
+/** Runs one statement and releases the connection. A broken connection is removed from the pool. */
 export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
   let failure: unknown;
   try {
-    return await run<R>(client, statement);
+    return await runStatement<R>(client, statement);
   } catch (error) {
     failure = error;
     throw databaseError(error);
@@ -134,7 +141,7 @@ export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, sta
   }
 }
 
-/** 503 where Postgres is away; any other error as it is. */
+/** Returns UNAVAILABLE for a lost connection, other errors as they are. */
 export const databaseError = (error: unknown): unknown =>
   isConnectionLoss(error)
     ? unavailable('The database does not respond', { cause: error, headers: { 'retry-after': '2' } })
