@@ -37,8 +37,8 @@ export async function aggregateRows(
       ...measures.map(({ value }, i) => `${value} AS m${i}`),
     ];
     const groupBy = groups.length > 0 ? ` GROUP BY ${groups.map((_, i) => i + 1).join(', ')}` : '';
-    const grouped =
-      `SELECT ${select.join(', ')} FROM ${scope.table(aliases)} ` + `WHERE ${scope.where(aliases, values)}${groupBy}`;
+    const grouped = `SELECT ${select.join(', ')} FROM ${scope.table(aliases)}
+      WHERE ${scope.where(aliases, values)}${groupBy}`;
     const found = await ask(
       `WITH grouped AS MATERIALIZED (${grouped})
       SELECT CAST(json_array(${outputs.map(({ form }) => form).join(', ')}) AS VARCHAR), (SELECT count(*) FROM grouped)
