@@ -4,7 +4,7 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-export const AppStatusEnum = { DRAFT: 'draft', DEPLOYED: 'deployed', FAILED: 'failed' } as const;
+const AppStatusEnum = { DRAFT: 'draft', DEPLOYED: 'deployed', FAILED: 'failed' } as const;
 export type AppStatus = (typeof AppStatusEnum)[keyof typeof AppStatusEnum];
 registerEnumType(AppStatusEnum, {
   name: 'AppStatus',

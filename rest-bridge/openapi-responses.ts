@@ -13,7 +13,7 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
     properties: { href: { type: 'string', description: 'Path of the resource.' } },
     required: ['href'],
   },
-  ErrorAnswer: {
+  ErrorResponse: {
     type: 'object',
     description: 'Body of every error response.',
     properties: {
@@ -50,7 +50,7 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
 /** The error response of every operation. */
 export const ERROR_RESPONSE: JsonSchema = {
   description: 'Error.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorAnswer' } } },
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } },
 };
 
 /** Returns the id of an operation, e.g. `get_datasets_id`. */

@@ -37,7 +37,7 @@ const withoutHiddenFields = (presenter: Presenter): Presenter => ({
   },
 });
 
-export const user = withoutHiddenFields(resource<User>(USER_FIELDS, links, { identity: ['superuser'] }));
+const user = withoutHiddenFields(resource<User>(USER_FIELDS, links, { identity: ['superuser'] }));
 const created = resource<User>('username displayName enabled createdAt', links);
 const superuser = value('username superuser');
 const permissions = value('', (list) => ({ permissions: list }));

@@ -39,7 +39,7 @@ export interface SystemDatabase {
 }
 
 /** Notifications from Postgres. Payloads are ids only: a listener reads the row again. */
-export interface Notifications {
+interface Notifications {
   readonly connected: boolean;
   /** Adds a listener. Returns the function that removes it. */
   on(channel: string, listener: (payload: string) => void): () => void;

@@ -74,7 +74,7 @@ export interface SourceConnection extends RowSource {
 }
 
 /** Extension of a driver whose sources are uploaded files. */
-export interface UploadedSource {
+interface UploadedSource {
   /**
    * Detects whether the driver can read a file. Returns the `config` of a datasource for it, or null if it cannot. The
    * content decides; the file name only distinguishes text formats. Throws `badInput` with the position of the error

@@ -53,7 +53,7 @@ export const column = (name: string, type: Column['type'], storage?: Storage): C
   sourceType: type,
 });
 
-export const columnsOf = (fields: readonly Field[]): Column[] =>
+const columnsOf = (fields: readonly Field[]): Column[] =>
   fields.map((field) => ({
     name: field.name,
     type: field.type === 'text' ? 'string' : field.type,

@@ -101,7 +101,7 @@ describe('the OpenAPI document', () => {
     expect(validate('Dataset', (await app.inject('/api/datasets/1')).json())).toBe(true);
     expect(validate('DatasetCollection', (await app.inject('/api/datasets')).json())).toBe(true);
     expect(validate('VisualCollection', (await app.inject('/api/datasets/1/visuals')).json())).toBe(true);
-    expect(validate('ErrorAnswer', (await app.inject('/api/nowhere')).json())).toBe(true);
+    expect(validate('ErrorResponse', (await app.inject('/api/nowhere')).json())).toBe(true);
     await app.close();
   });
 });

@@ -49,7 +49,7 @@ const READERS: Record<ExportFormat, (bytes: Buffer, fields: readonly Kind[]) => 
 const objects = (rows: Row[]): unknown[][] => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
 
 /** Parses records of RFC 4180; an unquoted empty value is null. */
-export function csvRecords(text: string): (string | null)[][] {
+function csvRecords(text: string): (string | null)[][] {
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
   for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {

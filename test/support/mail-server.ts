@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 /** A received mail. */
-export interface Received {
+interface Received {
   from: string;
   to: string[];
   /** Headers by lower-case name. */

@@ -32,7 +32,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export interface UserOptions {
+interface UserOptions {
   tenant?: string;
   superuser?: boolean;
   permissions?: string[];

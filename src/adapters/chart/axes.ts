@@ -29,7 +29,7 @@ export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
 });
 
 /** Creates an axis of times, in UTC. */
-export const timeAxis = (name: string, pattern: string | null | undefined): Axis => ({
+const timeAxis = (name: string, pattern: string | null | undefined): Axis => ({
   type: 'time',
   name: clean(name),
   ...NAME,

@@ -51,8 +51,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
 /** Formats a number in full, with its significant digits. */
-export const formatNumber = (value: number): string =>
-  (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
+const formatNumber = (value: number): string => (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
 
 /** Formats a number where space is limited, e.g. `1.2M`. */
 export const formatShort = (value: number): string =>

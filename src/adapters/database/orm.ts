@@ -31,7 +31,7 @@ import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
 
 /** Every stored type. A type comes after those that its foreign keys refer to. */
-export const ENTITIES = [
+const ENTITIES = [
   Tenant,
   User,
   UserSetting,

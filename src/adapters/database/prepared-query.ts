@@ -33,7 +33,7 @@ const shapes = new WeakMap<PgConnection, Map<string, RowShape>>();
  * A prepared statement that requests the description of its rows once a connection. pg requests it with every run,
  * which is a tenth of the time of reading one row.
  */
-export class PreparedQuery<R extends SqlRow> {
+class PreparedQuery<R extends SqlRow> {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];

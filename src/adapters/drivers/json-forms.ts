@@ -17,7 +17,7 @@ function canonical(text: string): string | null {
 }
 
 /** Whether clients read the exact value of a decimal from a JSON number. */
-export function survivesAsNumber(text: string): boolean {
+function survivesAsNumber(text: string): boolean {
   const exact = canonical(text);
   return exact !== null && canonical(String(Number(text))) === exact;
 }

@@ -6,7 +6,7 @@ import { DATE_UNITS } from './functions.ts';
 import type { DateUnit, FunctionName } from './functions.ts';
 
 /** Type of an expression. `null` is the type of the literal null, which is compatible with every type. */
-export type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'null';
+type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'null';
 
 /** A checked expression: every node has a type, and every operand has a type that its operator accepts. */
 export type Typed = { type: ValueType } & (

@@ -125,9 +125,6 @@ const POOLS: Record<string, readonly (string | number | boolean)[]> = {
 
 const poolOf = (field: Field) => POOLS[field.format ?? field.type] ?? [];
 
-/** Some of the kinds of field, at least one. */
-export const arbitraryFields: fc.Arbitrary<Field[]> = fc.subarray(EVERY_KIND, { minLength: 1 });
-
 /** A row in its JSON form; about one value in five is missing. */
 export function arbitraryRow(fields: readonly Field[]): fc.Arbitrary<Record<string, unknown>> {
   const value = (field: Field) =>

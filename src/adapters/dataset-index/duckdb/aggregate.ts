@@ -95,7 +95,7 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
 }
 
 /** Returns a field as numbers. Flagged numbers are added as doubles. */
-export function numbers(field: IndexedField, measure: string): string {
+function numbers(field: IndexedField, measure: string): string {
   if (field.type !== 'integer' && field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
   return field.format ? comparable(field, field.column) : field.column;

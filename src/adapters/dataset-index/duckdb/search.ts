@@ -79,7 +79,7 @@ export function rowObject(scope: Scope, names: string[]): string {
   return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
 }
 
-export const sortKeys = (scope: Scope, sort: RowSearch['sort']): SortKey[] =>
+const sortKeys = (scope: Scope, sort: RowSearch['sort']): SortKey[] =>
   sort.map(({ field, descending }) => ({ field: scope.field(field), descending }));
 
 interface PageQuestion {
@@ -139,7 +139,7 @@ async function total(
 }
 
 /** Returns the number of matching rows. */
-export async function countRows(
+async function countRows(
   ask: RunStatement,
   aliases: string[],
   scope: Scope,

@@ -18,7 +18,7 @@ const MAX_MEMORY = 2 * 10 ** 9;
 const SHOWN_CHARACTERS = 200;
 
 /** Returns SQL that reads a segment in the common dialect (core/row-source.ts). */
-export function readSegment(segment: Segment, types: { column: string; readType: string }[]): string {
+function readSegment(segment: Segment, types: { column: string; readType: string }[]): string {
   const columns = types.map(({ column, readType }) => `'${column}': '${readType}'`).join(', ');
   // The buffer is 16 records by default. With a raised limit that exhausts the memory, so it becomes one record.
   // Parallel readers lose records that are longer than their part of it.

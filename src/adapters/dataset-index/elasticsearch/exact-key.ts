@@ -8,13 +8,9 @@ const BIAS = 2n ** 63n;
 const DIGITS = 20;
 
 /**
- * Returns the key of a flagged number in `x…` (field-layout.ts), from its exact digits. Keys of integers sort as texts
- * in the order of the numbers; keys of decimals are the digits themselves.
+ * Returns the exact digits of a flagged number from its key in `x…` (field-layout.ts). Keys of integers sort as texts in
+ * the order of the numbers; keys of decimals are the digits themselves.
  */
-export const exactKey = ({ format }: Kind, digits: string): string =>
-  format === 'int64' ? (BigInt(digits) + BIAS).toString().padStart(DIGITS, '0') : digits;
-
-/** Returns the exact digits of a flagged number from its key. */
 export const exactText = ({ format }: Kind, key: string): string =>
   format === 'int64' ? (BigInt(key) - BIAS).toString() : key;
 

@@ -11,7 +11,7 @@ import { formOf } from './value-forms.ts';
 type Asked = Aggregation['measures'][number];
 
 /** Results for a group. */
-export interface Found {
+interface Found {
   rows: number;
   /** Result of the engine. */
   computed: unknown;

@@ -4,7 +4,7 @@ import { MAX_COLUMNS } from '../query-process/limits.ts';
 const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
 const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 /** A column of the file's table. Columns of CSV are in the order of the file; for JSON `name` is the key. */
