@@ -30,8 +30,8 @@ const INVALID_BLOCKS: InvalidBlock[] = [
     400,
     'groupBy.0.interval must be one of',
   ],
-  [{ type: 'chart', measures: [] }, 400, 'measures is empty'],
-  [{ type: 'chart', measures: [{ fn: 'sum', field: 'region', as: 's' }] }, 400, 'which is no number'],
+  [{ type: 'chart', measures: [] }, 400, 'measures must not be empty'],
+  [{ type: 'chart', measures: [{ fn: 'sum', field: 'region', as: 's' }] }, 400, 'which is not a number'],
   [{ type: 'chart', ...COUNT, limit: 5000 }, 400, 'limit must be <= 1000'],
 ];
 
