@@ -1,13 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { DatasetField } from '../../entities/dataset-field.ts';
+import { SAVED_QUERY } from '../../entities/owned-kinds.ts';
 import { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../entities/saved-query-input.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
-import { SAVED_QUERY } from '../../src/services/resource/owned-kinds.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';

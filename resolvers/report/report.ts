@@ -1,10 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { REPORT } from '../../entities/owned-kinds.ts';
 import { CreateReportInput, UpdateReportInput } from '../../entities/report-input.ts';
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
 import * as reports from '../../src/services/report/report.ts';
-import { REPORT } from '../../src/services/resource/owned-kinds.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';

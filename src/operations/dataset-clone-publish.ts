@@ -1,4 +1,5 @@
 import { Dataset } from '../../entities/dataset.ts';
+import { DATASET } from '../../entities/owned-kinds.ts';
 import type { Config } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { conflict, forbidden, notFound } from '../core/errors.ts';
@@ -12,7 +13,6 @@ import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
 import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
-import { DATASET } from '../services/resource/owned-kinds.ts';
 import { reserveSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
 import type { CloneResult } from './operation-results.ts';

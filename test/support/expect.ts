@@ -41,17 +41,15 @@ export async function expectInvalid(
   expect({ status, issues }).toEqual({ status: 400, issues: [[path, matching(message)]] });
 }
 
-/** Expects a GraphQL result whose first error has this code and, where given, this message. */
+/** Expects a GraphQL result with exactly one error, of this code and, where given, this message. */
 export async function expectGraphqlError(
   result: ReturnType<Client['gql']>,
   code: string,
   message?: string | RegExp,
 ): Promise<void> {
   const { errors } = await result;
-  expect(errors?.[0]).toMatchObject({
-    extensions: { code },
-    message: message === undefined ? expect.any(String) : matching(message),
-  });
+  const expected = { extensions: { code }, message: message === undefined ? expect.any(String) : matching(message) };
+  expect(errors).toMatchObject([expected]);
 }
 
 /** Expects a response of this status, whatever its body. */

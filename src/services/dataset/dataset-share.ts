@@ -1,5 +1,6 @@
 import type { DatasetShareInput } from '../../../entities/dataset-share-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import type { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
@@ -11,7 +12,6 @@ import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
 import type { ReadRow } from '../../core/read/reader.ts';
 import { type AccessColumns, accessLevelInTransaction, ownershipLevel } from '../resource/access-level.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import * as shares from '../resource/share.ts';
 import { restrictionOn } from './dataset-view.ts';
 

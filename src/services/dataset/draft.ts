@@ -1,6 +1,7 @@
 import { Dataset } from '../../../entities/dataset.ts';
 import type { UpdateDatasetDraftInput } from '../../../entities/draft-input.ts';
 import { Generation } from '../../../entities/generation.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { GENERATION_LOCK } from '../../adapters/database/generation-lock.ts';
 import type { Context } from '../../core/context.ts';
@@ -12,7 +13,6 @@ import type { Transaction } from '../../core/platform.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { checkVersion, load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
 import { redefine } from './dataset.ts';

@@ -1,4 +1,5 @@
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { CreateSavedFilterInput, UpdateSavedFilterInput } from '../../../entities/saved-filter-input.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import type { Context } from '../../core/context.ts';
@@ -12,7 +13,6 @@ import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/acc
 import { assignInput } from '../resource/assign-input.ts';
 import { checkVersion, load } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { isUsedByShare, mayShare } from './dataset-share.ts';
 import { visibleFields } from './dataset-view.ts';

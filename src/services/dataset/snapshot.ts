@@ -1,4 +1,5 @@
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type {
   CreateSnapshotInput,
   PromoteSnapshotInput,
@@ -18,7 +19,6 @@ import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { load } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkCopySize } from './dataset-copy.ts';
 

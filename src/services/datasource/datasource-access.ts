@@ -1,4 +1,5 @@
 import type { Datasource } from '../../../entities/datasource.ts';
+import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import type { SqlDialect } from '../../core/parameters.ts';
@@ -11,7 +12,6 @@ import {
   type AccessColumns,
 } from '../resource/access-level.ts';
 import { load } from '../resource/load-resource.ts';
-import { DATASOURCE } from '../resource/owned-kinds.ts';
 
 /**
  * Permission on a datasource that a query requires: `read` to follow a saved query, `run` to run a text of one's own.

@@ -1,11 +1,11 @@
 import type { CreateDatasourceLinkInput } from '../../../entities/datasource-link-input.ts';
 import { DatasourceLink, type DatasourceLinkType } from '../../../entities/datasource-link.ts';
+import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { load } from '../resource/load-resource.ts';
-import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { loadUsableDatasource } from './datasource-access.ts';
 
 /** The types of links. Links are documentation: no query is joined by them. */

@@ -1,4 +1,5 @@
 import type { AdHocQueryInput } from '../../../entities/datasource-input.ts';
+import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
@@ -6,7 +7,6 @@ import { bindParameters, parseTemplate, type BoundParameter, type ParameterDefin
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { ConnectionTest, QueryResult, SourceTable } from '../../core/row-source.ts';
 import { load } from '../resource/load-resource.ts';
-import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { dialectOf } from './datasource-access.ts';
 import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';
 

@@ -1,10 +1,11 @@
 import type { Datasource } from '../../../entities/datasource.ts';
+import type { UpdateOwnedInput } from '../../../entities/owned-input.ts';
+import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { UploadDatasourceInput } from '../../../entities/upload-input.ts';
 import type { Context } from '../../core/context.ts';
 import { titleOf } from '../../core/files.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { createOwned, type OwnedInput } from '../resource/owned-kind.ts';
-import { DATASOURCE } from '../resource/owned-kinds.ts';
+import { createOwned } from '../resource/owned-kind.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { receiveFile, type ReceivedFile } from './upload.ts';
 
@@ -22,7 +23,7 @@ export async function createUploaded(
   ctx: Context,
   tx: Transaction,
   file: ReceivedFile,
-  common: OwnedInput,
+  common: UpdateOwnedInput,
   embedded: boolean,
 ): Promise<Datasource> {
   const { tenantId } = ctx.viewer;

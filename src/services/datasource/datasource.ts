@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CreateDatasourceInput, UpdateDatasourceInput } from '../../../entities/datasource-input.ts';
 import type { Datasource } from '../../../entities/datasource.ts';
+import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
@@ -8,7 +9,6 @@ import type { Transaction } from '../../core/platform.ts';
 import { dropFileRow } from '../dataset/dataset-upload-cleanup.ts';
 import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
-import { DATASOURCE } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { driverOf, validateDatasourceConfig, validateDatasourceSecrets } from './datasource-config.ts';
 import { loadSource } from './datasource-connection.ts';

@@ -1,3 +1,4 @@
+import { SAVED_QUERY } from '../../../entities/owned-kinds.ts';
 import type { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../../entities/saved-query-input.ts';
 import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
@@ -14,7 +15,6 @@ import type { Transaction } from '../../core/platform.ts';
 import type { QueryResult } from '../../core/row-source.ts';
 import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
-import { SAVED_QUERY } from '../resource/owned-kinds.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkOwnerMayUse, dialectOf, loadUsableDatasource } from './datasource-access.ts';
 import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';

@@ -5,6 +5,7 @@ import type {
 } from '../../../entities/dataset-reference-input.ts';
 import { DatasetReference, type Chip } from '../../../entities/dataset-reference.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
+import { DATASET, REPORT } from '../../../entities/owned-kinds.ts';
 import type { Report } from '../../../entities/report.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, ApiError, notFound } from '../../core/errors.ts';
@@ -12,7 +13,6 @@ import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
 import { checkVersion, findResourceId, load } from '../resource/load-resource.ts';
-import { DATASET, REPORT } from '../resource/owned-kinds.ts';
 import {
   checkAlias,
   checkChips,

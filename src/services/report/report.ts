@@ -1,8 +1,8 @@
+import { REPORT } from '../../../entities/owned-kinds.ts';
 import type { CreateReportInput, UpdateReportInput } from '../../../entities/report-input.ts';
 import type { Context } from '../../core/context.ts';
 import { load } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
-import { REPORT } from '../resource/owned-kinds.ts';
 import { checkDefinition, checkJsonSize } from './report-definition.ts';
 
 /** Creates a report, by default without blocks. Returns the id. */

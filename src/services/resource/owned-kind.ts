@@ -20,8 +20,6 @@ export const accessLevelColumns = ({ hasParents }: Pick<OwnedKind<OwnedRow>, 'ha
   ...(hasParents ? ['parent.id', 'parent.ownerId'] : []),
 ];
 
-export type OwnedInput = UpdateOwnedInput;
-
 /** Creates a row of a kind from the common input fields and `ownFields`, the fields of this kind alone. */
 export async function createOwned<T extends OwnedRow>(
   ctx: Context,

@@ -1,4 +1,5 @@
 import { Dataset } from '../../../entities/dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { CreateVisualInput, UpdateVisualInput } from '../../../entities/visual-input.ts';
 import { Visual } from '../../../entities/visual.ts';
 import type { Context } from '../../core/context.ts';
@@ -13,7 +14,6 @@ import { VIEW_COLUMNS } from '../dataset/dataset-view.ts';
 import { assignInput } from '../resource/assign-input.ts';
 import { copyRow } from '../resource/copy-row.ts';
 import { checkVersion, load } from '../resource/load-resource.ts';
-import { DATASET } from '../resource/owned-kinds.ts';
 import { checkConfig, fieldVisibility } from './visual-config.ts';
 
 /** Per dataset. */

@@ -1,1 +1,0 @@
-export * from '../../../entities/owned-kinds.ts';
