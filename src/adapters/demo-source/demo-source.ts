@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { ORDERS, PEOPLE_AND_PRODUCTS, TABLES } from './demo-shop.ts';
+import { ORDERS } from './demo-shop-orders.ts';
+import { PEOPLE_AND_PRODUCTS, TABLES } from './demo-shop.ts';
 
 const DATABASE = 'demo_shop';
 const READER = 'demo_shop_reader';

@@ -1,7 +1,7 @@
 import type { Column, Field, FieldFormat } from '../../core/fields.ts';
 import type { QueryResult } from '../../core/row-source.ts';
 
-/** Longer strings make a field `text` (docs/contract.md#fields). */
+/** A field with longer strings is `text` (docs/contract.md#fields). */
 const LONG_STRING = 8000;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00(?::?00)?)?$/;

@@ -22,7 +22,7 @@ export function accountFor(cluster: string): Account {
     throw new Error(
       'Postgres does not run as root, and this machine has neither a user "postgres" nor "nobody" to run it',
     );
-  // macOS writes nobody as -2.
+  // macOS writes `nobody` as -2.
   return { uid: Number(user[2]) >>> 0, gid: Number(user[3]) >>> 0 };
 }
 

@@ -12,7 +12,7 @@ const BUSY = 5;
 const held = new Map<string, DatabaseSync>();
 
 /**
- * Makes this process the one holder of `dataDir`; false when another one is. The lock is SQLite's lock on an empty
+ * Locks `dataDir` for this process. Returns false when another process holds the lock. The lock is SQLite's lock on an empty
  * file, so the kernel releases it when the process ends, kill -9 included, and there are no stale locks.
  */
 export function lockDataDir(dataDir: string): boolean {

@@ -148,7 +148,7 @@ function set(negated: boolean, ranges: readonly CodeRange[]): string {
   return `[${negated ? '^' : ''}${ranges.map(([from, to]) => (from === to ? literal(from) : `${literal(from)}-${literal(to)}`)).join('')}]`;
 }
 
-/** Escapes a character. A backslash makes any character literal except letters and digits. */
+/** Escapes a character. After a backslash, any character except letters and digits is literal. */
 function literal(code: number): string {
   const character = String.fromCodePoint(code);
   return /^[!-/:-@[-`{-~]$/.test(character) ? `\\${character}` : character;

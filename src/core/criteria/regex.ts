@@ -29,8 +29,8 @@ const PUNCTUATION = /^[!-/:-@[-`{-~]$/;
 
 /**
  * Parses the portable subset of docs/contract.md#criteria: literals, classes, `\d \w \s` as ASCII, `.` for any code
- * point but newline, `* + ? {m,n} | ( )`, and `^ $` for the ends of the whole text. A backslash makes ASCII
- * punctuation literal. Only syntax with the same meaning in every index is accepted.
+ * point but newline, `* + ? {m,n} | ( )`, and `^ $` for the ends of the whole text. After a backslash, ASCII
+ * punctuation is literal. Only syntax with the same meaning in every index is accepted.
  *
  * Throws BAD_USER_INPUT naming the unsupported part and its position.
  */

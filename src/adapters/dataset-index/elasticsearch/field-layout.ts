@@ -13,8 +13,8 @@ import type { IndexedField } from '../../../core/dataset-index.ts';
  *   or a json value.
  * - `w3`: the words of a string or text (core/search-words.ts), for `q`.
  *
- * `_source` contains all of them, so readers request the columns that they need. Excluding parts would make the engine
- * write every document again, a fifth of the work of a load, and store the whole one beside it. A missing value has
+ * `_source` contains all of them, so readers request the columns that they need. Excluding parts would force the engine
+ * to write every document again, a fifth of the work of a load, and store the whole one beside it. A missing value has
  * none of them.
  */
 export interface FieldLayout {

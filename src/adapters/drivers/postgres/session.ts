@@ -19,7 +19,7 @@ const sessionSettings = (timeout: number) => `
   set statement_timeout = ${Math.max(1, Math.round(timeout))};
   select pg_catalog.pg_backend_pid() as pid`;
 
-/** Makes pg return values as the text that Postgres wrote. */
+/** Lets pg return values as the text that Postgres wrote. */
 export const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string) => value };
 
 /** One connection to a source, for one task. It ends when the task ends, its signal aborts or its time is over. */
