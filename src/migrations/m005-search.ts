@@ -16,7 +16,7 @@ const SEARCHED_TABLES: readonly SearchedTable[] = [
   { kind: 'user', table: 'app_user', name: `coalesce(nullif(r.display_name, ''), r.username)`, slug: 'r.username' },
 ];
 
-/** Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of kana are kept, as they change the letter. */
+/** Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of kana remain, as they change the letter. */
 const MARKS = String.raw`[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]`;
 /** Han, kana and Hangul. Each character is one word. */
 const CJK =
@@ -46,8 +46,9 @@ export class Search extends Migration {
   }
 
   /**
-   * Creates functions that split text into words, almost as src/core/search-words.ts does. Postgres inlines the SQL functions and caches the
-   * plans of the plpgsql functions with `force_generic_plan`; together this reduces the time of a write to a third.
+   * Creates functions that split text into words, almost as src/core/search-words.ts does. Postgres inlines the SQL
+   * functions and caches the plans of the plpgsql functions with `force_generic_plan`; together this reduces the time
+   * of a write to a third.
    */
   private createWordFunctions(): void {
     this.addSql(
@@ -61,8 +62,8 @@ export class Search extends Migration {
       select distinct left(word, 64) from regexp_split_to_table(regexp_replace(dws.fold($1), '([${CJK}])', ` +
         String.raw`' \1 ', 'g'), '[^${LETTERS}]+') word where word <> '' $$;`,
     );
-    // Returns the word, and the word without one of its letters. Two words that differ by one typing error have one of these
-    // in common.
+    // Returns the word, and the word without one of its letters. Two words that differ by one typing error have one of
+    // these in common.
     this.addSql(
       `create function dws.slips(word text) returns setof text language sql immutable parallel safe ` +
         `rows 10 as $$

@@ -273,6 +273,9 @@ describe('steps that do not fit are refused', () => {
       [{ type: 'filter', criteria: { region: 5 } }],
       'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it',
     ],
-    [[{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }], 'Flow step 1 (remove): At least one field must remain'],
+    [
+      [{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }],
+      'Flow step 1 (remove): At least one field must remain',
+    ],
   ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(refused(message)));
 });

@@ -45,7 +45,7 @@ export async function loadGeneration(
   }
 }
 
-/** Writes the generation's file. Within `statements` it is the database `made`. */
+/** Loads the rows into the generation's file and returns its description. */
 async function loadFile(
   folder: string,
   columns: Column[],
@@ -113,7 +113,7 @@ async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
 
 /**
  * Returns a warning for each field with values that became null because they have no JSON form. A sequence per field
- * counts them; DuckDB has none for a column that was not read.
+ * counts them; there is none for a field that was not loaded.
  */
 async function warnOfLostValues({ statements, columns }: Load): Promise<string[]> {
   const warnings: string[] = [];

@@ -60,8 +60,8 @@ export async function createIndex(
 }
 
 /**
- * Publishes a loaded index as the generation by its alias. After a failure the generation is incomplete. Returns its
- * size in bytes.
+ * Publishes a loaded index: one request gives it the alias of the generation. If this throws before, the generation is
+ * incomplete. Returns its size in bytes.
  */
 export async function publishIndex(
   { client, names }: Engine,
@@ -72,7 +72,7 @@ export async function publishIndex(
 ): Promise<number> {
   const step = <T>(call: (options: { signal: AbortSignal }) => Promise<T>) => withRetry(signal, () => call({ signal }));
   // A complete generation never changes, and an index must be write-blocked to be cloned. The engine adds a replica
-  // if there is a second node.
+  // if another node has space for it.
   await step((options) =>
     client.indices.putSettings(
       { index, settings: { 'blocks.write': true, auto_expand_replicas: '0-1', refresh_interval: '-1' } },

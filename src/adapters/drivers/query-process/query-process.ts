@@ -51,8 +51,8 @@ export async function doWork(
 }
 
 /**
- * Yields the segments of a job whose task is `segments`. Ending the iteration early kills the process. `track` receives a
- * promise that settles when the process has ended.
+ * Yields the segments of a job whose task is `segments`. Ending the iteration early kills the process. `track` receives
+ * a promise that settles when the process has ended.
  */
 export async function* segmentsOf(
   job: Job,
