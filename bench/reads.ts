@@ -174,7 +174,7 @@ async function interleaved(cells: Cell[]): Promise<Map<string, Result>> {
   const all = new Map<string, Result[]>(cells.map(({ name }) => [name, []]));
   for (const cell of cells) {
     await check(cell);
-    // Warm-up: V8 optimizes only what ran some thousand times, and Postgres counts only some hundred totals a second.
+    // V8 optimizes only what ran some thousand times, and lists with totals run only some hundred times a second.
     await load(PORTS[cell.server], cell.requests, Number(warm));
   }
   for (let round = 0; round < Number(rounds); round++)

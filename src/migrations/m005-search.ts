@@ -27,8 +27,8 @@ const LETTERS =
   String.raw`0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005` +
   String.raw`\u3007${CJK}\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff`;
 /** Letters that NFKD does not decompose to a base letter, and capitals that `lower` ignores in the locale C. */
-const FROM = 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς';
-const TO = 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ';
+const UNFOLDED = 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς';
+const FOLDED = 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ';
 
 /** Creates the search over all content: one table for all kinds, updated by a trigger on each. */
 export class Search extends Migration {
@@ -54,7 +54,7 @@ export class Search extends Migration {
     this.addSql(
       String.raw`create function dws.fold(text) returns text language sql immutable parallel safe as $$
       select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), ` +
-        String.raw`'${MARKS}+', '', 'g'), NFC)), '${FROM}', '${TO}'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $$;`,
+        String.raw`'${MARKS}+', '', 'g'), NFC)), '${UNFOLDED}', '${FOLDED}'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $$;`,
     );
     this.addSql(
       String.raw`create function dws.words(text) returns setof text language sql immutable parallel ` +

@@ -37,7 +37,7 @@ export interface WorkLimits {
 export async function doWork(
   job: Job,
   limits: WorkLimits,
-  onSegment: (segment: Segment, taken: () => void) => void = () => {},
+  onSegment: (segment: Segment, acknowledge: () => void) => void = () => {},
 ): Promise<unknown> {
   const timeout = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
   const signal = AbortSignal.any([limits.signal, timeout]);
@@ -61,15 +61,15 @@ export async function* segmentsOf(
   track: (working: Promise<void>) => void,
 ): AsyncGenerator<Segment, void> {
   const queue = new SegmentQueue();
-  const waiting: (() => void)[] = [];
+  const unacknowledged: (() => void)[] = [];
   const readerLeft = new AbortController();
   let announced = 0;
   const working = doWork(
     job,
     { ...limits, signal: AbortSignal.any([limits.signal, readerLeft.signal]) },
-    (segment, taken) => {
+    (segment, acknowledge) => {
       announced += 1;
-      waiting.push(taken);
+      unacknowledged.push(acknowledge);
       queue.put(segment);
     },
   ).then(
@@ -79,7 +79,7 @@ export async function* segmentsOf(
   track(working);
   try {
     for await (const segment of queue) {
-      waiting.shift()!();
+      unacknowledged.shift()!();
       yield segment;
     }
   } finally {
@@ -94,7 +94,7 @@ export async function* segmentsOf(
 async function runProcess(
   job: Job,
   signal: AbortSignal,
-  onSegment: (segment: Segment, taken: () => void) => void,
+  onSegment: (segment: Segment, acknowledge: () => void) => void,
 ): Promise<unknown> {
   const child = fork(PROGRAM, {
     // In a separate process group, so that Ctrl-C reaches only the parent.
