@@ -1,11 +1,14 @@
 /**
- * Measures reads through both APIs as a multiple of the lower bound (raw-server.ts) on the same rows, in one
- * interleaved run:
- * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [warm=8] [growth=1000,100000] [dist=dist]`. Prints Markdown.
- * W1 is a list of 30 by name with owner and total, W3 one query with its owner, a different one each time; both by
- * REST and by GraphQL, as a superuser and
- * as an ordinary caller, whose access filter selects half of the rows. Servers run on core 0; load and Postgres on
- * core 1. DATABASE_URL replaces the temporary Postgres.
+ * Measures reads through both APIs as a multiple of the lower bound (raw-server.ts), on the same rows and in one
+ * interleaved run. Prints Markdown. Usage:
+ * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [warm=8] [growth=1000,100000] [dist=dist]`.
+ *
+ * Workloads, each by REST and by GraphQL, as a superuser and as an ordinary user whose access filter selects half of
+ * the rows:
+ * - W1: 30 saved queries sorted by name, with their owners and the total.
+ * - W3: one saved query with its owner, a different one in each request.
+ *
+ * Servers run on core 0; load and Postgres on core 1. DATABASE_URL replaces the temporary Postgres.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,31 +22,41 @@ import type { Load, Outcome } from './load.ts';
 import { printTable } from './markdown.ts';
 import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
+const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
   string,
   string
 >;
-const { rows = '10000', seconds = '3', rounds = '3', warm = '8', growth = '1000,100000', dist = 'dist', only } = given;
+const {
+  rows = '10000',
+  seconds = '3',
+  rounds = '3',
+  warm = '8',
+  growth = '1000,100000',
+  dist = 'dist',
+  only,
+} = options;
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
-const PORTS = { raw: 6101, ours: 6102 };
+const PORTS = { raw: 6101, service: 6102 };
 const HERE = import.meta.dirname;
 const MAIN = join(HERE, '..', dist, 'src/server/main.js');
 
 /** GraphQL selection of the fields that the raw server returns. */
 export const FIELDS =
   'id name slug description datasourceId language params { name } version createdAt updatedAt owner { id name }';
-const listing = (total: boolean) =>
+const listQuery = (total: boolean) =>
   `query List($limit: Int) { savedQueries(limit: $limit, sort: "name") { ${total ? 'total ' : ''}items { ${FIELDS} } } }`;
 const ONE = `query One($id: ID!) { savedQuery(id: $id) { ${FIELDS} } }`;
 
 type Server = keyof typeof PORTS;
+/** One workload on one server: a line of the printed table. */
 interface Cell {
   name: string;
   server: Server;
   requests: string[];
   items: number;
 }
+/** CPU times are microseconds per request. */
 interface Result extends Outcome {
   cpu: number;
   postgres: number;
@@ -54,12 +67,12 @@ const idOf = (n: number): string =>
     .update(`job${n}`)
     .digest('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-/** Every second query, which the ordinary caller owns. */
+/** Ids of every second saved query. The ordinary user owns these. */
 const ids = Array.from({ length: 200 }, (_, index) => idOf(2 * index + 2));
 
-const asking = (path: string, token = ''): string =>
+const getRequest = (path: string, token = ''): string =>
   `GET ${path} HTTP/1.1\r\nhost: bench\r\n${token && `authorization: Bearer ${token}\r\n`}\r\n`;
-const querying = (query: string, variables: object, token: string): string => {
+const graphqlRequest = (query: string, variables: object, token: string): string => {
   const body = JSON.stringify({ query, variables });
   const head = [
     'POST /graphql HTTP/1.1',
@@ -71,50 +84,50 @@ const querying = (query: string, variables: object, token: string): string => {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 };
 
-function cells(): Cell[] {
-  const ours = (who: keyof typeof TOKENS): Cell[] => [
+function allCells(): Cell[] {
+  const cellsOf = (user: keyof typeof TOKENS): Cell[] => [
     {
-      name: `W1 REST ${who}`,
-      server: 'ours',
+      name: `W1 REST ${user}`,
+      server: 'service',
       items: 30,
-      requests: [asking('/api/queries?limit=30&sort=name', TOKENS[who])],
+      requests: [getRequest('/api/queries?limit=30&sort=name', TOKENS[user])],
     },
     {
-      name: `W1 GraphQL ${who}`,
-      server: 'ours',
+      name: `W1 GraphQL ${user}`,
+      server: 'service',
       items: 30,
-      requests: [querying(listing(true), { limit: 30 }, TOKENS[who])],
+      requests: [graphqlRequest(listQuery(true), { limit: 30 }, TOKENS[user])],
     },
     {
-      name: `W3 REST ${who}`,
-      server: 'ours',
+      name: `W3 REST ${user}`,
+      server: 'service',
       items: 1,
-      requests: ids.map((id) => asking(`/api/queries/${id}`, TOKENS[who])),
+      requests: ids.map((id) => getRequest(`/api/queries/${id}`, TOKENS[user])),
     },
     {
-      name: `W3 GraphQL ${who}`,
-      server: 'ours',
+      name: `W3 GraphQL ${user}`,
+      server: 'service',
       items: 1,
-      requests: ids.map((id) => querying(ONE, { id }, TOKENS[who])),
+      requests: ids.map((id) => graphqlRequest(ONE, { id }, TOKENS[user])),
     },
   ];
   return [
-    { name: 'W1 raw', server: 'raw', items: 30, requests: [asking('/queries')] },
-    { name: 'W3 raw', server: 'raw', items: 1, requests: ids.map((id) => asking(`/queries/${id}`)) },
-    ...ours('superuser'),
-    ...ours('ordinary'),
+    { name: 'W1 raw', server: 'raw', items: 30, requests: [getRequest('/queries')] },
+    { name: 'W3 raw', server: 'raw', items: 1, requests: ids.map((id) => getRequest(`/queries/${id}`)) },
+    ...cellsOf('superuser'),
+    ...cellsOf('ordinary'),
   ];
 }
 const growing: Cell = {
   name: 'W1 GraphQL superuser, no total',
-  server: 'ours',
+  server: 'service',
   items: 30,
-  requests: [querying(listing(false), { limit: 30 }, TOKENS.superuser)],
+  requests: [graphqlRequest(listQuery(false), { limit: 30 }, TOKENS.superuser)],
 };
 
 async function load(port: number, requests: string[], time: number): Promise<Outcome> {
-  const wanted: Load = { port, connections: 16, seconds: time, requests };
-  const child = spawn(process.execPath, [join(HERE, 'load.ts'), JSON.stringify(wanted)], {
+  const work: Load = { port, connections: 16, seconds: time, requests };
+  const child = spawn(process.execPath, [join(HERE, 'load.ts'), JSON.stringify(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return JSON.parse(await text(child.stdout)) as Outcome;
@@ -125,21 +138,21 @@ async function check({ name, server, requests, items }: Cell): Promise<void> {
   const [head, body] = requests[0]!.split('\r\n\r\n');
   const [start, , ...headers] = head!.split('\r\n');
   const [method, path] = start!.split(' ');
-  const answer = await fetch(`http://127.0.0.1:${PORTS[server]}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${PORTS[server]}${path}`, {
     method,
     headers: headers
       .filter((line) => !line.startsWith('content-length'))
       .map((line) => line.split(': ') as [string, string]),
     ...(body && { body }),
   });
-  const said = await answer.text();
+  const json = await response.text();
   if (
-    !answer.ok ||
-    said.includes('"errors"') ||
-    (said.match(/"Job \d+ of/g) ?? []).length !== items ||
-    (said.match(/User Number/g) ?? []).length !== items
+    !response.ok ||
+    json.includes('"errors"') ||
+    (json.match(/"Job \d+ of/g) ?? []).length !== items ||
+    (json.match(/User Number/g) ?? []).length !== items
   )
-    throw new Error(`${name} answers ${answer.status} ${said.slice(0, 500)}`);
+    throw new Error(`${name} returned ${response.status} ${json.slice(0, 500)}`);
 }
 
 const running = {} as Record<Server, ChildProcess>;
@@ -149,24 +162,23 @@ async function measure({ server, requests }: Cell): Promise<Result> {
   const root = running[server].pid!;
   const before = [cpuOf(root), cpuOf(postmaster)] as const;
   const outcome = await load(PORTS[server], requests, Number(seconds));
-  if (outcome.failures > 0) throw new Error(`${outcome.failures} answers were no 200`);
-  const perAnswer = (used: number) => (used * 1e6) / outcome.answers;
-  return { ...outcome, cpu: perAnswer(cpuOf(root) - before[0]), postgres: perAnswer(cpuOf(postmaster) - before[1]) };
+  if (outcome.failures > 0) throw new Error(`${outcome.failures} responses had another status than 200`);
+  const perRequest = (used: number) => (used * 1e6) / outcome.answers;
+  return { ...outcome, cpu: perRequest(cpuOf(root) - before[0]), postgres: perRequest(cpuOf(postmaster) - before[1]) };
 }
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
 /** Measures every cell in every round, every second round in reverse order, and returns medians. */
-async function interleaved(wanted: Cell[]): Promise<Map<string, Result>> {
-  const all = new Map<string, Result[]>(wanted.map(({ name }) => [name, []]));
-  for (const cell of wanted) {
+async function interleaved(cells: Cell[]): Promise<Map<string, Result>> {
+  const all = new Map<string, Result[]>(cells.map(({ name }) => [name, []]));
+  for (const cell of cells) {
     await check(cell);
-    // Counting the total limits Postgres to some hundred lists a second, and V8 compiles only what ran some thousand
-    // times.
+    // V8 optimizes only what ran some thousand times, and lists with totals run only some hundred times a second.
     await load(PORTS[cell.server], cell.requests, Number(warm));
   }
   for (let round = 0; round < Number(rounds); round++)
-    for (const cell of round % 2 ? wanted.toReversed() : wanted) all.get(cell.name)!.push(await measure(cell));
+    for (const cell of round % 2 ? cells.toReversed() : cells) all.get(cell.name)!.push(await measure(cell));
   return new Map(
     [...all].map(([name, results]) => [
       name,
@@ -230,22 +242,22 @@ try {
     { ...env, PORT: String(PORTS.raw) },
     `http://127.0.0.1:${PORTS.raw}/`,
   );
-  const profile = given['profile'] ? ['--cpu-prof', `--cpu-prof-dir=${given['profile']}`] : [];
-  running.ours = await startServer(
+  const profile = options['profile'] ? ['--cpu-prof', `--cpu-prof-dir=${options['profile']}`] : [];
+  running.service = await startServer(
     SERVER_CORE,
-    [process.execPath, ...profile, MAIN, 'serve', '--port', String(PORTS.ours)],
+    [process.execPath, ...profile, MAIN, 'serve', '--port', String(PORTS.service)],
     env,
-    `http://127.0.0.1:${PORTS.ours}/healthz`,
+    `http://127.0.0.1:${PORTS.service}/healthz`,
   );
-  const wanted = cells().filter(
+  const selected = allCells().filter(
     ({ name }) => !only || name.includes('raw') || only.split(',').some((word) => name.includes(word)),
   );
-  print(`Reads of ${rows} queries`, await interleaved(wanted));
+  print(`Reads of ${rows} queries`, await interleaved(selected));
   for (const size of growth.split(',').filter(Boolean)) {
     await fill(DATABASE_URL, Number(size));
     print(`Growth: ${size} queries`, await interleaved([growing]));
   }
-  console.log(`\nMemory of the service afterwards: ${memoryOf(running.ours.pid!).toFixed(0)} MiB`);
+  console.log(`\nMemory of the service afterwards: ${memoryOf(running.service.pid!).toFixed(0)} MiB`);
 } finally {
   for (const child of Object.values(running)) await stopServer(child);
   await embedded?.close();

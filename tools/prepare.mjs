@@ -25,33 +25,34 @@ const major = (version) => Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined);
 
 /** Ends the process with a message instead of a stack trace. */
-function fail(sentence, code = 1) {
-  console.error(`\n${sentence}`);
+function fail(message, code = 1) {
+  console.error(`\n${message}`);
   process.exit(code);
 }
 
 /**
- * Whether node_modules has exactly the packages of package-lock.json. npm writes its own list there when an installation is
- * complete.
+ * Whether node_modules has exactly the packages of package-lock.json. npm writes node_modules/.package-lock.json at the
+ * end of an installation.
  */
 function isInstalled() {
-  const wanted = readJson('package-lock.json').packages;
-  const present = readJson('node_modules/.package-lock.json')?.packages ?? {};
+  const locked = readJson('package-lock.json').packages;
+  const installed = readJson('node_modules/.package-lock.json')?.packages ?? {};
   // Packages for other platforms are optional and absent.
-  const fits = (path) =>
-    present[path]
-      ? present[path].version === wanted[path].version && present[path].integrity === wanted[path].integrity
-      : wanted[path].optional;
+  const matches = (path) =>
+    installed[path]
+      ? installed[path].version === locked[path].version && installed[path].integrity === locked[path].integrity
+      : locked[path].optional;
   return (
-    Object.keys(present).every((path) => path in wanted) &&
-    Object.keys(wanted).every((path) => path === '' || fits(path))
+    Object.keys(installed).every((path) => path in locked) &&
+    Object.keys(locked).every((path) => path === '' || matches(path))
   );
 }
 
 function install() {
   console.log('Installing packages (npm ci) ...');
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  // Embedded Postgres needs its install script and the build needs development packages, also against the user's npm settings.
+  // Embedded Postgres needs its install script and the build needs development packages, even if the user's npm
+  // settings exclude them.
   const options = [
     'ci',
     '--prefer-offline',
@@ -73,7 +74,7 @@ function findNode() {
     return join(process.cwd(), pinned);
   if (major(process.version) >= 24) return process.execPath;
   return fail(
-    `There is no packaged Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}.` +
+    `npm has no package of Node 24 for ${process.platform} on ${process.arch}, and this is Node ${process.version}.` +
       ' Install Node 24 or newer and run again.',
   );
 }
@@ -92,7 +93,7 @@ function sourceHash() {
 
 const isBuilt = () => existsSync('dist/.sources') && readFileSync('dist/.sources', 'utf8') === sourceHash();
 
-/** Builds beside `dist` and then replaces it: a failed build changes nothing and deleted sources leave no output. */
+/** Builds into `dist.new`, which then replaces `dist`, so that a failed build changes nothing. */
 function build(node) {
   console.log('Building ...');
   const hash = sourceHash();
@@ -111,13 +112,13 @@ function build(node) {
   renameSync('dist.new', 'dist');
 }
 
-/** Runs `work` unless `done()`. Of several processes in this checkout one works at a time; the others find it done. */
+/** Runs `work` unless `done()`. Of several processes in this checkout, one runs it while the others wait. */
 async function ensure(done, work) {
   if (done()) return;
   mkdirSync('.cache', { recursive: true });
   let announced = false;
   for (let holder = lock(); holder !== process.pid; holder = lock()) {
-    if (holder && !announced) console.log(`Waiting for process ${holder}, which prepares this checkout ...`);
+    if (holder && !announced) console.log(`Waiting for process ${holder}, which is preparing this checkout ...`);
     announced ||= holder > 0;
     await new Promise((wake) => setTimeout(wake, 200));
   }
@@ -154,10 +155,10 @@ function isAlive(pid) {
 }
 
 /**
- * Runs a program in place of this one: signals are forwarded to it and its exit code is ours. It ends when this process
- * is killed, because its channel closes, and this process ends when npm is killed.
+ * Runs a program in place of this one: signals are forwarded to it, and this process exits with its exit code. If this
+ * process is killed, the program ends because its IPC channel closes. If `npm start` is killed, this process ends.
  */
-function become(node, args) {
+function runInstead(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal));
   const npm = process.env.npm_lifecycle_event === 'start' ? process.ppid : undefined;
@@ -193,7 +194,7 @@ function runSteps(node, script, steps) {
 
 const vitest = (args) => ['Tests', 'node_modules/vitest/vitest.mjs', ['run', ...args]];
 
-/** The steps after the checks for the tests related to uncommitted changes; none when there are none. */
+/** Returns the step that runs the tests related to uncommitted changes, or no step if there are no such tests. */
 function relatedTests(node) {
   const { stdout } = spawnSync(node, ['tools/related-tests.mjs'], {
     encoding: 'utf8',
@@ -212,9 +213,10 @@ const built = () => ensure(isBuilt, () => build(node));
 const commands = {
   async start() {
     await built();
-    become(node, ['--enable-source-maps', MAIN, 'serve', ...args]);
+    runInstead(node, ['--enable-source-maps', MAIN, 'serve', ...args]);
   },
-  dev: () => become(node, ['--import', '@oxc-node/core/register', '--watch', 'src/server/main.ts', 'serve', ...args]),
+  dev: () =>
+    runInstead(node, ['--import', '@oxc-node/core/register', '--watch', 'src/server/main.ts', 'serve', ...args]),
   async test() {
     await built();
     runSteps(node, 'test', [...CHECKS, vitest(args)]);
@@ -234,7 +236,7 @@ const commands = {
   },
   async bench() {
     await built();
-    become(node, [`bench/${args[0]}.ts`, ...args.slice(1)]);
+    runInstead(node, [`bench/${args[0]}.ts`, ...args.slice(1)]);
   },
   build: built,
 };

@@ -29,7 +29,7 @@ export interface AuditedMutation {
   resourceId: string | null;
   /** The actor if it is not the viewer of the request: logins and mailed links. */
   actor?: AuditActor;
-  /** Whether a failure is recorded as a refusal, whatever its status. */
+  /** Whether a failure with any status is recorded as a refusal. */
   refused?: boolean;
   recorded: boolean;
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-const flag = z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1');
+const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 const count = (defaultValue: number, min = 0) =>
   z.coerce
     .number('must be a number')
@@ -91,15 +91,15 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
 }
 
-const CHILD_VARIABLES = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
-
 /**
- * Sets the number of libuv threads to 16: the index may occupy nine of them for seconds, and file system and DNS need
- * some as well. Must be called before anything uses the thread pool.
+ * Sets the number of libuv threads to 16: the index may occupy nine of them for seconds, and file access and DNS
+ * lookups use the same pool. Must be called before the pool is first used.
  */
 export function widenThreadPool(): void {
   process.env.UV_THREADPOOL_SIZE ??= '16';
 }
+
+const CHILD_VARIABLES = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 
 /** Returns the environment for child processes. It contains no secrets. */
 export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>

@@ -50,7 +50,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Declares an error by its status, code and message. Returns a function that creates the error to throw. */
+/** Declares a kind of error by its status, code and message. Returns a function that creates errors of this kind. */
 export const defineError =
   <D = void>(status: number, code: ErrorCode, message: (detail: D) => string) =>
   (detail: D, more?: ConstructorParameters<typeof ApiError>[3]) =>

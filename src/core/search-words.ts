@@ -43,7 +43,7 @@ const fold = (text: string) =>
 
 /**
  * Returns the distinct words of a text as every index stores them: without case and accents, separated by characters
- * other than letters and digits. A Chinese, Japanese or Korean character is a word of its own
+ * other than letters and digits. A Chinese, Japanese or Korean character is a separate word
  * (docs/contract.md#search-words).
  */
 export const wordsOf = (text: string): string[] => [...new Set(fold(text).match(WORD))];

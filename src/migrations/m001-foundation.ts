@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Columns of all rows of a tenant, and of all kinds with an owner. */
+/** Columns of all tables with rows of tenants, and of all tables of kinds with an owner. */
 const row = `id uuid primary key, tenant_id uuid not null references dws.tenant, version integer not null default 1,
   created_at timestamptz not null default now(), updated_at timestamptz not null default now()`;
 const owned = `${row}, name text not null, slug text not null, description text, owner_id text not null,
@@ -142,7 +142,7 @@ export class Foundation extends Migration {
       dws.login_attempt, dws.rate_count to dws_system;`);
   }
 
-  /** Sends a NOTIFY with ids only for changes of credentials, datasets and operations, from triggers. */
+  /** Creates triggers that send a NOTIFY when credentials, datasets or operations change. Its payload is an id. */
   private notifyChanges(): void {
     this.addSql(`create function dws.tell() returns trigger language plpgsql as $$
       declare r record; begin

@@ -16,9 +16,9 @@ const SEARCHED_TABLES: readonly SearchedTable[] = [
   { kind: 'user', table: 'app_user', name: `coalesce(nullif(r.display_name, ''), r.username)`, slug: 'r.username' },
 ];
 
-/** Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of kana stay, as they change the letter. */
+/** Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of kana remain, as they change the letter. */
 const MARKS = String.raw`[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]`;
-/** Han, kana and Hangul. Every character is a word. */
+/** Han, kana and Hangul. Each character is one word. */
 const CJK =
   String.raw`\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3` +
   String.raw`\uf900-\ufaff`;
@@ -26,9 +26,9 @@ const CJK =
 const LETTERS =
   String.raw`0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005` +
   String.raw`\u3007${CJK}\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff`;
-/** Letters without a decomposition to a base letter, and capitals that the locale C does not fold. */
-const FROM = 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς';
-const TO = 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ';
+/** Letters that NFKD does not decompose to a base letter, and capitals that `lower` ignores in the locale C. */
+const UNFOLDED = 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς';
+const FOLDED = 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ';
 
 /** Creates the search over all content: one table for all kinds, updated by a trigger on each. */
 export class Search extends Migration {
@@ -46,14 +46,15 @@ export class Search extends Migration {
   }
 
   /**
-   * Splits text into words much as src/core/search-words.ts does. Postgres inlines the SQL functions and caches the
-   * plans of the plpgsql functions with `force_generic_plan`; together they cut the time of a write to a third.
+   * Creates functions that split text into words, almost as src/core/search-words.ts does. Postgres inlines the SQL
+   * functions and caches the plans of the plpgsql functions with `force_generic_plan`; together this reduces the time
+   * of a write to a third.
    */
   private createWordFunctions(): void {
     this.addSql(
       String.raw`create function dws.fold(text) returns text language sql immutable parallel safe as $$
       select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), ` +
-        String.raw`'${MARKS}+', '', 'g'), NFC)), '${FROM}', '${TO}'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $$;`,
+        String.raw`'${MARKS}+', '', 'g'), NFC)), '${UNFOLDED}', '${FOLDED}'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $$;`,
     );
     this.addSql(
       String.raw`create function dws.words(text) returns setof text language sql immutable parallel ` +
@@ -61,7 +62,8 @@ export class Search extends Migration {
       select distinct left(word, 64) from regexp_split_to_table(regexp_replace(dws.fold($1), '([${CJK}])', ` +
         String.raw`' \1 ', 'g'), '[^${LETTERS}]+') word where word <> '' $$;`,
     );
-    // Two words that differ by one typing error share one of these: the word, or the word without one of its letters.
+    // Returns the word, and the word without one of its letters. Two words that differ by one typing error have one of
+    // these in common.
     this.addSql(
       `create function dws.slips(word text) returns setof text language sql immutable parallel safe ` +
         `rows 10 as $$
@@ -82,7 +84,8 @@ export class Search extends Migration {
           union all select quote_literal(slip) from named, dws.slips(word) slip) entries);
       end $$;`,
     );
-    // Every word must be the prefix of a word of the document. `mark` is ":*", with a weight to search only a part.
+    // Every word must be the prefix of a word of the document. `mark` is ":*" to search all of it, ":*A" to
+    // search only the name.
     this.addSql(
       `create function dws.search_query(q text, mark text, ` +
         `slips boolean) returns tsquery language plpgsql immutable parallel safe set plan_cache_mode = force_generic_plan as $$

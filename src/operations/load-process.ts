@@ -12,7 +12,7 @@ const LOADER_KILL_AFTER_MS = 5_000;
 /** Path of the loader: compiled beside the compiled parent, or the source, which Node runs by type stripping. */
 const LOADER = fileURLToPath(new URL(`./loader${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-/** A load in a process of its own. */
+/** A load in a separate process. */
 export interface LoadProcess {
   /** The finished generation, locked until `release`. Rejects with the error of the load. */
   generation: Promise<Generation>;

@@ -1,5 +1,5 @@
 /**
- * The loader: a process of its own that loads the rows of one query into one generation. It locks the generation and
+ * The loader: a separate process that loads the rows of one query into one generation. It locks the generation and
  * exits when its parent's channel closes. It uses no decorators, so Node also runs it from the sources. See
  * docs/architecture.md#refresh.
  */

@@ -12,7 +12,7 @@ import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
 import { isDeniedToReaders } from './permission-kinds.ts';
 
 /*
- * What every route must do. The tests are generated from the route table, so that a new route is tested.
+ * Rules for every route. The tests are generated from the route table, so they include new routes.
  * Root fields of GraphQL: conformance-graphql.test.ts.
  */
 
@@ -40,7 +40,7 @@ function createForm(): FormData {
 const readsForms = ({ row }: Endpoint) => row.options.consumes === 'multipart';
 const privatePath = (endpoint: Endpoint) => `/api${pathOf(endpoint, privateOf(clients, kindOf(endpoint)))}`;
 
-/** Sends a valid request for the resource with the path parameter `first`. */
+/** Sends a valid request with `first` as the first path parameter. */
 const send = (client: Client, endpoint: Endpoint, first: string) =>
   client.request(
     endpoint.row.method,
@@ -123,7 +123,7 @@ describe('every route with a JSON body', () => {
       await expectError(admin.request(method, privatePath(endpoint), body), 400, /surprise/);
     });
 
-    test(`${name} refuses a body that is no JSON object`, async () => {
+    test(`${name} refuses a body that is not a JSON object`, async () => {
       for (const text of ['{', '[]', '"text"']) {
         const { status, body } = await admin.request(method, privatePath(endpoint), text, {
           'content-type': 'application/json',
@@ -138,7 +138,7 @@ describe('every route with a JSON body', () => {
 
 describe('every route with a form', () => {
   for (const [name, endpoint] of rowsWhere(readsForms)) {
-    test(`${name} refuses an unknown part by name, and a body that is no form`, async () => {
+    test(`${name} refuses an unknown part by name, and a body that is not a form`, async () => {
       const { method } = endpoint.row;
       const form = createForm();
       form.append('surprise', '1');
@@ -181,7 +181,7 @@ describe('every list', () => {
 
 describe('both APIs', () => {
   for (const [name, { row, plan }] of rows) {
-    // REST has no functions of its own: every row runs a field of the schema.
+    // REST has no functions besides those of the schema.
     test(`${name} runs a GraphQL field`, () => {
       expect(plan, name).toBeDefined();
       expect(row.field).toBeTypeOf('string');
@@ -190,7 +190,7 @@ describe('both APIs', () => {
 });
 
 describe('the specified routes', () => {
-  /** Number of specified routes that this version lacks. It is lowered with every step, and never raised. */
+  /** Number of specified routes that are not implemented yet. Lower it when routes are added; never raise it. */
   const MAX_MISSING = 89;
 
   interface SpecifiedRoute {

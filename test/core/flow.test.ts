@@ -261,7 +261,7 @@ describe('steps that do not fit are refused', () => {
   test.each<[unknown[], string]>([
     [[{ type: 'sort', field: 'nope' }], 'Flow step 1 (sort): Unknown field "nope"'],
     [[{ type: 'sort', field: 'extra' }], 'Flow step 1 (sort): The field "extra" is of type json and has no order'],
-    [[{ type: 'rename', field: 'id', to: 'day' }], 'Flow step 1 (rename): There is a field "day" already'],
+    [[{ type: 'rename', field: 'id', to: 'day' }], 'Flow step 1 (rename): The field "day" already exists'],
     [
       [
         { type: 'remove', fields: ['id'] },
@@ -273,6 +273,9 @@ describe('steps that do not fit are refused', () => {
       [{ type: 'filter', criteria: { region: 5 } }],
       'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it',
     ],
-    [[{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }], 'Flow step 1 (remove): No field would be left'],
+    [
+      [{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }],
+      'Flow step 1 (remove): At least one field must remain',
+    ],
   ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(refused(message)));
 });

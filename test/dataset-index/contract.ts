@@ -9,7 +9,7 @@ import { profilingContract } from './profiling.ts';
 import { readingContract } from './reading.ts';
 import { wordsContract } from './words.ts';
 
-/** What every index of dataset rows promises. Each adapter's test runs it on a real index of its own. */
+/** The contract of every index of dataset rows. The test of each adapter runs it on a real index. */
 export function datasetIndexContract(name: string, open: () => Promise<DatasetIndex>): void {
   describe(`${name} keeps the contract of dataset rows`, () => {
     let opened: DatasetIndex;

@@ -92,7 +92,7 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       proxy.mishaps = ['forgotten'];
       await expect(loadTexts(index, TEXTS, many.slice(0, 3))).rejects.toMatchObject({
         status: 503,
-        message: 'The dataset index kept 0 of 3 rows',
+        message: 'The dataset index has stored 0 of 3 rows',
       });
       expect(await index.generations()).toEqual([]);
     });

@@ -146,11 +146,11 @@ export function fidelityContract(index: () => DatasetIndex): void {
       { ...none, n: 1, p: 2, d: '2024-01-01' },
     ]);
     expect(generation.warnings).toEqual([
-      'Field "n": 3 values not finite numbers, now missing',
-      'Field "p": 1 value not finite numbers, now missing',
-      'Field "q": 2 values not finite numbers, now missing',
-      'Field "d": 3 values outside the years 1 to 9999, now missing',
-      'Field "t": 3 values outside the years 1 to 9999, now missing',
+      'Field "n": 3 values are missing (not a finite number)',
+      'Field "p": 1 value is missing (not a finite number)',
+      'Field "q": 2 values are missing (not a finite number)',
+      'Field "d": 3 values are missing (outside the years 1 to 9999)',
+      'Field "t": 3 values are missing (outside the years 1 to 9999)',
     ]);
   });
 

@@ -185,7 +185,7 @@ export function loadingContract(index: () => DatasetIndex): void {
   test('a load that aborts or fails leaves nothing behind, and says why', async () => {
     const before = await index().generations();
     const stop = new AbortController();
-    // A source that never answers again.
+    // A source that never yields a row.
     async function* hanging(): AsyncGenerator<Segment> {
       stop.abort(new Error('cancelled by Ann'));
       await new Promise(() => {});

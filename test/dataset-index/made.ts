@@ -61,7 +61,7 @@ const columnsOf = (fields: readonly Field[]): Column[] =>
     sourceType: field.type,
   }));
 
-/** Loads rows given as the source's texts, from segments in a folder that is gone afterwards. */
+/** Loads rows given as the source's texts, from segments in a folder that is removed afterwards. */
 export async function loadTexts(
   index: DatasetIndex,
   columns: Column[],

@@ -11,7 +11,7 @@ const field = (name: string, type: Field['type'], format?: Field['format']): Fie
   ...(format && { format }),
 });
 
-/** What `discover` tells of fields. */
+/** The statistics of fields that `discover` returns. */
 export function profilingContract(index: () => DatasetIndex): void {
   const profile = async (fields: Field[], rows: Record<string, unknown>[], criteria: unknown = {}) => {
     const generation = await loadRows(index(), fields, rows);

@@ -113,7 +113,7 @@ describe.skipIf(!HAS_ELASTICSEARCH)('the same question gives the same answer on 
     ask: (index: DatasetIndex, generation: Generation) => Promise<T>,
   ): Promise<{ duckdb: T; elasticsearch: T }> {
     const [said, got] = await Promise.allSettled(indexes.map((index, i) => ask(index, generations[i]!)));
-    // What would be too dear for the engine it refuses, and says so: then there is nothing to compare.
+    // The engine refuses queries that are too expensive. Then there is nothing to compare.
     fc.pre(
       !(got!.status === 'rejected' && (got!.reason as Error).message === '$regex is too complex for the dataset index'),
     );

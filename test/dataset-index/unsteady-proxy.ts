@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * What may happen to a bulk request: refused as a whole (`429`, `503`), cut on its way (`cut`), carried out without an answer (`unanswered`), carried out by half,
- * the rest refused item by item (`half`), acknowledged and forgotten (`forgotten`), kept waiting for ever (`hang`).
+ * What may happen to a bulk request: it is rejected (`429`, `503`), interrupted (`cut`), executed without a response
+ * (`unanswered`), executed for half of its rows with an error for each of the others (`half`), acknowledged but not
+ * executed (`forgotten`), or left without a response (`hang`).
  */
 export type Mishap = '429' | '503' | 'cut' | 'unanswered' | 'half' | 'forgotten' | 'hang' | 'none';
 
@@ -38,14 +39,14 @@ export class UnsteadyProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, on the port it had before. */
+  /** Listens, after `close` on the same port. */
   async open(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Is away: open connections break, new ones are refused. */
+  /** Stops listening. Open connections are closed, new ones are refused. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -83,7 +84,7 @@ export class UnsteadyProxy {
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }
 
-  /** The engine's own answer for the first half of the rows, and a refusal for each of the others, as by a full queue. */
+  /** Returns the engine's response for the first half of the rows, and an error for each other row. */
   async #half(incoming: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
     const lines = body.toString().trimEnd().split('\n');
     const rows = lines.length / 2;

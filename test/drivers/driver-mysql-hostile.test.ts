@@ -491,7 +491,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB under attack', () => {
   });
 
   describe('servers that mean harm', () => {
-    /** A server of our own that lets everybody in and answers the first query with these bytes. */
+    /** A server that accepts every login and responds to the first query with these bytes. */
     const answering =
       (answer: (socket: Socket) => void, sent: Buffer[] = []) =>
       (socket: Socket) => {
@@ -620,7 +620,7 @@ function packet(sequence: number, body: Buffer): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** What a server says first: no encryption, native passwords. */
+/** The greeting of a server: no encryption, native passwords. */
 function greeting(version: string): Buffer {
   const capabilities = 0x8_a209;
   const body = Buffer.concat([
@@ -650,7 +650,7 @@ function column(name: string): Buffer {
   ]);
 }
 
-/** Sends it again and again for as long as somebody takes it. */
+/** Sends the bytes repeatedly, as fast as the socket accepts them, until it is closed. */
 function flood(socket: Socket, bytes: Buffer): void {
   const more = () => {
     while (!socket.destroyed && socket.write(bytes));

@@ -32,7 +32,7 @@ async function start(): Promise<EmbeddedPostgres> {
   return postgres;
 }
 
-/** A process of its own that starts Postgres in the folder and stays; answers once it is up. */
+/** Starts a process that runs Postgres in the folder until it is killed. Resolves once Postgres is ready. */
 async function startHolder(): Promise<{ pid: number; url: string; kill(): Promise<void> }> {
   const program = `
     import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../src/adapters/embedded-postgres/embedded-postgres.ts', import.meta.url).href)};

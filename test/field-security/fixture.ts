@@ -157,7 +157,7 @@ const createTest = ({ variables }: (typeof INDEXES)[number]) =>
     world: [async ({ service, source }, use) => use(await createWorld(service, source)), { scope: 'file' }],
   });
 
-/** One test for each index that is installed here. Each file gets twins of its own. */
+/** One test for each index that is installed here. Each file gets its own twins. */
 export const WORLDS = INDEXES.filter(({ available }) => available).map((place) => ({
   index: place.index,
   test: createTest(place),

@@ -8,25 +8,26 @@ import { AGGREGATIONS, encodeFilter, FILTERS, SORTS, WORDS } from './row-queries
 import { HIDDEN_PARTS, SECRET, VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
 
 /*
- * Two datasets have equal visible parts for a reader, while the hidden parts differ. Every query of rows returns equal
- * results for both (docs/contract.md#restricted-shares). The other files of this folder cover the other endpoints.
+ * Two datasets, the twins, have equal rows and fields that a restricted reader may see, and different hidden ones.
+ * Every query of rows returns equal results for both (docs/contract.md#restricted-shares). The other files of this
+ * folder cover the other endpoints.
  */
 
 const get =
-  (who: Client, rest: string) =>
+  (client: Client, rest: string) =>
   ({ id }: Twin) =>
-    who.get(`/datasets/${id}${rest}`);
+    client.get(`/datasets/${id}${rest}`);
 
 /** Loads all pages of a twin's rows. */
 async function loadPages(
-  who: Client,
+  client: Client,
   { id }: Twin,
   query: string,
 ): Promise<{ rows: { id: number }[]; next: string | null; total: number }[]> {
   const all = [];
   let after = '';
   do {
-    const { status, body } = await who.get(`/datasets/${id}/data?${query}${after}`);
+    const { status, body } = await client.get(`/datasets/${id}/data?${query}${after}`);
     expect(status).toBe(200);
     all.push({ rows: body._embedded['svc:record'], next: body.next as string | null, total: body.total });
     after = body.next ? `&after=${encodeURIComponent(body.next)}` : '';
@@ -143,18 +144,18 @@ describe.each(WORLDS)(
         });
         const own = (await reader.get(`/datasets/${id}/data?limit=1`)).body.next as string;
         const middle = Math.floor(own.length / 2);
-        const cut = [
+        const modified = [
           own.slice(0, -2),
           own.slice(1),
           own.slice(0, middle) + (own[middle] === 'A' ? 'B' : 'A') + own.slice(middle + 1),
         ];
-        for (const after of [...forged, ...cut, generation]) {
+        for (const after of [...forged, ...modified, generation]) {
           const { status, body } = await reader.get(`/datasets/${id}/data?after=${encodeURIComponent(after)}`);
           expect([status, JSON.stringify(body.message).includes(generation)], after).toEqual([400, false]);
         }
-        const atHiddenRow = (await admin.get(`/datasets/${id}/data?limit=1&sort=-amount`)).body.next as string;
+        const cursorOfHiddenRow = (await admin.get(`/datasets/${id}/data?limit=1&sort=-amount`)).body.next as string;
         await expectError(
-          reader.get(`/datasets/${id}/data?sort=-amount&after=${encodeURIComponent(atHiddenRow)}`),
+          reader.get(`/datasets/${id}/data?sort=-amount&after=${encodeURIComponent(cursorOfHiddenRow)}`),
           400,
         );
       }
@@ -179,8 +180,8 @@ describe.each(WORLDS)(
     });
 
     test('in aggregations', async ({ world }) => {
-      await expectAllAlike(world, AGGREGATIONS, ({ id }, question) =>
-        world.reader.post(`/datasets/${id}/_aggregate`, question),
+      await expectAllAlike(world, AGGREGATIONS, ({ id }, aggregation) =>
+        world.reader.post(`/datasets/${id}/_aggregate`, aggregation),
       );
       await expectAllAlike(world, FILTERS, ({ id }, filter) =>
         world.reader.post(`/datasets/${id}/_aggregate`, {
@@ -238,8 +239,8 @@ describe.each(WORLDS)(
               for (const query of ['', '?q=rush&sort=-day', '?q=qzx&fields=id&filter=%7B%22region%22%3A%22EU%22%7D'])
                 expect((await reader.get(`/datasets/${id}/data${query}`)).status).toBe(200);
               expect((await reader.get(`/datasets/${id}/discover`)).status).toBe(200);
-              for (const question of AGGREGATIONS)
-                expect((await reader.post(`/datasets/${id}/_aggregate`, question)).status).toBe(200);
+              for (const aggregation of AGGREGATIONS)
+                expect((await reader.post(`/datasets/${id}/_aggregate`, aggregation)).status).toBe(200);
               for (const format of ['csv', 'parquet'])
                 expect((await reader.get(`/datasets/${id}/export?format=${format}&q=zoe`)).status).toBe(200);
               await expectBody(reader.get(`/datasets/${id}`), 200, { records: VISIBLE_ROWS });
@@ -249,8 +250,8 @@ describe.each(WORLDS)(
       }
       expect(recorded[1]).toEqual(recorded[0]);
       expect(recorded[0]!.length).toBeGreaterThan(AGGREGATIONS.length);
-      // The words are those of the request.
-      expect(JSON.stringify(recorded.flat().map((open) => ({ ...open, words: [] })))).not.toMatch(
+      // Search words are excluded: they are the same as in the request.
+      expect(JSON.stringify(recorded.flat().map((query) => ({ ...query, words: [] })))).not.toMatch(
         new RegExp(`${SECRET}|"Region"`),
       );
     });

@@ -10,9 +10,9 @@ export interface CountingInput {
   until?: number;
   /** Pause at each number, in milliseconds. */
   every?: number;
-  /** Fails after the last number, with an error of the caller or with a bug. */
+  /** Fails after the last number, with an `ApiError` or with an unexpected error. */
   fail?: 'callerError' | 'bug';
-  /** Whether it ignores its signal. */
+  /** Whether it continues after its signal aborts. */
   ignoreSignal?: boolean;
 }
 

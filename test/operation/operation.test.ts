@@ -24,15 +24,17 @@ describe('starting', () => {
         resource: { kind: 'dataset', id: newId() },
         input: {},
       });
-      throw new Error('Changed my mind');
+      throw new Error('rolled back');
     });
-    await expect(rolledBack).rejects.toThrow('Changed my mind');
+    await expect(rolledBack).rejects.toThrow('rolled back');
 
     expect(await operationIds(world)).toEqual([]);
     expect(await rows(world, `select id from dws_jobs.job_common where name = 'operation'`)).toEqual([]);
   });
 
-  test('reserves the caller’s own name until the operation has ended, then finds the latest', async ({ world }) => {
+  test('reserves the caller’s `progress` name until the operation has ended, then finds the latest', async ({
+    world,
+  }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const first = await count(ann, {}, { progress: 42 });
     await expect(count(ann, {}, { progress: '42' })).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
@@ -50,7 +52,7 @@ describe('starting', () => {
     expect(await operations.get(ann, '42')).toMatchObject({ id: second });
   });
 
-  test('refuses an empty name and starts nothing', async ({ world }) => {
+  test('refuses an empty `progress` name and starts nothing', async ({ world }) => {
     const ann = await world.caller();
     for (const progress of ['', '  '])
       await expect(count(ann, {}, { progress })).rejects.toMatchObject({ status: 400 });
@@ -117,7 +119,7 @@ describe('waiting', () => {
 });
 
 describe('following', () => {
-  test('yields every state from the current to the final one, whichever process works', async ({ world }) => {
+  test('yields every state from the current to the final one, from every process', async ({ world }) => {
     const ann = await world.caller();
     await world.worker();
     const id = await count(ann, { until: 5, every: 150 });
@@ -147,12 +149,12 @@ describe('following', () => {
     expect(await pending).toEqual({ done: true, value: undefined });
   });
 
-  test('gets progress at most ten times a second', async ({ world }) => {
+  test('yields progress at most ten times a second', async ({ world }) => {
     const ann = await world.caller();
     await world.here(countingHandlers());
     const record = await wait(ann, await count(ann, { until: 300, every: 1 }));
     const intervals = (record.finishedAt!.getTime() - record.startedAt!.getTime()) / 100;
-    // Further changes are the claim, the outcome, and the pending progress at the end.
+    // Besides progress, the sequence counts the claim, the outcome, and the last progress before it.
     expect(record.sequence).toBeLessThanOrEqual(intervals + 4);
     expect(record.current).toBe(300);
   });
@@ -234,7 +236,7 @@ describe('concurrency keys', () => {
   });
 });
 
-test('one tenant gets at most half of a worker', async ({ world }) => {
+test('operations of one tenant use at most half of a worker’s concurrency', async ({ world }) => {
   const [ann, eve] = [await world.caller(), await world.caller(newId())];
   const running = new Map<string, number>();
   let maxRunning = 0;
@@ -260,7 +262,7 @@ test('one tenant gets at most half of a worker', async ({ world }) => {
   expect(maxRunning).toBe(2);
 });
 
-test('records stay for seven days after the end', async ({ world }) => {
+test('records are kept for seven days after the end of the operation', async ({ world }) => {
   const ann = await world.caller();
   const [old, young, open] = [await count(ann), await count(ann), await count(ann)];
   for (const id of [old, young]) await operations.cancel(ann, id);

@@ -10,7 +10,7 @@ export interface WorkerProcess {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a worker in a process of its own and waits until it is ready. */
+/** Starts a worker in a separate process and waits until it is ready. */
 export async function startWorkerProcess(orders: WorkerOrders): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), {
     execArgv: ['--import', '@oxc-node/core/register'],

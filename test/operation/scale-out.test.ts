@@ -8,7 +8,7 @@ import { createDatabase } from '../support/postgres.ts';
 import { ADMIN_PASSWORD, at, byToken, logIn, newFolder, startProcess } from '../support/service-process.ts';
 import { eventually } from './fixture.ts';
 
-/** API calls per minute. A test with more than a few calls has a caller of its own. */
+/** API calls per minute. A test with more than a few calls creates its own caller. */
 const RATE_LIMIT_API = 300;
 
 /** Two web processes and a worker, on one database and one data folder. */

@@ -1,4 +1,4 @@
-/** A worker in a process of its own. It gets its orders over the IPC channel and exits when that closes. */
+/** A worker in a separate process. It receives commands over the IPC channel and exits when that closes. */
 import { handlers } from '../../src/operations/handlers.ts';
 import { countingHandlers } from './counting.ts';
 import { openTestPlatform, startQuickWorker } from './platform.ts';

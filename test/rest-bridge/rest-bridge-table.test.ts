@@ -25,7 +25,7 @@ function compileError(...table: Row[]): string {
 }
 
 describe('the table of rows', () => {
-  test('an invalid row is one line that names the row', () => {
+  test('the error of an invalid row is one line that names the row', () => {
     expect(compileError(get('/x', 'datsets', value()))).toBe(
       'GET /x: Cannot query field "datsets" on type "Query". Did you mean "datasets" or "dataset"?',
     );
@@ -133,7 +133,7 @@ describe('the table of rows', () => {
     expect(one!.presentation!.selection).toBe('id slug version');
   });
 
-  test('routes.txt lists field and permission of every route, rows without a field included', () => {
+  test('routes.txt lists field and permission of every route, including rows without a field', () => {
     const text = routesList(compile(...rows));
     expect(text.split('\n')).toHaveLength(rows.length + 2);
     expect(text).toContain('\nGET /api/datasets/{id}/visuals -> Query.dataset.visuals, dataset:read\n');

@@ -8,8 +8,7 @@ const MAIN = 'src/server/main.js';
 
 /**
  * Returns the program of the compiled service: `dist` if it is younger than every source, as in `npm test`; otherwise
- * a build of this run in
- * `.cache`, so that no test runs outdated code. Types are not checked here; that is a step of its own.
+ * a build of this run in `.cache`, so that no test runs outdated code. Types are checked in a separate step.
  */
 export function builtMain(): string {
   if (youngestSource() < timeOf(join(CHECKOUT, 'dist/.sources'))) return join(CHECKOUT, 'dist', MAIN);

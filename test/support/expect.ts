@@ -52,7 +52,7 @@ export async function expectGraphqlError(
   expect(errors).toMatchObject([expected]);
 }
 
-/** Expects a response of this status, whatever its body. */
+/** Expects a response of this status, with any body. */
 export async function expectStatus(
   response: Eventually<{ status: number }>,
   status: number,

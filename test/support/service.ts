@@ -25,7 +25,7 @@ export interface Service {
   databaseUrl: string;
   platform: Platform;
   app: FastifyInstance;
-  /** Creates a user with the permissions of a new user, and a client with a token of theirs. */
+  /** Creates a user with the permissions of a new user, and returns a client with an API token of this user. */
   user(name: string, options?: UserOptions): Promise<Client>;
   /** Returns a client of the same service with the session of a new login, as a browser on the service's own pages. */
   login(name: string, options?: { tenant?: string; password?: string }): Promise<Client>;
@@ -40,7 +40,7 @@ interface UserOptions {
 }
 
 export interface ServiceOptions {
-  /** The database of another service: the two are then one service in two processes. By default its own. */
+  /** Database of another service, to run two processes of one service. Default: a new database. */
   databaseUrl?: string;
   /** Receives the log. */
   log?: DestinationStream;
@@ -96,11 +96,15 @@ export async function startService(
       return new Client(url, { authorization: `Bearer ${token}` }, { id, username: name });
     },
     async login(name, { tenant = 'default', password = PASSWORD } = {}) {
-      const answer = await new Client(url).post('/login', { username: name, password, tenant });
-      if (answer.status !== 200)
-        throw new Error(`${name} cannot log in: ${answer.status} ${JSON.stringify(answer.body)}`);
-      const cookie = answer.headers.getSetCookie()[0]!.split(';')[0]!;
-      return new Client(url, { cookie, 'sec-fetch-site': 'same-origin' }, { id: answer.body.user.id, username: name });
+      const response = await new Client(url).post('/login', { username: name, password, tenant });
+      if (response.status !== 200)
+        throw new Error(`${name} cannot log in: ${response.status} ${JSON.stringify(response.body)}`);
+      const cookie = response.headers.getSetCookie()[0]!.split(';')[0]!;
+      return new Client(
+        url,
+        { cookie, 'sec-fetch-site': 'same-origin' },
+        { id: response.body.user.id, username: name },
+      );
     },
     async close() {
       await worker?.stop();

@@ -14,7 +14,7 @@ import { isObject, list, show } from './value.ts';
  * Throws BAD_USER_INPUT naming the unknown operator or field, the value that does not fit, or the exceeded limit.
  */
 export function parseCriteria(input: unknown, fields: readonly Field[]): CriteriaNode {
-  return criteria(input, { fields: new Map(fields.map((field) => [field.name, field])), budget: new Budget() }, 1);
+  return parseNode(input, { fields: new Map(fields.map((field) => [field.name, field])), budget: new Budget() }, 1);
 }
 
 interface Scope {
@@ -22,18 +22,18 @@ interface Scope {
   budget: Budget;
 }
 
-function criteria(input: unknown, scope: Scope, depth: number): CriteriaNode {
+function parseNode(input: unknown, scope: Scope, depth: number): CriteriaNode {
   scope.budget.enter(depth);
   if (!isObject(input)) throw badInput(`Criteria must be an object of field conditions, not ${typeName(input)}`);
   return and(
     Object.entries(input).map(([key, value]) => {
       switch (key) {
         case '$and':
-          return and(list(key, value).map((item) => criteria(item, scope, depth + 1)));
+          return and(list(key, value).map((item) => parseNode(item, scope, depth + 1)));
         case '$or':
-          return or(list(key, value).map((item) => criteria(item, scope, depth + 1)));
+          return or(list(key, value).map((item) => parseNode(item, scope, depth + 1)));
         case '$not':
-          return not(criteria(value, scope, depth + 1));
+          return not(parseNode(value, scope, depth + 1));
         default:
           return fieldConditions(knownField(key, scope), value, scope.budget, depth);
       }

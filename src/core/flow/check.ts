@@ -13,10 +13,10 @@ export interface FlowColumn {
 }
 
 /**
- * Returns the columns after a flow. Checks that every field exists where it is named and that every value and
- * expression fits.
+ * Returns the columns after a flow. Checks that each step names only fields that exist before it, and that its values
+ * and expressions have a suitable type.
  *
- * Throws BAD_USER_INPUT naming the step and the misplaced part.
+ * Throws BAD_USER_INPUT naming the step and the invalid part.
  */
 export function checkFlow(steps: readonly FlowStep[], columns: readonly FlowColumn[]): FlowColumn[] {
   return steps.reduce<FlowColumn[]>(
@@ -26,13 +26,13 @@ export function checkFlow(steps: readonly FlowStep[], columns: readonly FlowColu
 }
 
 /**
- * Returns the columns after one step. `make` creates a calculated column; all others stay as they are except for a new
- * name.
+ * Returns the columns after one step. `createColumn` creates a calculated column. All others are unchanged, except for
+ * their names in a `rename`.
  */
 export function applyStep<C extends FlowColumn>(
   step: FlowStep,
   columns: C[],
-  make: (name: string, type: FieldType) => C,
+  createColumn: (name: string, type: FieldType) => C,
 ): C[] {
   switch (step.type) {
     case 'filter':
@@ -49,21 +49,21 @@ export function applyStep<C extends FlowColumn>(
     case 'remove': {
       const removed = step.fields.map((name) => find(columns, name));
       const rest = columns.filter((column) => !removed.includes(column));
-      if (rest.length === 0) throw badInput('No field would be left');
+      if (rest.length === 0) throw badInput('At least one field must remain');
       return rest;
     }
     case 'calculate': {
-      const made = make(step.field, calculatedType(step.expression, columns));
+      const calculated = createColumn(step.field, calculatedType(step.expression, columns));
       return columns.some((column) => column.name === step.field)
-        ? columns.map((column) => (column.name === step.field ? made : column))
-        : [...columns, made];
+        ? columns.map((column) => (column.name === step.field ? calculated : column))
+        : [...columns, calculated];
     }
   }
 }
 
 /**
- * Returns the columns as fields for checking criteria. Within a flow it is not known yet which numbers are exact, so
- * all accept strings and are compared as doubles.
+ * Returns the columns as fields for checking criteria. Within a flow the exact formats of numbers are not known, so
+ * integers and numbers accept strings too and are compared as doubles.
  */
 export function flowFields(columns: readonly FlowColumn[]): Field[] {
   return columns.map(({ name, type }) => ({
@@ -83,7 +83,7 @@ function find<C extends FlowColumn>(columns: C[], name: string): C {
 
 function rename<C extends FlowColumn>(columns: C[], renamed: C, to: string): C[] {
   if (columns.some((column) => column !== renamed && column.name === to))
-    throw badInput(`There is a field ${JSON.stringify(to)} already`);
+    throw badInput(`The field ${JSON.stringify(to)} already exists`);
   return columns.map((column) => (column === renamed ? { ...column, name: to } : column));
 }
 

@@ -30,7 +30,7 @@ const DEFAULT_POINTS = 2000;
 const DEFAULT_ROWS = 100;
 
 /**
- * Returns the query that a visual’s data requires. `types` are the fields that the viewer may see.
+ * Returns the query that a visual's data requires. `types` are the fields that the viewer may see.
  * Throws BAD_USER_INPUT naming the config key that is missing.
  */
 export function planVisual(component: VisualComponent, config: VisualConfig, types: FieldTypes): VisualPlan {
@@ -43,9 +43,9 @@ const PLANS: Record<VisualComponent, (config: VisualConfig, types: FieldTypes) =
   'bar-chart'(config, types) {
     const groupBy = groupsOf(types, 'day', config.xAxis, config.groupBy);
     const measure = measureOf(config, 'yAxis', groupBy);
-    // Dates and numbers keep their own order. Names are sorted by measure, the largest first.
-    const ordered = groupBy.length > 1 || types.get(config.xAxis!) !== 'string';
-    return { kind: 'groups', groupBy, measure, ...(!ordered && { sort: `-${measure.as}` }) };
+    // Dates and numbers are sorted by value, strings by measure, the largest first.
+    const sortedByValue = groupBy.length > 1 || types.get(config.xAxis!) !== 'string';
+    return { kind: 'groups', groupBy, measure, ...(!sortedByValue && { sort: `-${measure.as}` }) };
   },
   'line-chart'(config, types) {
     const groupBy = groupsOf(types, config.dateInterval ?? 'day', config.xAxis, config.groupBy);
@@ -88,7 +88,7 @@ function groupsOf(
     });
 }
 
-/** Names the measure’s column after its function, with underscores appended while a group has that name. */
+/** Returns the measure. Its column has the name of the function, followed by `_` as often as a group has that name. */
 function measureOf(
   config: VisualConfig,
   key: 'yAxis' | 'valueField',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Field } from '../../../src/core/fields.ts';
 
-/** One field of every kind, under names that are awkward for somebody. */
+/** One field of every kind, under names that are hard to quote. */
 export const EVERY_KIND: Field[] = [
   { name: 'name', label: 'name', type: 'string' },
   { name: 'Größe "x"', label: 'size', type: 'text' },
@@ -191,7 +191,7 @@ function operatorObject(field: Field): fc.Arbitrary<Record<string, unknown>> {
 
 const regex = fc.record({ $regex: fc.constantFrom(...REGEXES), $options: fc.constantFrom('', 'i') });
 
-/** A value that the field may be compared with. A json field knows only null. */
+/** A value that the field may be compared with. For a json field only null. */
 function comparedValue(field: Field): fc.Arbitrary<unknown> {
   if (field.type === 'json') return fc.constant(null);
   const own = fc.constantFrom(...poolOf(field));

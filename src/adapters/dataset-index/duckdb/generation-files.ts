@@ -47,8 +47,8 @@ export async function publishFolder(dir: string, id: GenerationId): Promise<void
 }
 
 /**
- * Creates a generation with the same rows, at no cost: hard links. The file system counts the references, so no count
- * of ours can be wrong after a crash, and dropping either generation is one unlink. Where links are not possible the
+ * Creates a generation with the same rows, at no cost: hard links. The file system counts the references, so
+ * a crash cannot make the count wrong, and dropping either generation is one unlink. Where links are not possible the
  * file is copied, copy-on-write if the file system can.
  */
 export async function cloneFolder(dir: string, from: GenerationId, to: GenerationId): Promise<void> {

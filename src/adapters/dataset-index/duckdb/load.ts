@@ -16,13 +16,11 @@ import type { LoadedField } from './staging-types.ts';
 
 const STAGED = 'staged.duckdb';
 
-/**
- * DuckDB's memory limit for a load, and the addition per column of a wide table: blocks and vectors are pinned per
- * column.
- */
-const MEMORY = 128 * 10 ** 6;
+/** DuckDB's memory limit for a load of at most `WIDE_COLUMNS` columns. */
+const MEMORY_BYTES = 128 * 10 ** 6;
 const WIDE_COLUMNS = 100;
-const COLUMN_MEMORY = 600_000;
+/** Added to the limit for each further column, as DuckDB pins blocks and vectors per column. */
+const COLUMN_MEMORY_BYTES = 600_000;
 
 /**
  * Loads rows into a generation: one new file in `<id>.loading/`, checkpointed, closed, synced and renamed. A failed or
@@ -37,17 +35,18 @@ export async function loadGeneration(
 ): Promise<Generation> {
   const folder = await beginFolder(dir, id);
   try {
-    const made = await makeFile(folder, columns, segments, plan);
+    const loaded = await loadFile(folder, columns, segments, plan);
     plan.signal.throwIfAborted();
     await publishFolder(dir, id);
-    return { id, ...made, size: (await stat(rowsFile(dir, id))).size };
+    return { id, ...loaded, size: (await stat(rowsFile(dir, id))).size };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function makeFile(
+/** Loads the rows into the generation's file and returns its description. */
+async function loadFile(
   folder: string,
   columns: Column[],
   segments: AsyncIterable<Segment>,
@@ -55,7 +54,7 @@ async function makeFile(
 ): Promise<Pick<Generation, 'fields' | 'records' | 'warnings'>> {
   const temp = join(folder, 'temp');
   const statements = await LoadStatements.open(
-    MEMORY + Math.max(0, columns.length - WIDE_COLUMNS) * COLUMN_MEMORY,
+    MEMORY_BYTES + Math.max(0, columns.length - WIDE_COLUMNS) * COLUMN_MEMORY_BYTES,
     temp,
     plan.signal,
   );
@@ -65,7 +64,7 @@ async function makeFile(
     const described = await describeValues(statements, 'made.data', fields);
     const kept = plan.keepTypes ? await keepTypes(statements, 'made.data', described, plan.keepTypes) : described;
     const [count] = await statements.rows('SELECT count(*) FROM made.data');
-    const warnings = await lostValues(load);
+    const warnings = await warnOfLostValues(load);
     await statements.finish('made');
     return {
       records: Number(count![0]),
@@ -112,8 +111,11 @@ async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
   return applyFlow(statements, plan, typed, size);
 }
 
-/** Returns a warning with the number of values that became null because they have no JSON form. */
-async function lostValues({ statements, columns }: Load): Promise<string[]> {
+/**
+ * Returns a warning for each field with values that became null because they have no JSON form. A sequence per field
+ * counts them; there is none for a field that was not loaded.
+ */
+async function warnOfLostValues({ statements, columns }: Load): Promise<string[]> {
   const warnings: string[] = [];
   for (const { name, lost, type } of columns) {
     const [exists] = lost
@@ -121,9 +123,9 @@ async function lostValues({ statements, columns }: Load): Promise<string[]> {
       : [];
     if (!exists) continue;
     const count = Number((await statements.rows(`SELECT nextval('${lost}')`))[0]![0]) - 1;
-    const reason = type === 'number' ? 'not finite numbers' : 'outside the years 1 to 9999';
+    const reason = type === 'number' ? 'not a finite number' : 'outside the years 1 to 9999';
     if (count > 0)
-      warnings.push(`Field "${name}": ${count} ${count === 1 ? 'value' : 'values'} ${reason}, now missing`);
+      warnings.push(`Field "${name}": ${count} ${count === 1 ? 'value is' : 'values are'} missing (${reason})`);
   }
   return warnings;
 }

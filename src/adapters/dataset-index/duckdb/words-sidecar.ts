@@ -19,7 +19,7 @@ const FOLD = 'dws_words';
 /**
  * Normalised words of the rows, one text a row, for `q`. There is one file for every set of fields that is visible to
  * someone (few: sets come from permissions), so that a reader's `q` never reads a hidden field. A file is written
- * under a name of its own and renamed when it is complete, so a crash leaves nothing that looks complete, and two
+ * under a temporary name and renamed when it is complete, so a crash leaves nothing that looks complete, and two
  * processes can build it at once.
  */
 export class WordsSidecar {

@@ -8,21 +8,24 @@ import { withRetry } from './retry.ts';
 
 /** A page has at most 10,000 rows; one more shows whether there is another page. */
 const RESULT_WINDOW = 10_001;
-/** A permitted `$regex` becomes longer in Lucene's syntax. */
-const REGEX_CHARACTERS = 100_000;
-const LEAST_FIELD_LIMIT = 1000;
-/** How often a drop checks for open searches, and how many milliseconds apart. */
-const CHECKS = 5;
-const LOOK_MS = 100;
+/** Longer than the longest permitted `$regex`, which grows when it is translated to Lucene's syntax. */
+const MAX_REGEX_LENGTH = 100_000;
+const MIN_FIELD_LIMIT = 1000;
+/** Number of times that a drop checks for open searches, and the pause between two checks. */
+const MAX_SEARCH_CHECKS = 5;
+const SEARCH_CHECK_PAUSE_MS = 100;
 /** Maximum time for the creation of an index. */
-const CREATING_MS = 30_000;
+const CREATE_TIMEOUT_MS = 30_000;
 /** How long a failed attempt tries to remove its index. Afterwards the janitor does. */
 export const CLEANING_MS = 10_000;
 
 /** Returns the alias of an index that is being loaded. */
 const loadingAlias = (index: string) => `${index}-loading`;
 
-/** Creates an index for a generation's documents and returns the alias to send them to. */
+/**
+ * Creates an index for a generation's documents and returns the alias to send them to. `refreshing` keeps the engine's
+ * periodic refresh during the load.
+ */
 export async function createIndex(
   { client }: Engine,
   index: string,
@@ -36,19 +39,19 @@ export async function createIndex(
     number_of_shards: 1,
     number_of_replicas: 0,
     max_result_window: RESULT_WINDOW,
-    max_regex_length: REGEX_CHARACTERS,
-    'mapping.total_fields.limit': Math.max(LEAST_FIELD_LIMIT, 2 * Object.keys(mappings.properties as object).length),
-    // Documents lost in a crash before the flush are noticed by counting.
+    max_regex_length: MAX_REGEX_LENGTH,
+    'mapping.total_fields.limit': Math.max(MIN_FIELD_LIMIT, 2 * Object.keys(mappings.properties as object).length),
+    // `publishIndex` counts the documents, so a loss of some in a crash before the flush is detected.
     'translog.durability': 'async',
     ...(refreshing ? {} : { refresh_interval: '-1' }),
   };
   await withRetry(signal, async () => {
     // Not aborted by the load's signal, otherwise the engine could create the index after it was removed.
-    const options = { signal: AbortSignal.timeout(CREATING_MS), maxRetries: 0 };
+    const options = { signal: AbortSignal.timeout(CREATE_TIMEOUT_MS), maxRetries: 0 };
     await client.indices
       .create({ index, settings, mappings, aliases: { [alias]: {} } }, options)
       .catch((error: unknown) => {
-        // The response to an earlier attempt was lost.
+        // An earlier attempt created it, and its response was lost.
         if (!isTaken(error)) throw error;
       });
   });
@@ -57,8 +60,8 @@ export async function createIndex(
 }
 
 /**
- * Publishes a loaded index as the generation, in one step: a failure before leaves it incomplete. Returns its size in
- * bytes.
+ * Publishes a loaded index: one request gives it the alias of the generation. If this throws before, the generation is
+ * incomplete. Returns its size in bytes.
  */
 export async function publishIndex(
   { client, names }: Engine,
@@ -67,20 +70,20 @@ export async function publishIndex(
   records: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const step = <T>(ask: (options: { signal: AbortSignal }) => Promise<T>) => withRetry(signal, () => ask({ signal }));
-  // A complete generation never changes, and clones require the block. A replica is added where a node has space for
-  // it.
+  const step = <T>(call: (options: { signal: AbortSignal }) => Promise<T>) => withRetry(signal, () => call({ signal }));
+  // A complete generation never changes, and an index must be write-blocked to be cloned. The engine adds a replica
+  // if another node has space for it.
   await step((options) =>
     client.indices.putSettings(
       { index, settings: { 'blocks.write': true, auto_expand_replicas: '0-1', refresh_interval: '-1' } },
       options,
     ),
   );
-  // A request whose response was lost may still be processed. Its rows are already in the index.
+  // A bulk request whose response was lost may still be processed, but its rows are already in the index.
   await step((options) => client.indices.refresh({ index }, options));
   await step((options) => client.indices.flush({ index, force: true }, options));
   const { count } = await step((options) => client.count({ index }, options));
-  if (count !== records) throw unavailable(`The dataset index kept ${count} of ${records} rows`);
+  if (count !== records) throw unavailable(`The dataset index has stored ${count} of ${records} rows`);
   const stats = await step((options) => client.indices.stats({ index, metric: 'store' }, options));
   await step((options) =>
     client.indices.updateAliases(
@@ -96,7 +99,7 @@ export async function publishIndex(
   return stats._all?.primaries?.store?.size_in_bytes ?? 0;
 }
 
-/** Creates a generation with the same rows: an index that shares the segments' files. */
+/** Creates a generation with the same rows: a clone of the index, which shares the files of its segments. */
 export async function cloneIndex(
   engine: Engine,
   from: Generation,
@@ -113,7 +116,7 @@ export async function cloneIndex(
         { index: index.name, target, wait_for_active_shards: 1 },
         { ...options, maxRetries: 0 },
       );
-      if (!ready) throw unavailable('The dataset index has no room for a copy at the moment');
+      if (!ready) throw unavailable('The dataset index has no space for a copy at the moment');
       await client.indices.updateAliases({ actions: [{ add: { index: target, alias: names.alias(id) } }] }, options);
     }, signal);
   } catch (error) {
@@ -130,8 +133,8 @@ interface OwnIndex {
 }
 
 /**
- * Removes a generation from readers at once, and its rows when no search is open. Rows that are still read are listed
- * as incomplete, and are dropped later.
+ * Removes a generation's alias, so that readers no longer find it, and deletes its indexes without open searches.
+ * `listGenerations` returns the others as incomplete, and a later call deletes them.
  */
 export async function dropIndexes(engine: Engine, id: GenerationId, signal: AbortSignal): Promise<void> {
   await engine.run(async (client, options) => {
@@ -146,8 +149,8 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
         },
         options,
       );
-    for (let look = 1; left.length > 0 && look <= CHECKS; look++) {
-      if (look > 1) await delay(LOOK_MS, undefined, options);
+    for (let check = 1; left.length > 0 && check <= MAX_SEARCH_CHECKS; check++) {
+      if (check > 1) await delay(SEARCH_CHECK_PAUSE_MS, undefined, options);
       const { indices = {} } = await client.indices.stats(
         { index: left.map(({ name }) => name), metric: 'search' },
         options,

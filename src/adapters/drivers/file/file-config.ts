@@ -1,7 +1,7 @@
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 
-/** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
 const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
+/** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
 const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
 const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
@@ -36,12 +36,12 @@ export const configSchema = {
   properties: {
     format: {
       enum: ['csv', 'json', 'ndjson', 'parquet'],
-      description: '`json` is an array of objects, `ndjson` an object a line.',
+      description: '`json` is an array of objects, `ndjson` one object per line.',
     },
     encoding: {
       enum: ENCODINGS,
       default: 'utf-8',
-      description: '`windows-1252` is a guess where a file is not UTF-8; it holds ISO 8859-1.',
+      description: '`windows-1252` is assumed if a file is not UTF-8. It includes the characters of ISO 8859-1.',
     },
     delimiter: {
       type: 'string',
@@ -60,22 +60,22 @@ export const configSchema = {
       type: 'string',
       maxLength: 1,
       default: '"',
-      description: 'CSV: what stands before a quote inside quotes, e.g. the quote itself.',
+      description: 'CSV: the character that escapes a quote within quotes, e.g. the quote itself.',
     },
     skip: {
       type: 'integer',
       minimum: 0,
       maximum: 1000,
       default: 0,
-      description: 'CSV: lines before the first record, which are passed over.',
+      description: 'CSV: number of lines to skip before the first record.',
     },
-    header: { type: 'boolean', default: true, description: 'CSV: whether the first record holds the names.' },
+    header: { type: 'boolean', default: true, description: 'CSV: whether the first record contains the column names.' },
     columns: {
       type: 'array',
       minItems: 1,
       maxItems: MAX_COLUMNS,
       description:
-        'Columns of a CSV file in its order, or keys of JSON objects. Absent: found by reading the whole file each time it is opened.',
+        'Columns of a CSV file in its order, or keys of JSON objects. Default: found by reading the whole file on each opening.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -95,16 +95,16 @@ export const configSchema = {
 
 export const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
 
-/** Returns names for the table `data`: none is empty, and no two differ only in case, which SQL ignores. */
-export function tableNames(spelled: readonly string[]): string[] {
-  const names = spelled.map((name, i) => (name.trim() === '' ? `column_${i + 1}` : name));
-  const wanted = new Set(names.map((name) => name.toLowerCase()));
-  const given = new Set<string>();
+/** Returns column names for the table `data`: none is empty, and all differ in more than case, which SQL ignores. */
+export function tableNames(original: readonly string[]): string[] {
+  const names = original.map((name, i) => (name.trim() === '' ? `column_${i + 1}` : name));
+  const preferred = new Set(names.map((name) => name.toLowerCase()));
+  const assigned = new Set<string>();
   return names.map((name) => {
-    let own = name;
-    for (let n = 2; given.has(own.toLowerCase()) || (own !== name && wanted.has(own.toLowerCase())); n++)
-      own = `${name}_${n}`;
-    given.add(own.toLowerCase());
-    return own;
+    let unique = name;
+    for (let n = 2; assigned.has(unique.toLowerCase()) || (unique !== name && preferred.has(unique.toLowerCase())); n++)
+      unique = `${name}_${n}`;
+    assigned.add(unique.toLowerCase());
+    return unique;
   });
 }

@@ -12,15 +12,15 @@ const MAX_AHEAD = 1024 * 1024;
 type DataListener = (chunk: Buffer) => void;
 
 /**
- * A COPY TO STDOUT whose rows bypass pg's parser, which would create an object for each. It receives the socket's
- * bytes meanwhile and returns every message that is not a row to pg. The COPY uses the extended protocol, which
+ * A COPY TO STDOUT whose rows bypass pg's parser, which would create an object for each. While it runs it receives
+ * the socket's bytes and passes every message that is not a row to pg. The COPY uses the extended protocol, which
  * accepts one statement only.
  */
 class CopyOut implements Submittable {
   readonly #sql: string;
   #stream!: Connection['stream'];
   /** pg's own listeners; empty until the statement is sent. */
-  #client: DataListener[] = [];
+  #pgListeners: DataListener[] = [];
   #ahead: Buffer[] = [];
   #aheadBytes = 0;
   #arrived = Promise.withResolvers<void>();
@@ -34,16 +34,16 @@ class CopyOut implements Submittable {
 
   submit(connection: Connection): void {
     this.#stream = connection.stream;
-    this.#client = this.#stream.listeners('data') as DataListener[];
-    this.#stream.on('data', this.#take);
-    for (const listener of this.#client) this.#stream.off('data', listener);
+    this.#pgListeners = this.#stream.listeners('data') as DataListener[];
+    this.#stream.on('data', this.#receive);
+    for (const listener of this.#pgListeners) this.#stream.off('data', listener);
     connection.parse({ name: '', text: this.#sql, types: [] }, true);
     connection.bind({}, true);
     connection.execute({}, true);
     connection.sync();
   }
 
-  readonly #take = (chunk: Buffer): void => {
+  readonly #receive = (chunk: Buffer): void => {
     this.#ahead.push(chunk);
     this.#aheadBytes += chunk.length;
     if (this.#aheadBytes >= MAX_AHEAD) this.#stream.pause();
@@ -66,20 +66,20 @@ class CopyOut implements Submittable {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Passes bytes to pg's own parser. */
-  giveBack(bytes: Buffer): void {
-    for (const listener of this.#client) listener.call(this.#stream, bytes);
+  /** Passes bytes to pg's parser. */
+  passToPg(bytes: Buffer): void {
+    for (const listener of this.#pgListeners) listener.call(this.#stream, bytes);
   }
 
   /**
-   * Returns the socket to pg, unless rows may still arrive: then the session must end, because pg's parser would fail
+   * Returns the socket to pg, unless the statement is still running. Then the session must end: pg's parser would fail
    * on a partial row.
    */
   release(): void {
-    if (!this.done || this.#client.length === 0) return;
-    for (const listener of this.#client) this.#stream.on('data', listener);
-    this.#stream.off('data', this.#take);
-    for (const chunk of this.#ahead) this.giveBack(chunk);
+    if (!this.done || this.#pgListeners.length === 0) return;
+    for (const listener of this.#pgListeners) this.#stream.on('data', listener);
+    this.#stream.off('data', this.#receive);
+    for (const chunk of this.#ahead) this.passToPg(chunk);
     this.#stream.resume();
   }
 
@@ -93,7 +93,7 @@ class CopyOut implements Submittable {
   }
 
   handleCommandComplete(): void {
-    // The number of rows, which the writer has counted.
+    // Contains the number of rows, which the writer has counted already.
   }
 
   #end(): void {
@@ -103,7 +103,7 @@ class CopyOut implements Submittable {
 }
 
 /**
- * Splits the bytes of the protocol into messages, independent of the chunks of the network. Postgres sends each row as
+ * Splits the bytes of the protocol into messages, which may span several chunks. Postgres sends each row as
  * one CopyData message.
  */
 class MessageScanner {
@@ -113,14 +113,14 @@ class MessageScanner {
   #headerBytes = 0;
   /** Bytes of the current message's payload, in total and remaining. */
   #length = 0;
-  #left = 0;
+  #remaining = 0;
 
   constructor(copy: CopyOut, writer: SegmentWriter) {
     this.#copy = copy;
     this.#writer = writer;
   }
 
-  /** Scans a chunk to its end, or to the message that ended the statement, and returns the position. */
+  /** Scans a chunk up to its end, or up to the end of the statement. Returns the position reached. */
   scan(chunk: Buffer): number {
     let at = 0;
     while (at < chunk.length && !this.#copy.done) {
@@ -128,7 +128,7 @@ class MessageScanner {
         at = this.#readHeader(chunk, at);
         continue;
       }
-      const end = Math.min(chunk.length, at + this.#left);
+      const end = Math.min(chunk.length, at + this.#remaining);
       this.#takeBody(chunk, at, end);
       at = end;
     }
@@ -139,20 +139,20 @@ class MessageScanner {
     const copied = chunk.copy(this.#header, this.#headerBytes, at, at + HEADER - this.#headerBytes);
     this.#headerBytes += copied;
     if (this.#headerBytes === HEADER) {
-      this.#length = this.#left = bodyLength(this.#header);
+      this.#length = this.#remaining = bodyLength(this.#header);
       // Copied, because pg's parser may retain its input until the message is complete.
-      if (this.#header[0] !== COPY_DATA) this.#copy.giveBack(Buffer.from(this.#header));
-      if (this.#left === 0) this.#headerBytes = 0;
+      if (this.#header[0] !== COPY_DATA) this.#copy.passToPg(Buffer.from(this.#header));
+      if (this.#remaining === 0) this.#headerBytes = 0;
     }
     return at + copied;
   }
 
   #takeBody(chunk: Buffer, start: number, end: number): void {
-    this.#left -= end - start;
-    if (this.#left === 0) this.#headerBytes = 0;
-    if (this.#header[0] !== COPY_DATA) return this.#copy.giveBack(chunk.subarray(start, end));
+    this.#remaining -= end - start;
+    if (this.#remaining === 0) this.#headerBytes = 0;
+    if (this.#header[0] !== COPY_DATA) return this.#copy.passToPg(chunk.subarray(start, end));
     this.#writer.append(chunk, start, end);
-    if (this.#left === 0) this.#writer.endRecord(this.#length);
+    if (this.#remaining === 0) this.#writer.endRecord(this.#length);
   }
 }
 
@@ -163,8 +163,8 @@ export async function copyOut(session: Session, sql: string, writer: SegmentWrit
   try {
     while (!copy.done) {
       for (const chunk of await copy.arrived()) {
-        const stopped = scanner.scan(chunk);
-        if (stopped < chunk.length) copy.giveBack(chunk.subarray(stopped));
+        const end = scanner.scan(chunk);
+        if (end < chunk.length) copy.passToPg(chunk.subarray(end));
         await writer.flush();
       }
     }

@@ -14,45 +14,45 @@ import type { FromProcess, Job, ToProcess } from './work.ts';
 /** The program: compiled beside the compiled parent, or a source run by Node's type stripping. */
 const PROGRAM = fileURLToPath(new URL(`./main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-/** Places for concurrent query processes, each of which may use a gigabyte. */
-const PLACES = new ConcurrencyGate(3, 100, 'Too many queries wait for uploaded files');
+/** Limits the concurrent query processes, each of which may use a gigabyte. */
+const PROCESS_GATE = new ConcurrencyGate(3, 100, 'Too many queries of uploaded files are waiting');
 
-/** Length of the stderr of a crashed process, for the log. */
-const STDERR_CHARACTERS = 4000;
+/** Maximum length of the stderr of a crashed process in the log. */
+const MAX_STDERR_LENGTH = 4000;
 
 /** Segments that a process can have begun without being reported: one being written, two in transit. */
 const UNKNOWN_SEGMENTS = 3;
 
 export interface WorkLimits {
   signal: AbortSignal;
-  /** Milliseconds for the whole task, including the wait for a place. */
+  /** Milliseconds for the whole task, including the wait for other processes. */
   timeout: number;
 }
 
 /**
- * Runs the task in a process and returns its result. When the signal aborts or the time is over, the process is killed
+ * Runs the task in a process and returns its result. After an abort or timeout, the process is killed
  * before this rejects with CANCELLED or UPSTREAM_FAILED ("query timeout …"). `onSegment` receives each segment and a
  * function that acknowledges it.
  */
 export async function doWork(
   job: Job,
   limits: WorkLimits,
-  onSegment: (segment: Segment, taken: () => void) => void = () => {},
+  onSegment: (segment: Segment, acknowledge: () => void) => void = () => {},
 ): Promise<unknown> {
-  const clock = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
-  const signal = AbortSignal.any([limits.signal, clock]);
+  const timeout = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
+  const signal = AbortSignal.any([limits.signal, timeout]);
   try {
-    return await PLACES.run(signal, () => runProcess(job, signal, onSegment));
+    return await PROCESS_GATE.run(signal, () => runProcess(job, signal, onSegment));
   } catch (error) {
     if (limits.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (clock.aborted) throw upstreamFailed(`query timeout after ${limits.timeout} ms`, { cause: error });
+    if (timeout.aborted) throw upstreamFailed(`query timeout after ${limits.timeout} ms`, { cause: error });
     throw error;
   }
 }
 
 /**
- * Yields the segments of a job whose task is `segments`. A reader that leaves ends the process. `track` receives a
- * promise that settles when the process has ended.
+ * Yields the segments of a job whose task is `segments`. Ending the iteration early kills the process. `track` receives
+ * a promise that settles when the process has ended.
  */
 export async function* segmentsOf(
   job: Job,
@@ -61,15 +61,15 @@ export async function* segmentsOf(
   track: (working: Promise<void>) => void,
 ): AsyncGenerator<Segment, void> {
   const queue = new SegmentQueue();
-  const waiting: (() => void)[] = [];
-  const left = new AbortController();
+  const unacknowledged: (() => void)[] = [];
+  const readerLeft = new AbortController();
   let announced = 0;
   const working = doWork(
     job,
-    { ...limits, signal: AbortSignal.any([limits.signal, left.signal]) },
-    (segment, taken) => {
+    { ...limits, signal: AbortSignal.any([limits.signal, readerLeft.signal]) },
+    (segment, acknowledge) => {
       announced += 1;
-      waiting.push(taken);
+      unacknowledged.push(acknowledge);
       queue.put(segment);
     },
   ).then(
@@ -79,11 +79,11 @@ export async function* segmentsOf(
   track(working);
   try {
     for await (const segment of queue) {
-      waiting.shift()!();
+      unacknowledged.shift()!();
       yield segment;
     }
   } finally {
-    left.abort();
+    readerLeft.abort();
     await working;
     await queue.discard();
     for (let n = announced; n < announced + UNKNOWN_SEGMENTS; n++) await rm(join(dir, segmentName(n)), { force: true });
@@ -94,10 +94,10 @@ export async function* segmentsOf(
 async function runProcess(
   job: Job,
   signal: AbortSignal,
-  onSegment: (segment: Segment, taken: () => void) => void,
+  onSegment: (segment: Segment, acknowledge: () => void) => void,
 ): Promise<unknown> {
   const child = fork(PROGRAM, {
-    // Its own process group: Ctrl-C reaches the parent, which decides. Its working folder is neutral.
+    // In a separate process group, so that Ctrl-C reaches only the parent.
     detached: true,
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -112,13 +112,13 @@ async function runProcess(
     child.kill('SIGKILL');
   };
   signal.addEventListener('abort', kill, { once: true });
-  const say = (message: ToProcess) => {
+  const send = (message: ToProcess) => {
     if (child.connected) child.send(message, () => {});
   };
   try {
     signal.throwIfAborted();
-    say({ kind: 'do', job });
-    return await answerOf(child, (segment) => onSegment(segment, () => say({ kind: 'taken' })));
+    send({ kind: 'do', job });
+    return await resultOf(child, (segment) => onSegment(segment, () => send({ kind: 'taken' })));
   } finally {
     signal.removeEventListener('abort', kill);
     kill();
@@ -126,11 +126,11 @@ async function runProcess(
   }
 }
 
-/** Returns the result of the process. One that ends without a result was killed, by us or because of the file. */
-function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): Promise<unknown> {
-  let lastWords = '';
+/** Returns the result of the process. Rejects if the process ends without one. */
+function resultOf(child: ChildProcess, onSegment: (segment: Segment) => void): Promise<unknown> {
+  let stderrTail = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = (lastWords + text).slice(-STDERR_CHARACTERS);
+    stderrTail = (stderrTail + text).slice(-MAX_STDERR_LENGTH);
   });
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromProcess) => {
@@ -141,12 +141,12 @@ function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): P
     });
     child.once('error', (error) => reject(upstreamFailed('The query process could not be started', { cause: error })));
     child.once('exit', (code, signal) => {
-      const cause = () => new Error(`${signal ?? `status ${code}`}: ${lastWords}`);
-      const gone = () =>
+      const cause = () => new Error(`${signal ?? `status ${code}`}: ${stderrTail}`);
+      const rejectEnded = () =>
         reject(upstreamFailed('The file could not be read: its query process ended unexpectedly', { cause: cause() }));
       // Its last message may still be in the channel.
-      if (child.connected) child.once('disconnect', gone);
-      else gone();
+      if (child.connected) child.once('disconnect', rejectEnded);
+      else rejectEnded();
     });
   });
 }

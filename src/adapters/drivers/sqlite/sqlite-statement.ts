@@ -19,8 +19,8 @@ export interface PreparedQuery {
 const PARAMETER_SIGN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\/|([?:@$]\w*)/g;
 
 /**
- * Verifies and prepares a query. The text that is run also occurs, whole, as a subquery in a statement of ours: so it
- * is one statement, a SELECT, and closes all that it opens. Its contents are checked by the authorizer.
+ * Verifies and prepares a query. The whole text must also be valid as a subquery of another statement: so it
+ * is a single SELECT with balanced brackets, quotes and comments. Its contents are checked by the authorizer.
  */
 export function prepareQuery(database: DatabaseSync, query: BoundQuery): PreparedQuery {
   if (query.text.includes('\0')) throw badInput('A query cannot contain the character U+0000');
