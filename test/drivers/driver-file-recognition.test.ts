@@ -38,7 +38,7 @@ describe('a file that cannot be read is refused with the place and the reason', 
     [
       'too many columns',
       `${Array.from({ length: 10_000 }, (_, i) => `c${i}`).join(',')}\n`,
-      'The file has 10000 columns; at maxFiles 2000 are possible',
+      'The file has 10000 columns; at most 2000 are possible',
     ],
     ['gzip', Buffer.from('1f8b0800000000000003', 'hex'), 'The file is packed (gzip): upload what is in it'],
     [
@@ -94,9 +94,9 @@ describe('schema and connection test', () => {
       message: null,
     });
     await rm(files.path('small'));
-    const removed = await file.connection.test(never);
-    expect(removed).toMatchObject({ ok: false, version: null });
-    expect(removed.message).not.toContain(files.dir);
+    const afterRemoval = await file.connection.test(never);
+    expect(afterRemoval).toMatchObject({ ok: false, version: null });
+    expect(afterRemoval.message).not.toContain(files.dir);
   });
 
   test('a connection requires a file and its format', async () => {
