@@ -125,7 +125,7 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     ]);
   });
 
-  test('sorted, limited, and the total is of all groups', async () => {
+  test('groups are sorted and limited, and the total counts all of them', async () => {
     const measures: Aggregation['measures'] = [{ fn: 'count', as: 'n' }];
     const all = computeGroups(ROWS, ['name'], measures);
     const wanted = [...all].sort(
@@ -140,7 +140,7 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     expect(result).toMatchObject({ rows: wanted.slice(0, 3), total: all.length, truncated: true });
   });
 
-  test('without groups there is one row, over no rows the measures are missing', async () => {
+  test('without groups there is one row, and measures of no rows are missing', async () => {
     const measures: Aggregation['measures'] = [
       { fn: 'count', as: 'n' },
       { fn: 'max', field: 'count', as: 'top' },
@@ -150,7 +150,7 @@ export function aggregatingContract(index: () => DatasetIndex): void {
       total: 1,
       truncated: false,
     });
-    const where = parseCriteria({ name: 'nobody' }, fieldsOf(generation));
+    const where = parseCriteria({ name: 'absent' }, fieldsOf(generation));
     expect((await aggregate(index(), generation, { measures, where })).rows).toEqual([[0, null]]);
     expect(await aggregate(index(), generation, { measures, where, groupBy: [{ field: 'name' }] })).toMatchObject({
       rows: [],

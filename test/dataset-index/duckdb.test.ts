@@ -196,7 +196,7 @@ describe('DuckDB: files of the index', () => {
     await expect(index.drop('../../etc')).rejects.toThrow('Not the id of a generation');
   });
 
-  test('a clone shares the files, also of the words; half-written words are not cloned', async () => {
+  test('a clone shares the files of rows and words, and half-written words are not cloned', async () => {
     await index.prepareWords(wide, NEVER);
     await writeFile(join(folder(indexDir(), wide.id), 'words.duckdb.x.building'), 'half');
     const clone = await index.clone(wide, newId());

@@ -71,7 +71,7 @@ export function fidelityContract(index: () => DatasetIndex): void {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 60 }), async (rows) => {
         const generation = await loadRows(index(), kinds, rows);
-        // JSON has one zero, and a json null is a missing value's only form.
+        // JSON has one zero, and null is the only form of a missing value.
         expect((await search(index(), generation)).rows).toEqual(JSON.parse(JSON.stringify(rows)));
       }),
       { numRuns: 15 },
@@ -87,7 +87,7 @@ export function fidelityContract(index: () => DatasetIndex): void {
     expect((await search(index(), generation)).rows).toEqual(rows);
   });
 
-  test('a repeated column name becomes another one, which no other column has', async () => {
+  test('a repeated column name is changed to one that no other column has', async () => {
     const generation = await loadTexts(
       index(),
       ['id', 'id', 'id_2', 'ID', '__proto__'].map((name) => createColumn(name, 'integer')),
@@ -176,7 +176,7 @@ export function fidelityContract(index: () => DatasetIndex): void {
     expect(generation.fields.map(({ type }) => type)).toEqual(['string', 'text', 'string']);
   });
 
-  test('a record far beyond the usual size is read', async () => {
+  test('a record of 9 MB is read', async () => {
     const long = 'line\n"x",'.repeat(1_000_000);
     const generation = await loadTexts(
       index(),

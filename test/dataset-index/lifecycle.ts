@@ -20,7 +20,7 @@ export function lifecycleContract(index: () => DatasetIndex): void {
     await index().drop(generation.id);
   });
 
-  test('a clone has the rows and outlives its original, and the other way round', async () => {
+  test('a clone has the rows of its original, and each remains when the other is dropped', async () => {
     const original = await loadGeneration();
     const [first, second] = [await index().clone(original, newId()), await index().clone(original, newId())];
     expect(first).toMatchObject({ fields: original.fields, records: 2, size: original.size });

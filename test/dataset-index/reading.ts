@@ -22,7 +22,7 @@ export function readingContract(index: () => DatasetIndex): void {
     generation = await loadRows(index(), NUMBERED, rows);
   });
 
-  test('any criteria find and count the rows that an independent evaluator finds', async () => {
+  test('any criteria find and count the rows of an independent evaluator, in source order', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryCriteria(EVERY_KIND), async (criteria) => {
         const wanted = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);

@@ -107,61 +107,60 @@ const VALUES: [sourceType: string, literal: string, type: string, text: string |
   ['varchar(80)', 'null', 'string', null, null],
 ];
 
-describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: values', () => {
+describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
   const source = useMysqlSource();
 
-  describe('types', () => {
-    test.each(VALUES)('%s %s is a %s', async (sourceType, literal, type, text, json) => {
-      await source.sql(
-        `set sql_mode = '';
+  test.each(VALUES)('%s %s is a %s', async (sourceType, literal, type, text, json) => {
+    await source.sql(
+      `set sql_mode = '';
         drop table if exists single;
         create table single (v ${sourceType} null);
         insert into single values (${literal})`,
-      );
-      const query = ask('select v from single');
-      expect(await source.connection.describe(query, never)).toMatchObject([{ name: 'v', type }]);
-      expect((await source.load(query)).rows).toEqual([[text]]);
-      expect(await source.query(query.text)).toMatchObject({
-        fields: [{ name: 'v', label: 'v', type }],
-        rows: [{ v: json }],
-        truncated: false,
-      });
+    );
+    const query = ask('select v from single');
+    expect(await source.connection.describe(query, never)).toMatchObject([{ name: 'v', type }]);
+    expect((await source.load(query)).rows).toEqual([[text]]);
+    expect(await source.query(query.text)).toMatchObject({
+      fields: [{ name: 'v', label: 'v', type }],
+      rows: [{ v: json }],
+      truncated: false,
     });
+  });
 
-    test('each value comes back equal from a dataset', async () => {
-      const columnDefinitions = VALUES.map(([type], i) => `v${i} ${type} null`);
-      const literals = VALUES.map(([, literal]) => literal);
-      await source.sql(
-        `set sql_mode = '';
+  test('each value comes back equal from a dataset', async () => {
+    const columnDefinitions = VALUES.map(([type], i) => `v${i} ${type} null`);
+    const literals = VALUES.map(([, literal]) => literal);
+    await source.sql(
+      `set sql_mode = '';
         drop table if exists every_value;
         create table every_value (${columnDefinitions.join(', ')});
         insert into every_value values (${literals.join(', ')})`,
+    );
+    const query = ask('select * from every_value');
+    const index = openDuckdbIndex({ dir: join(source.dir, 'index') });
+    try {
+      const columns = await source.connection.describe(query, never);
+      const generation = await index.load(randomUUID(), columns, source.connection.segments(query, source.dir, never), {
+        flow: [],
+        maxRows: 0,
+        progress: () => {},
+        signal: never,
+      });
+      const fields = generation.fields.map(({ name }) => name);
+      const page = await index.search(
+        { generation, where: ALL, words: [], wordFields: [], fields, sort: [], limit: 10, start: 0, total: true },
+        never,
       );
-      const query = ask('select * from every_value');
-      const index = openDuckdbIndex({ dir: join(source.dir, 'index') });
-      try {
-        const columns = await source.connection.describe(query, never);
-        const generation = await index.load(
-          randomUUID(),
-          columns,
-          source.connection.segments(query, source.dir, never),
-          { flow: [], maxRows: 0, progress: () => {}, signal: never },
-        );
-        const fields = generation.fields.map(({ name }) => name);
-        const page = await index.search(
-          { generation, where: ALL, words: [], wordFields: [], fields, sort: [], limit: 10, start: 0, total: true },
-          never,
-        );
-        expect(page.rows).toEqual([Object.fromEntries(VALUES.map(([, , , , json], i) => [`v${i}`, json]))]);
-        expect(generation.fields.map(({ type }) => type)).toEqual(VALUES.map(([, , type]) => type));
-      } finally {
-        await index.close();
-      }
-    });
+      expect(page.rows).toEqual([Object.fromEntries(VALUES.map(([, , , , json], i) => [`v${i}`, json]))]);
+      expect(generation.fields.map(({ type }) => type)).toEqual(VALUES.map(([, , type]) => type));
+    } finally {
+      await index.close();
+    }
+  });
 
-    test('columns report how their values are stored, and the type name of the source', async () => {
-      await source.sql(
-        `drop table if exists type_names;
+  test('columns report how their values are stored, and the type name of the source', async () => {
+    await source.sql(
+      `drop table if exists type_names;
         create table type_names (
           a decimal(12,2),
           b decimal(7,3) unsigned,
@@ -176,28 +175,28 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: values', () => {
           k mediumblob,
           l uuid
         )`,
-      );
-      const columns = await source.connection.describe(ask('select * from type_names'), never);
-      expect(columns.map(({ storage, sourceType }) => [sourceType, storage])).toEqual([
-        ['decimal(12,2)', { kind: 'decimal', precision: 12, scale: 2 }],
-        ['decimal(7,3) unsigned', { kind: 'decimal', precision: 7, scale: 3 }],
-        ['decimal(65,1)', { kind: 'decimal' }],
-        ['bigint unsigned', { kind: 'uint64' }],
-        ['int unsigned', { kind: 'int64' }],
-        ['varchar(20)', { kind: 'text' }],
-        ['json', { kind: 'json' }],
-        ['bit(3)', { kind: 'text' }],
-        ['tinyint(1)', { kind: 'boolean' }],
-        ['text', { kind: 'text' }],
-        ['blob', { kind: 'text' }],
-        ['uuid', { kind: 'text' }],
-      ]);
-    });
+    );
+    const columns = await source.connection.describe(ask('select * from type_names'), never);
+    expect(columns.map(({ storage, sourceType }) => [sourceType, storage])).toEqual([
+      ['decimal(12,2)', { kind: 'decimal', precision: 12, scale: 2 }],
+      ['decimal(7,3) unsigned', { kind: 'decimal', precision: 7, scale: 3 }],
+      ['decimal(65,1)', { kind: 'decimal' }],
+      ['bigint unsigned', { kind: 'uint64' }],
+      ['int unsigned', { kind: 'int64' }],
+      ['varchar(20)', { kind: 'text' }],
+      ['json', { kind: 'json' }],
+      ['bit(3)', { kind: 'text' }],
+      ['tinyint(1)', { kind: 'boolean' }],
+      ['text', { kind: 'text' }],
+      ['blob', { kind: 'text' }],
+      ['uuid', { kind: 'text' }],
+    ]);
+  });
 
-    test('a computed column has a type', async () => {
-      expect(
-        await source.query(
-          `select
+  test('a computed column has a type', async () => {
+    expect(
+      await source.query(
+        `select
             1 + 1 as i,
             1.50 as d,
             1e3 as f,
@@ -212,77 +211,76 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: values', () => {
             sum(1) as total,
             x'00ff' as bytes,
             cast(-1 as unsigned) as big`,
-        ),
-      ).toMatchObject({
-        fields: [
-          { type: 'integer' },
-          { type: 'number' },
-          { type: 'number' },
-          { type: 'string' },
-          { type: 'string' },
-          { type: 'integer' },
-          { type: 'date' },
-          { type: 'datetime' },
-          { type: 'json' },
-          { type: 'number' },
-          { type: 'integer' },
-          { type: 'number' },
-          { type: 'string' },
-          { type: 'integer', format: 'int64' },
-        ],
-        rows: [
-          {
-            i: 2,
-            d: 1.5,
-            f: 1000,
-            s: 'x',
-            n: null,
-            b: 1,
-            day: '2024-02-29',
-            moment: '2024-02-29T01:02:03.000Z',
-            j: { a: 1 },
-            q: 2.5,
-            c: 1,
-            total: 1,
-            bytes: 'AP8=',
-            big: '18446744073709551615',
-          },
-        ],
-      });
+      ),
+    ).toMatchObject({
+      fields: [
+        { type: 'integer' },
+        { type: 'number' },
+        { type: 'number' },
+        { type: 'string' },
+        { type: 'string' },
+        { type: 'integer' },
+        { type: 'date' },
+        { type: 'datetime' },
+        { type: 'json' },
+        { type: 'number' },
+        { type: 'integer' },
+        { type: 'number' },
+        { type: 'string' },
+        { type: 'integer', format: 'int64' },
+      ],
+      rows: [
+        {
+          i: 2,
+          d: 1.5,
+          f: 1000,
+          s: 'x',
+          n: null,
+          b: 1,
+          day: '2024-02-29',
+          moment: '2024-02-29T01:02:03.000Z',
+          j: { a: 1 },
+          q: 2.5,
+          c: 1,
+          total: 1,
+          bytes: 'AP8=',
+          big: '18446744073709551615',
+        },
+      ],
     });
+  });
 
-    test('a field with a value that a JSON number would round is returned as exact strings', async () => {
-      expect(
-        await source.query(
-          `select 9007199254740993 as a, 0.1234567890123456789 as b, 1.5 as c
+  test('a field with a value that a JSON number would round is returned as exact strings', async () => {
+    expect(
+      await source.query(
+        `select 9007199254740993 as a, 0.1234567890123456789 as b, 1.5 as c
           union all
           select 1, 2.5, 100000000000000000000`,
-        ),
-      ).toMatchObject({
-        fields: [{ type: 'integer', format: 'int64' }, { type: 'number', format: 'decimal' }, { type: 'number' }],
-        rows: [
-          { a: '9007199254740993', b: '0.1234567890123456789', c: 1.5 },
-          { a: '1', b: '2.5000000000000000000', c: 1e20 },
-        ],
-      });
+      ),
+    ).toMatchObject({
+      fields: [{ type: 'integer', format: 'int64' }, { type: 'number', format: 'decimal' }, { type: 'number' }],
+      rows: [
+        { a: '9007199254740993', b: '0.1234567890123456789', c: 1.5 },
+        { a: '1', b: '2.5000000000000000000', c: 1e20 },
+      ],
     });
+  });
 
-    test('a string past 8,000 characters makes its field a text', async () => {
-      expect((await source.query(`select repeat('x', 8000) as a, repeat('x', 8001) as b`)).fields).toMatchObject([
-        { type: 'string' },
-        { type: 'text' },
-      ]);
-    });
+  test('a string past 8,000 characters changes the type of its field to text', async () => {
+    expect((await source.query(`select repeat('x', 8000) as a, repeat('x', 8001) as b`)).fields).toMatchObject([
+      { type: 'string' },
+      { type: 'text' },
+    ]);
+  });
 
-    test("moments are in UTC, whatever the server's time zone is", async () => {
-      await source.sql(
-        `set time_zone = '+05:00';
+  test('moments are in UTC in every time zone of the server', async () => {
+    await source.sql(
+      `set time_zone = '+05:00';
         drop table if exists moments;
         create table moments (t timestamp);
         insert into moments values ('2024-01-01 05:00:00');
         set time_zone = '+00:00'`,
-      );
-      expect((await source.load(ask('select t from moments'))).rows).toEqual([['2024-01-01 00:00:00']]);
-    });
+    );
+    expect((await source.load(ask('select t from moments'))).rows).toEqual([['2024-01-01 00:00:00']]);
   });
 });

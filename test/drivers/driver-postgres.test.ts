@@ -138,7 +138,7 @@ describe('types', () => {
     });
   });
 
-  test('a string past 8,000 characters makes its field a text', async () => {
+  test('a string past 8,000 characters changes the type of its field to text', async () => {
     expect((await source.query(`select repeat('x', 8000) as a, repeat('x', 8001) as b`)).fields).toMatchObject([
       { type: 'string' },
       { type: 'text' },
