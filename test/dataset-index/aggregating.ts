@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { Aggregation, DatasetIndex, Generation, Row } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
@@ -168,24 +168,25 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     expect((await aggregate(index(), prices, { measures: [{ fn: 'sum', field: 'p', as: 's' }] })).rows).toEqual([[1]]);
   });
 
-  test('intervals begin at the local time of the time zone, also when its clocks change', async () => {
-    const loadTimes = (...times: string[]) =>
-      loadRows(
-        index(),
-        [{ name: 'at', label: 'at', type: 'datetime' } satisfies Field],
-        times.map((time) => ({ at: time })),
-      );
-    const groupBy = async (
-      times: Generation,
-      interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
-      timezone?: string,
-    ) =>
-      (
-        await aggregate(index(), times, {
-          groupBy: [{ field: 'at', interval, ...(timezone && { timezone }) }],
-          measures: [{ fn: 'count', as: 'n' }],
-        })
-      ).rows;
+  const loadTimes = (...times: string[]) =>
+    loadRows(
+      index(),
+      [{ name: 'at', label: 'at', type: 'datetime' } satisfies Field],
+      times.map((time) => ({ at: time })),
+    );
+  const groupBy = async (
+    times: Generation,
+    interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
+    timezone?: string,
+  ) =>
+    (
+      await aggregate(index(), times, {
+        groupBy: [{ field: 'at', interval, ...(timezone && { timezone }) }],
+        measures: [{ fn: 'count', as: 'n' }],
+      })
+    ).rows;
+
+  test('intervals begin at local times when clocks are set forward', async () => {
     const spring = await loadTimes(
       '2024-03-30T22:59:59.999Z',
       '2024-03-30T23:00:00.000Z',
@@ -206,32 +207,50 @@ export function aggregatingContract(index: () => DatasetIndex): void {
       ['2024-03-30T22:30:00.000Z', 2],
       ['2024-03-31T21:30:00.000Z', 2],
     ]);
-    const autumn = await loadTimes(
-      '2024-10-27T00:30:00.000Z',
-      '2024-10-27T01:30:00.000Z',
-      '2024-01-07T12:00:00.000Z',
-      '2024-01-08T12:00:00.000Z',
-    );
-    expect(await groupBy(autumn, 'hour', 'Europe/Berlin')).toEqual([
-      ['2024-01-07T12:00:00.000Z', 1],
-      ['2024-01-08T12:00:00.000Z', 1],
-      ['2024-10-27T00:00:00.000Z', 1],
-      ['2024-10-27T01:00:00.000Z', 1],
-    ]);
-    expect(await groupBy(autumn, 'week')).toEqual([
-      ['2024-01-01T00:00:00.000Z', 1],
-      ['2024-01-08T00:00:00.000Z', 1],
-      ['2024-10-21T00:00:00.000Z', 2],
-    ]);
-    expect(await groupBy(autumn, 'quarter')).toEqual([
-      ['2024-01-01T00:00:00.000Z', 2],
-      ['2024-10-01T00:00:00.000Z', 2],
-    ]);
-    expect(await groupBy(autumn, 'year', 'UTC')).toEqual([['2024-01-01T00:00:00.000Z', 4]]);
-    await expect(groupBy(autumn, 'day', 'Mars/Base')).rejects.toMatchObject({
-      status: 400,
-      message: 'Unknown time zone "Mars/Base"',
+  });
+
+  describe('intervals of times in autumn', () => {
+    let autumn: Generation;
+    beforeAll(async () => {
+      autumn = await loadTimes(
+        '2024-10-27T00:30:00.000Z',
+        '2024-10-27T01:30:00.000Z',
+        '2024-01-07T12:00:00.000Z',
+        '2024-01-08T12:00:00.000Z',
+      );
     });
+
+    test('hours begin at local times when clocks are set back', async () => {
+      expect(await groupBy(autumn, 'hour', 'Europe/Berlin')).toEqual([
+        ['2024-01-07T12:00:00.000Z', 1],
+        ['2024-01-08T12:00:00.000Z', 1],
+        ['2024-10-27T00:00:00.000Z', 1],
+        ['2024-10-27T01:00:00.000Z', 1],
+      ]);
+    });
+
+    test('weeks, quarters and years begin in UTC without a time zone', async () => {
+      expect(await groupBy(autumn, 'week')).toEqual([
+        ['2024-01-01T00:00:00.000Z', 1],
+        ['2024-01-08T00:00:00.000Z', 1],
+        ['2024-10-21T00:00:00.000Z', 2],
+      ]);
+      expect(await groupBy(autumn, 'quarter')).toEqual([
+        ['2024-01-01T00:00:00.000Z', 2],
+        ['2024-10-01T00:00:00.000Z', 2],
+      ]);
+      expect(await groupBy(autumn, 'year', 'UTC')).toEqual([['2024-01-01T00:00:00.000Z', 4]]);
+    });
+
+    test('an unknown time zone is refused', async () => {
+      await expect(groupBy(autumn, 'day', 'Mars/Base')).rejects.toMatchObject({
+        status: 400,
+        message: 'Unknown time zone "Mars/Base"',
+      });
+    });
+  });
+
+  test('dates are grouped by calendar days in every time zone', async () => {
     const days = await loadRows(
       index(),
       [{ name: 'at', label: 'at', type: 'date' }],
