@@ -47,7 +47,7 @@ function computeGroups(rows: Row[], names: string[], measures: Aggregation['meas
     groups.set(JSON.stringify(key), found);
   }
   return [...groups.values()]
-    .map(({ key, rows: some }) => [...key, ...measures.map((measure) => computeMeasure(some, measure))])
+    .map(({ key, rows: members }) => [...key, ...measures.map((measure) => computeMeasure(members, measure))])
     .sort((a, b) =>
       names.reduce(
         (order, name, i) =>
@@ -97,11 +97,11 @@ export function aggregatingContract(index: () => DatasetIndex): void {
           measures,
           limit: 10_000,
         });
-        const wanted = computeGroups(ROWS, by, measures);
+        const expected = computeGroups(ROWS, by, measures);
         expect(result.rows).toEqual(
-          wanted.map((row) => row.map((value, i) => (result.columns[i]!.name === 'mean' ? closeTo(value) : value))),
+          expected.map((row) => row.map((value, i) => (result.columns[i]!.name === 'mean' ? closeTo(value) : value))),
         );
-        expect(result).toMatchObject({ total: wanted.length, truncated: false });
+        expect(result).toMatchObject({ total: expected.length, truncated: false });
       }),
       { numRuns: 30 },
     );
@@ -128,7 +128,7 @@ export function aggregatingContract(index: () => DatasetIndex): void {
   test('groups are sorted and limited, and the total counts all of them', async () => {
     const measures: Aggregation['measures'] = [{ fn: 'count', as: 'n' }];
     const all = computeGroups(ROWS, ['name'], measures);
-    const wanted = [...all].sort(
+    const expected = [...all].sort(
       (a, b) => (b[1] as number) - (a[1] as number) || compareValues(a[0], b[0], fieldNamed('name')),
     );
     const result = await aggregate(index(), generation, {
@@ -137,7 +137,7 @@ export function aggregatingContract(index: () => DatasetIndex): void {
       sort: [{ column: 'n', descending: true }],
       limit: 3,
     });
-    expect(result).toMatchObject({ rows: wanted.slice(0, 3), total: all.length, truncated: true });
+    expect(result).toMatchObject({ rows: expected.slice(0, 3), total: all.length, truncated: true });
   });
 
   test('without groups there is one row, and measures of no rows are missing', async () => {

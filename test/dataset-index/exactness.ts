@@ -98,8 +98,8 @@ export function exactnessContract(index: () => DatasetIndex): void {
             (text) => canonical(text).replace(/^-0$/, '0') !== canonical(printDigits(Number(text))),
           );
           expect(format).toBe(isRounded ? 'decimal' : undefined);
-          const wanted = texts.map((text) => canonical(text).replace(/^-(?=0$)/, ''));
-          expect(values).toEqual(isRounded ? wanted : wanted.map(Number));
+          const expected = texts.map((text) => canonical(text).replace(/^-(?=0$)/, ''));
+          expect(values).toEqual(isRounded ? expected : expected.map(Number));
         },
       ),
       { numRuns: 25 },

@@ -20,15 +20,15 @@ export function loadingContract(index: () => DatasetIndex): void {
   const load = (more: Parameters<typeof loadTexts>[3]) => loadTexts(index(), PEOPLE, ROWS, more);
 
   test('syncFields=false: exactly the known fields, in their order; a vanished field has no values', async () => {
-    const generation = await load({ keepFields: [field('gone', 'datetime'), field('age', 'integer')] });
+    const generation = await load({ keepFields: [field('absent', 'datetime'), field('age', 'integer')] });
     expect(generation.fields.map(({ name, type, vanished }) => [name, type, vanished])).toEqual([
-      ['gone', 'datetime', true],
+      ['absent', 'datetime', true],
       ['age', 'integer', undefined],
     ]);
     expect((await search(index(), generation)).rows).toEqual([
-      { gone: null, age: 30 },
-      { gone: null, age: null },
-      { gone: null, age: 7 },
+      { absent: null, age: 30 },
+      { absent: null, age: null },
+      { absent: null, age: 7 },
     ]);
   });
 
@@ -106,19 +106,19 @@ export function loadingContract(index: () => DatasetIndex): void {
       { who: 'Cid', age: 7, next: 8 },
       { who: 'Ann', age: 30, next: 31 },
     ]);
-    const kept = await load({
+    const keptTypes = await load({
       flow: [{ type: 'calculate', field: 'next', expression: 'age + 1' }],
-      keepFields: [field('next', 'number'), field('gone', 'string')],
+      keepFields: [field('next', 'number'), field('absent', 'string')],
       keepTypes: [field('next', 'integer')],
     });
-    expect(kept.fields.map(({ name, type }) => [name, type])).toEqual([
+    expect(keptTypes.fields.map(({ name, type }) => [name, type])).toEqual([
       ['next', 'integer'],
-      ['gone', 'string'],
+      ['absent', 'string'],
     ]);
-    expect((await search(index(), kept)).rows).toEqual([
-      { next: 31, gone: null },
-      { next: null, gone: null },
-      { next: 8, gone: null },
+    expect((await search(index(), keptTypes)).rows).toEqual([
+      { next: 31, absent: null },
+      { next: null, absent: null },
+      { next: 8, absent: null },
     ]);
     expect(
       await loadAndRead(

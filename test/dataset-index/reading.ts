@@ -25,10 +25,10 @@ export function readingContract(index: () => DatasetIndex): void {
   test('any criteria find and count the rows of an independent evaluator, in source order', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryCriteria(EVERY_KIND), async (criteria) => {
-        const wanted = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);
+        const expected = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);
         const found = await find({ where: parseCriteria(criteria, fieldsOf(generation)), total: true });
-        expect(numbersOf(found)).toEqual(wanted);
-        expect(found.total).toBe(wanted.length);
+        expect(numbersOf(found)).toEqual(expected);
+        expect(found.total).toBe(expected.length);
       }),
       { numRuns: 250 },
     );
@@ -38,8 +38,8 @@ export function readingContract(index: () => DatasetIndex): void {
     fc.record({ field: fc.constantFrom(...SORTABLE.map(({ name }) => name)), descending: fc.boolean() }),
     { maxLength: 3 },
   );
-  const sortRows = (sort: RowSearch['sort'], some: Row[]) =>
-    [...some].sort((a, b) => {
+  const sortRows = (sort: RowSearch['sort'], selected: Row[]) =>
+    [...selected].sort((a, b) => {
       for (const { field, descending } of sort) {
         const order = compareValues(
           a[field],

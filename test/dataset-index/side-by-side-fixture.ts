@@ -68,14 +68,16 @@ export const anyCriteria = fc.oneof(
   fc.integer({ min: -1000, max: 1000 }).map((x) => ({ x: { $gte: x } })),
 );
 
-/** Returns `wanted` with the numbers of `got` where they differ only in the last digits. */
-function adoptRounding(wanted: unknown, got: unknown): unknown {
-  if (typeof wanted === 'number' && typeof got === 'number')
-    return Math.abs(wanted - got) <= 1e-9 * Math.max(Math.abs(wanted), Math.abs(got)) ? got : wanted;
-  if (Array.isArray(wanted) && Array.isArray(got)) return wanted.map((one: unknown, i) => adoptRounding(one, got[i]));
-  if (typeof wanted !== 'object' || wanted === null || typeof got !== 'object' || got === null) return wanted;
+/** Returns `expected` with the numbers of `actual` where they differ only in the last digits. */
+function adoptRounding(expected: unknown, actual: unknown): unknown {
+  if (typeof expected === 'number' && typeof actual === 'number')
+    return Math.abs(expected - actual) <= 1e-9 * Math.max(Math.abs(expected), Math.abs(actual)) ? actual : expected;
+  if (Array.isArray(expected) && Array.isArray(actual))
+    return expected.map((one: unknown, i) => adoptRounding(one, actual[i]));
+  if (typeof expected !== 'object' || expected === null || typeof actual !== 'object' || actual === null)
+    return expected;
   return Object.fromEntries(
-    Object.entries(wanted).map(([key, one]) => [key, adoptRounding(one, (got as Record<string, unknown>)[key])]),
+    Object.entries(expected).map(([key, one]) => [key, adoptRounding(one, (actual as Record<string, unknown>)[key])]),
   );
 }
 
