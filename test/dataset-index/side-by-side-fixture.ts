@@ -124,6 +124,7 @@ export function useBothIndexes() {
     );
     return { duckdb: adoptRounding(valueOf(duckdb!), valueOf(engine!)) as T, elasticsearch: valueOf(engine!) };
   }
+
   /** Parses criteria to the `where` of a search. */
   const where = (criteria: unknown) => ({ where: parseCriteria(criteria, fieldsOf(generations[0]!)) });
 

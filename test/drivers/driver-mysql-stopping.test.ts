@@ -36,8 +36,8 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
 
     test('aborting a load whose source waits for the reader ends it', async () => {
       const stop = new AbortController();
-      const load = source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
-      const segments = load[Symbol.asyncIterator]();
+      const loading = source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
+      const segments = loading[Symbol.asyncIterator]();
       await rm((await segments.next()).value.path as string);
       const isSending = async () => {
         const sending = await source.sql(

@@ -33,8 +33,8 @@ describe('stopping', () => {
 
   test('aborting a load whose source waits for the reader cancels it', async () => {
     const stop = new AbortController();
-    const load = source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
-    const segments = load[Symbol.asyncIterator]();
+    const loading = source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
+    const segments = loading[Symbol.asyncIterator]();
     await rm((await segments.next()).value.path as string);
     const isWaiting = async () => {
       const waiting = await source.sql(
