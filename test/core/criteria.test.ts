@@ -30,8 +30,8 @@ const FIELDS = [
 const parse = (criteria: unknown) => parseCriteria(criteria, FIELDS);
 const [NAME, N, , DAY, AT] = FIELDS as [Field, Field, Field, Field, Field];
 
-describe('criteria become a small typed tree', () => {
-  test('nothing said matches all rows, an empty $or and an empty $in none', () => {
+describe('criteria are parsed to a typed tree', () => {
+  test('empty criteria match all rows, an empty $or and an empty $in none', () => {
     expect(parse({})).toEqual(ALL);
     expect(parse({ $and: [] })).toEqual(ALL);
     expect(parse({ $or: [] })).toEqual(NONE);
@@ -52,7 +52,7 @@ describe('criteria become a small typed tree', () => {
     });
   });
 
-  test('`not` is pushed down to the leaves', () => {
+  test('`$not` is pushed down to the leaves', () => {
     expect(parse({ $not: { $and: [{ name: null }, { $not: { n: { $gt: 1 } } }] } })).toEqual({
       kind: 'or',
       nodes: [
@@ -62,7 +62,7 @@ describe('criteria become a small typed tree', () => {
     });
   });
 
-  test('a date is its UTC midnight, so that a moment within a day lies between two dates', () => {
+  test('a date is its UTC midnight, so a time within a day is between two dates', () => {
     expect(parse({ at: { $gte: '2024-03-01' } })).toEqual({
       kind: 'compare',
       field: AT,
@@ -96,7 +96,7 @@ describe('criteria become a small typed tree', () => {
     });
   });
 
-  test('fields are found under any name, the prototype is never asked', () => {
+  test('fields may have any name, and the prototype is never read', () => {
     expect(parse(JSON.parse('{"__proto__": "x", "$odd": "y"}'))).toMatchObject({
       kind: 'and',
       nodes: [{ field: { name: '__proto__' } }, { field: { name: '$odd' } }],
@@ -106,7 +106,7 @@ describe('criteria become a small typed tree', () => {
   });
 });
 
-describe('what is wrong is refused with 400 and named', () => {
+describe('invalid criteria are refused with 400 and the reason', () => {
   test.each<[unknown, string]>([
     [null, 'Criteria must be an object of field conditions, not null'],
     [[], 'Criteria must be an object of field conditions, not a list'],
@@ -176,7 +176,7 @@ describe('what is wrong is refused with 400 and named', () => {
     );
   });
 
-  test('criteria past the limits', () => {
+  test('criteria past the limits are refused', () => {
     const nested = (depth: number): unknown => (depth === 1 ? {} : { $and: [nested(depth - 1)] });
     expect(parse(nested(32))).toEqual(ALL);
     expect(() => parse(nested(33))).toThrow('nested deeper than 32 levels');
@@ -202,7 +202,7 @@ describe('what is wrong is refused with 400 and named', () => {
   });
 });
 
-describe('DuckDB finds what the contract says', () => {
+describe('DuckDB finds the rows of an independent evaluator', () => {
   const TYPES: Record<string, string> = {
     string: 'VARCHAR',
     text: 'VARCHAR',
@@ -222,14 +222,12 @@ describe('DuckDB finds what the contract says', () => {
 
   beforeAll(async () => {
     connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
-    await connection.run(
-      `CREATE TABLE data (${EVERY_KIND.map((each) => `${columnOf(each)} ${typeOf(each)}`).join(', ')}, _row BIGINT)`,
-    );
+    const columns = EVERY_KIND.map((each) => `${columnOf(each)} ${typeOf(each)}`);
+    await connection.run(`CREATE TABLE data (${columns.join(', ')}, _row BIGINT)`);
     const literal = (value: unknown) =>
       value === null ? 'NULL' : quoteText(typeof value === 'object' ? JSON.stringify(value) : String(value));
-    await connection.run(
-      `INSERT INTO data VALUES ${rows.map((row, i) => `(${EVERY_KIND.map((each) => literal(row[each.name])).join(', ')}, ${i})`).join(', ')}`,
-    );
+    const tuples = rows.map((row, i) => `(${EVERY_KIND.map((each) => literal(row[each.name])).join(', ')}, ${i})`);
+    await connection.run(`INSERT INTO data VALUES ${tuples.join(', ')}`);
   });
   afterAll(() => connection.closeSync());
 
@@ -238,22 +236,22 @@ describe('DuckDB finds what the contract says', () => {
       .getRows()
       .map(([row]) => Number(row));
 
-  test('for any criteria, bound or written out', async () => {
+  test('for any criteria, with bound or literal values', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryCriteria(EVERY_KIND), async (criteria) => {
         const node = parseCriteria(criteria, EVERY_KIND);
         const expected = rows.flatMap((row, i) => (matches(row, criteria, EVERY_KIND) ? [i] : []));
         const params: DuckDBValue[] = [];
         expect(await find(compileCriteria(node, columnOf, boundValues(params)), params)).toEqual(expected);
-        const written = compileCriteria(node, columnOf, literalValues);
-        expect(await find(written)).toEqual(expected);
-        expect(await find(`(${written}) IS NOT NULL`)).toHaveLength(rows.length);
+        const literals = compileCriteria(node, columnOf, literalValues);
+        expect(await find(literals)).toEqual(expected);
+        expect(await find(`(${literals}) IS NOT NULL`)).toHaveLength(rows.length);
       }),
       { numRuns: 300, seed: 20240229 },
     );
   });
 
-  test('in a list of ten thousand values bound as one parameter', async () => {
+  test('for ten thousand values, which are bound as one parameter', async () => {
     const criteria = { name: { $in: [...Array.from({ length: 9998 }, (_, i) => `v${i}`), 'ab', null] } };
     const params: DuckDBValue[] = [];
     const condition = compileCriteria(parseCriteria(criteria, EVERY_KIND), columnOf, boundValues(params));

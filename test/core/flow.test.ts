@@ -16,41 +16,70 @@ const COLUMNS: StagedColumn[] = [
   { name: 'extra', type: 'json', column: 'c6' },
   { name: 'Net `sum`', type: 'number', column: 'c7' },
 ];
-const refused = (message: string) => expect.objectContaining({ status: 400, message });
-const calculate = (expression: string) => [{ type: 'calculate', field: 'x', expression }];
+const invalid = (message: string) => expect.objectContaining({ status: 400, message });
+const calculateX = (expression: string) => [{ type: 'calculate', field: 'x', expression }];
 
 let connection: DuckDBConnection;
 beforeAll(async () => {
   connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
   await connection.run(
-    'CREATE TABLE staged (c0 BIGINT, c1 VARCHAR, c2 DOUBLE, c3 DATE, c4 TIMESTAMP, c5 BOOLEAN, c6 VARCHAR, c7 DECIMAL(12,2), _row BIGINT)',
+    `create table staged (
+      c0 bigint,
+      c1 varchar,
+      c2 double,
+      c3 date,
+      c4 timestamp,
+      c5 boolean,
+      c6 varchar,
+      c7 decimal(12,2),
+      _row bigint
+    )`,
   );
-  await connection.run(`INSERT INTO staged VALUES
-    (1, 'EU', 10.5, '2024-01-31', '2024-01-31 10:00:00', true, '{}', 0.10, 0), (2, 'US', 0, '2024-02-29', '2024-03-01 09:59:59.5', false, NULL, 3, 1),
-    (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2), (4, ' Ünï ', -7, '1969-07-20', '1969-07-20 20:17:40', true, '[]', -1.50, 3), (5, 'EU', 1e308, '2024-01-31', '2024-01-31 00:00:00', false, '1', 99.99, 4)`);
+  await connection.run(
+    `insert into staged values
+      (1, 'EU', 10.5, '2024-01-31', '2024-01-31 10:00:00', true, '{}', 0.10, 0),
+      (2, 'US', 0, '2024-02-29', '2024-03-01 09:59:59.5', false, null, 3, 1),
+      (3, null, null, null, null, null, null, null, 2),
+      (4, ' Ünï ', -7, '1969-07-20', '1969-07-20 20:17:40', true, '[]', -1.50, 3),
+      (5, 'EU', 1e308, '2024-01-31', '2024-01-31 00:00:00', false, '1', 99.99, 4)`,
+  );
 });
 afterAll(() => connection.closeSync());
 
-async function run(steps: unknown): Promise<Record<string, unknown>[]> {
+/** Runs a flow over the rows of `staged`. Returns its rows by field name. */
+async function runFlow(steps: unknown): Promise<Record<string, unknown>[]> {
   const { sql, columns } = compileFlow(parseFlow(steps), COLUMNS, 'staged');
   const reader = await connection.runAndReadAll(sql);
   expect(reader.columnNames()).toEqual(columns.map((column) => column.column));
   return reader.getRowsJson().map((row) => Object.fromEntries(columns.map((column, i) => [column.name, row[i]])));
 }
-const column = async (steps: unknown, name: string) => (await run(steps)).map((row) => row[name]);
+/** Runs a flow. Returns the values of one field. */
+const readColumn = async (steps: unknown, name: string) => (await runFlow(steps)).map((row) => row[name]);
 
-/** Values of an expression, row by row; whole numbers as text, as DuckDB prints 64 bits. */
-const values = (expression: string) => column(calculate(expression), 'x');
+/** Returns the values of an expression, one per row. Whole numbers are text, as DuckDB prints 64-bit integers. */
+const evaluate = (expression: string) => readColumn(calculateX(expression), 'x');
 
-describe('steps act in order', () => {
-  test('no step leaves the rows as they came', async () =>
-    expect(await column([], 'id')).toEqual(['1', '2', '3', '4', '5']));
+describe('steps are executed in order', () => {
+  test('a flow without steps changes no row', async () =>
+    expect(await readColumn([], 'id')).toEqual(['1', '2', '3', '4', '5']));
 
-  test('sorting is stable, missing values last both ways, strings by code point', async () => {
-    expect(await column([{ type: 'sort', field: 'region', order: 'asc' }], 'id')).toEqual(['4', '1', '5', '2', '3']);
-    expect(await column([{ type: 'sort', field: 'region', order: 'desc' }], 'id')).toEqual(['2', '1', '5', '4', '3']);
+  test('sorting is stable, missing values are last in both directions, strings compare by code point', async () => {
+    expect(await readColumn([{ type: 'sort', field: 'region', order: 'asc' }], 'id')).toEqual([
+      '4',
+      '1',
+      '5',
+      '2',
+      '3',
+    ]);
+    expect(await readColumn([{ type: 'sort', field: 'region', order: 'desc' }], 'id')).toEqual([
+      '2',
+      '1',
+      '5',
+      '4',
+      '3',
+    ]);
     expect(
-      await column(
+      await readColumn(
         [
           { type: 'sort', field: 'id', order: 'desc' },
           { type: 'sort', field: 'region' },
@@ -60,9 +89,9 @@ describe('steps act in order', () => {
     ).toEqual(['4', '5', '1', '2', '3']);
   });
 
-  test('a limit takes the first rows of the order so far, also when its field has gone', async () => {
+  test('a limit keeps the first rows in the current order, also when the sort field was removed', async () => {
     expect(
-      await column(
+      await readColumn(
         [
           { type: 'sort', field: 'amount', order: 'desc' },
           { type: 'remove', fields: ['amount'] },
@@ -72,7 +101,7 @@ describe('steps act in order', () => {
       ),
     ).toEqual(['5', '1']);
     expect(
-      await column(
+      await readColumn(
         [
           { type: 'limit', n: 2 },
           { type: 'sort', field: 'amount', order: 'asc' },
@@ -80,34 +109,34 @@ describe('steps act in order', () => {
         'id',
       ),
     ).toEqual(['2', '1']);
-    expect(await run([{ type: 'limit', n: 0 }])).toEqual([]);
+    expect(await runFlow([{ type: 'limit', n: 0 }])).toEqual([]);
   });
 
-  test('a filter sees what the steps before it made', async () => {
+  test('a filter sees the fields of the steps before it', async () => {
     const steps = [
       { type: 'rename', field: 'amount', to: 'eur' },
       { type: 'calculate', field: 'double', expression: 'eur * 2' },
       { type: 'filter', criteria: { double: { $gt: 0 }, eur: { $lt: 100 } } },
     ];
-    expect(await run(steps)).toMatchObject([{ id: '1', eur: 10.5, double: 21 }]);
+    expect(await runFlow(steps)).toMatchObject([{ id: '1', eur: 10.5, double: 21 }]);
     expect(
-      await column([{ type: 'filter', criteria: { $or: [{ region: null }, { day: '2024-01-31' }] } }], 'id'),
+      await readColumn([{ type: 'filter', criteria: { $or: [{ region: null }, { day: '2024-01-31' }] } }], 'id'),
     ).toEqual(['1', '3', '5']);
   });
 
-  test('a calculated field takes the place of one of its name, after reading it', async () => {
+  test('a calculated field replaces the field of its name, and may read it', async () => {
     const { columns } = compileFlow(
       parseFlow([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }]),
       COLUMNS,
       'staged',
     );
     expect(columns.map((each) => each.name)).toEqual(COLUMNS.map((each) => each.name));
-    expect(await column([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }], 'region')).toEqual(
-      ['EU!', 'US!', null, ' Ünï !', 'EU!'],
-    );
+    expect(
+      await readColumn([{ type: 'calculate', field: 'region', expression: "concat(region, '!')" }], 'region'),
+    ).toEqual(['EU!', 'US!', null, ' Ünï !', 'EU!']);
   });
 
-  test('the fields that are left and their types', () => {
+  test('checkFlow returns the remaining fields and their types', () => {
     const steps = parseFlow([
       { type: 'remove', fields: ['extra', 'paid', 'Net `sum`', 'at', 'day'] },
       { type: 'rename', field: 'id', to: 'nr' },
@@ -173,7 +202,7 @@ describe('expressions', () => {
     ["dateDiff(month, day, '2024-03-01')", ['1', '0', null, '655', '1']],
     ["dateDiff('hour', at, day)", ['-10', '-33', null, '-20', '0']],
     ['null', [null, null, null, null, null]],
-  ])('%s', async (expression, expected) => expect(await values(expression)).toEqual(expected));
+  ])('%s', async (expression, expected) => expect(await evaluate(expression)).toEqual(expected));
 
   test.each([
     ['amount +', 'The expression ends too early'],
@@ -191,9 +220,9 @@ describe('expressions', () => {
     ['-'.repeat(3000) + '1', 'An expression is nested at most 64 levels'],
     ['1' + '+1'.repeat(101), 'An expression has at most 100 operators'],
     ['1'.padEnd(4001), 'An expression has at most 4000 characters'],
-  ])('%s is refused when saved', (expression, message) => {
-    expect(() => parseFlow(calculate(expression))).toThrow(
-      refused(typeof message === 'string' ? `Flow step 1 (calculate): ${message}` : message),
+  ])('%s is refused when it is saved', (expression, message) => {
+    expect(() => parseFlow(calculateX(expression))).toThrow(
+      invalid(typeof message === 'string' ? `Flow step 1 (calculate): ${message}` : message),
     );
   });
 
@@ -213,19 +242,19 @@ describe('expressions', () => {
     ['if(amount, 1, 2)', 'if takes a boolean, not a number'],
     ['year(region)', 'year takes a date, not a string'],
   ])('%s does not fit the fields', (expression, message) => {
-    expect(() => checkFlow(parseFlow(calculate(expression)), COLUMNS)).toThrow(
-      refused(`Flow step 1 (calculate): ${message}`),
+    expect(() => checkFlow(parseFlow(calculateX(expression)), COLUMNS)).toThrow(
+      invalid(`Flow step 1 (calculate): ${message}`),
     );
   });
 
-  test('what the limits allow, DuckDB takes', async () => {
-    expect(await values('1' + '+1'.repeat(100))).toContain(101);
-    expect(await values('amount' + ' / 2'.repeat(100))).toContain(0);
-    expect(await values('1/('.repeat(31) + 'amount' + ')'.repeat(31))).toContain(-1 / 7);
-    expect(await values('abs('.repeat(63) + 'amount' + ')'.repeat(63))).toContain(7);
-    expect(await values('if(paid,1,'.repeat(63) + 'id' + ')'.repeat(63))).toContain('2');
+  test('DuckDB executes flows of the maximum size', async () => {
+    expect(await evaluate('1' + '+1'.repeat(100))).toContain(101);
+    expect(await evaluate('amount' + ' / 2'.repeat(100))).toContain(0);
+    expect(await evaluate('1/('.repeat(31) + 'amount' + ')'.repeat(31))).toContain(-1 / 7);
+    expect(await evaluate('abs('.repeat(63) + 'amount' + ')'.repeat(63))).toContain(7);
+    expect(await evaluate('if(paid,1,'.repeat(63) + 'id' + ')'.repeat(63))).toContain('2');
     expect(
-      await run(
+      await runFlow(
         Array.from({ length: 100 }, (_, i) => ({
           type: 'calculate',
           field: `x${i}`,
@@ -236,7 +265,7 @@ describe('expressions', () => {
   });
 });
 
-describe('steps that do not fit are refused', () => {
+describe('invalid steps are refused', () => {
   test.each<[unknown, string]>([
     [{}, 'A flow is a list of steps'],
     [[null], 'Flow step 1: a step is an object with a type'],
@@ -256,7 +285,7 @@ describe('steps that do not fit are refused', () => {
     [[{ type: 'remove', fields: [] }], 'Flow step 1 (remove): fields must be a list of names'],
     [[{ type: 'filter', criteria: 'x' }], 'Flow step 1 (filter): criteria must be an object'],
     [Array.from({ length: 101 }, () => ({ type: 'limit', n: 1 })), 'A flow has at most 100 steps'],
-  ])('%j', (flow, message) => expect(() => parseFlow(flow)).toThrow(refused(message)));
+  ])('%j', (flow, message) => expect(() => parseFlow(flow)).toThrow(invalid(message)));
 
   test.each<[unknown[], string]>([
     [[{ type: 'sort', field: 'nope' }], 'Flow step 1 (sort): Unknown field "nope"'],
@@ -273,9 +302,6 @@ describe('steps that do not fit are refused', () => {
       [{ type: 'filter', criteria: { region: 5 } }],
       'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it',
     ],
-    [
-      [{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }],
-      'Flow step 1 (remove): At least one field must remain',
-    ],
-  ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(refused(message)));
+    [[{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }], 'Flow step 1 (remove): At least one field must remain'],
+  ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(invalid(message)));
 });

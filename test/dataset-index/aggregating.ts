@@ -1,21 +1,21 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { Aggregation, DatasetIndex, Generation, Row } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
 import { arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
-import { aggregate, compareValues, fieldsOf, loadRows } from './made.ts';
+import { aggregate, compareValues, fieldsOf, loadRows } from './generation-fixture.ts';
 
 const ROWS = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 500, seed: 11 });
 const GROUPABLE = EVERY_KIND.filter(({ type }) => type !== 'json');
-const kind = (name: string) => EVERY_KIND.find((field) => field.name === name)!;
-const present = (rows: Row[], name: string) => rows.map((row) => row[name]).filter((value) => value !== null);
+const fieldNamed = (name: string) => EVERY_KIND.find((field) => field.name === name)!;
+const valuesOf = (rows: Row[], name: string) => rows.map((row) => row[name]).filter((value) => value !== null);
 
-/** A measure computed plainly. */
-function measured(rows: Row[], { fn, field: name }: Aggregation['measures'][number]): unknown {
+/** Computes a measure independently of the index. */
+function computeMeasure(rows: Row[], { fn, field: name }: Aggregation['measures'][number]): unknown {
   if (name === undefined) return rows.length;
-  const values = present(rows, name);
-  const ordered = [...values].sort((a, b) => compareValues(a, b, kind(name)));
+  const values = valuesOf(rows, name);
+  const ordered = [...values].sort((a, b) => compareValues(a, b, fieldNamed(name)));
   switch (fn) {
     case 'count':
       return values.length;
@@ -25,7 +25,7 @@ function measured(rows: Row[], { fn, field: name }: Aggregation['measures'][numb
       return ordered[0] ?? null;
     case 'max':
       return ordered.at(-1) ?? null;
-    // Sums of whole numbers are exact on the way.
+    // Whole numbers are summed as bigints, which is exact.
     case 'sum':
       return values.length === 0
         ? null
@@ -37,7 +37,8 @@ function measured(rows: Row[], { fn, field: name }: Aggregation['measures'][numb
   }
 }
 
-function grouped(rows: Row[], names: string[], measures: Aggregation['measures']): unknown[][] {
+/** Computes groups and their measures independently of the index. */
+function computeGroups(rows: Row[], names: string[], measures: Aggregation['measures']): unknown[][] {
   const groups = new Map<string, { key: unknown[]; rows: Row[] }>();
   for (const row of rows) {
     const key = names.map((name) => row[name]);
@@ -46,31 +47,32 @@ function grouped(rows: Row[], names: string[], measures: Aggregation['measures']
     groups.set(JSON.stringify(key), found);
   }
   return [...groups.values()]
-    .map(({ key, rows: some }) => [...key, ...measures.map((measure) => measured(some, measure))])
+    .map(({ key, rows: members }) => [...key, ...measures.map((measure) => computeMeasure(members, measure))])
     .sort((a, b) =>
       names.reduce(
-        (order, name, i) => order || compareValues(a[i], b[i], kind(name)) || exactly(a[i], b[i], kind(name)),
+        (order, name, i) =>
+          order || compareValues(a[i], b[i], fieldNamed(name)) || compareExactly(a[i], b[i], fieldNamed(name)),
         0,
       ),
     );
 }
 
-/** Long integers with one double are told apart. */
-const exactly = (a: unknown, b: unknown, { format }: Field) =>
+/** Compares long integers that are equal as doubles. */
+const compareExactly = (a: unknown, b: unknown, { format }: Field) =>
   format === 'int64' && a !== null && b !== null ? Number(BigInt(a as string) - BigInt(b as string)) : 0;
 
-/** A quotient, but for its last digits. */
-const near = (value: unknown) =>
+/** Matches a quotient except for its last digits. */
+const closeTo = (value: unknown) =>
   typeof value === 'number' ? expect.closeTo(value, 10 - Math.ceil(Math.log10(Math.abs(value) + 1))) : value;
 
-/** Groups and their measures. */
+/** Tests groups and their measures. */
 export function aggregatingContract(index: () => DatasetIndex): void {
   let generation: Generation;
   beforeAll(async () => {
     generation = await loadRows(index(), EVERY_KIND, ROWS);
   });
 
-  test('groups by any fields, with a group for missing values, are those of a plain computation', async () => {
+  test('groups by any fields, with a group for missing values, equal an independent computation', async () => {
     const names = fc.uniqueArray(
       fc.constantFrom(...GROUPABLE.filter(({ type }) => type !== 'text').map(({ name }) => name)),
       { minLength: 1, maxLength: 2 },
@@ -95,17 +97,17 @@ export function aggregatingContract(index: () => DatasetIndex): void {
           measures,
           limit: 10_000,
         });
-        const wanted = grouped(ROWS, by, measures);
+        const expected = computeGroups(ROWS, by, measures);
         expect(result.rows).toEqual(
-          wanted.map((row) => row.map((value, i) => (result.columns[i]!.name === 'mean' ? near(value) : value))),
+          expected.map((row) => row.map((value, i) => (result.columns[i]!.name === 'mean' ? closeTo(value) : value))),
         );
-        expect(result).toMatchObject({ total: wanted.length, truncated: false });
+        expect(result).toMatchObject({ total: expected.length, truncated: false });
       }),
       { numRuns: 30 },
     );
   });
 
-  test('columns say their names and types', async () => {
+  test('columns report their names and types', async () => {
     const measures: Aggregation['measures'] = [
       { fn: 'count', as: 'n' },
       { fn: 'sum', field: 'count', as: 's' },
@@ -123,11 +125,11 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     ]);
   });
 
-  test('sorted, limited, and the total is of all groups', async () => {
+  test('groups are sorted and limited, and the total counts all of them', async () => {
     const measures: Aggregation['measures'] = [{ fn: 'count', as: 'n' }];
-    const all = grouped(ROWS, ['name'], measures);
-    const wanted = [...all].sort(
-      (a, b) => (b[1] as number) - (a[1] as number) || compareValues(a[0], b[0], kind('name')),
+    const all = computeGroups(ROWS, ['name'], measures);
+    const expected = [...all].sort(
+      (a, b) => (b[1] as number) - (a[1] as number) || compareValues(a[0], b[0], fieldNamed('name')),
     );
     const result = await aggregate(index(), generation, {
       groupBy: [{ field: 'name' }],
@@ -135,20 +137,20 @@ export function aggregatingContract(index: () => DatasetIndex): void {
       sort: [{ column: 'n', descending: true }],
       limit: 3,
     });
-    expect(result).toMatchObject({ rows: wanted.slice(0, 3), total: all.length, truncated: true });
+    expect(result).toMatchObject({ rows: expected.slice(0, 3), total: all.length, truncated: true });
   });
 
-  test('without groups there is one row, over no rows the measures are missing', async () => {
+  test('without groups there is one row, and measures of no rows are missing', async () => {
     const measures: Aggregation['measures'] = [
       { fn: 'count', as: 'n' },
       { fn: 'max', field: 'count', as: 'top' },
     ];
     expect(await aggregate(index(), generation, { measures })).toMatchObject({
-      rows: [[500, measured(ROWS, measures[1]!)]],
+      rows: [[500, computeMeasure(ROWS, measures[1]!)]],
       total: 1,
       truncated: false,
     });
-    const where = parseCriteria({ name: 'nobody' }, fieldsOf(generation));
+    const where = parseCriteria({ name: 'absent' }, fieldsOf(generation));
     expect((await aggregate(index(), generation, { measures, where })).rows).toEqual([[0, null]]);
     expect(await aggregate(index(), generation, { measures, where, groupBy: [{ field: 'name' }] })).toMatchObject({
       rows: [],
@@ -166,81 +168,100 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     expect((await aggregate(index(), prices, { measures: [{ fn: 'sum', field: 'p', as: 's' }] })).rows).toEqual([[1]]);
   });
 
-  test('intervals begin where clocks of the time zone say, also when these change', async () => {
-    const at = (...times: string[]) =>
-      loadRows(
-        index(),
-        [{ name: 'at', label: 'at', type: 'datetime' } satisfies Field],
-        times.map((time) => ({ at: time })),
-      );
-    const bucketed = async (
-      made: Generation,
-      interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
-      timezone?: string,
-    ) =>
-      (
-        await aggregate(index(), made, {
-          groupBy: [{ field: 'at', interval, ...(timezone && { timezone }) }],
-          measures: [{ fn: 'count', as: 'n' }],
-        })
-      ).rows;
-    const spring = await at(
+  const loadTimes = (...times: string[]) =>
+    loadRows(
+      index(),
+      [{ name: 'at', label: 'at', type: 'datetime' } satisfies Field],
+      times.map((time) => ({ at: time })),
+    );
+  const groupBy = async (
+    times: Generation,
+    interval: NonNullable<Aggregation['groupBy'][number]['interval']>,
+    timezone?: string,
+  ) =>
+    (
+      await aggregate(index(), times, {
+        groupBy: [{ field: 'at', interval, ...(timezone && { timezone }) }],
+        measures: [{ fn: 'count', as: 'n' }],
+      })
+    ).rows;
+
+  test('intervals begin at local times when clocks are set forward', async () => {
+    const spring = await loadTimes(
       '2024-03-30T22:59:59.999Z',
       '2024-03-30T23:00:00.000Z',
       '2024-03-31T21:59:59.999Z',
       '2024-03-31T22:00:00.000Z',
     );
-    expect(await bucketed(spring, 'day', 'Europe/Berlin')).toEqual([
+    expect(await groupBy(spring, 'day', 'Europe/Berlin')).toEqual([
       ['2024-03-29T23:00:00.000Z', 1],
       ['2024-03-30T23:00:00.000Z', 2],
       ['2024-03-31T22:00:00.000Z', 1],
     ]);
-    expect(await bucketed(spring, 'day')).toEqual([
+    expect(await groupBy(spring, 'day')).toEqual([
       ['2024-03-30T00:00:00.000Z', 2],
       ['2024-03-31T00:00:00.000Z', 2],
     ]);
-    expect(await bucketed(spring, 'month', 'America/New_York')).toEqual([['2024-03-01T05:00:00.000Z', 4]]);
-    expect(await bucketed(spring, 'hour', 'Asia/Kolkata')).toEqual([
+    expect(await groupBy(spring, 'month', 'America/New_York')).toEqual([['2024-03-01T05:00:00.000Z', 4]]);
+    expect(await groupBy(spring, 'hour', 'Asia/Kolkata')).toEqual([
       ['2024-03-30T22:30:00.000Z', 2],
       ['2024-03-31T21:30:00.000Z', 2],
     ]);
-    const autumn = await at(
-      '2024-10-27T00:30:00.000Z',
-      '2024-10-27T01:30:00.000Z',
-      '2024-01-07T12:00:00.000Z',
-      '2024-01-08T12:00:00.000Z',
-    );
-    expect(await bucketed(autumn, 'hour', 'Europe/Berlin')).toEqual([
-      ['2024-01-07T12:00:00.000Z', 1],
-      ['2024-01-08T12:00:00.000Z', 1],
-      ['2024-10-27T00:00:00.000Z', 1],
-      ['2024-10-27T01:00:00.000Z', 1],
-    ]);
-    expect(await bucketed(autumn, 'week')).toEqual([
-      ['2024-01-01T00:00:00.000Z', 1],
-      ['2024-01-08T00:00:00.000Z', 1],
-      ['2024-10-21T00:00:00.000Z', 2],
-    ]);
-    expect(await bucketed(autumn, 'quarter')).toEqual([
-      ['2024-01-01T00:00:00.000Z', 2],
-      ['2024-10-01T00:00:00.000Z', 2],
-    ]);
-    expect(await bucketed(autumn, 'year', 'UTC')).toEqual([['2024-01-01T00:00:00.000Z', 4]]);
-    await expect(bucketed(autumn, 'day', 'Mars/Base')).rejects.toMatchObject({
-      status: 400,
-      message: 'Unknown time zone "Mars/Base"',
+  });
+
+  describe('intervals of times in autumn', () => {
+    let autumn: Generation;
+    beforeAll(async () => {
+      autumn = await loadTimes(
+        '2024-10-27T00:30:00.000Z',
+        '2024-10-27T01:30:00.000Z',
+        '2024-01-07T12:00:00.000Z',
+        '2024-01-08T12:00:00.000Z',
+      );
     });
+
+    test('hours begin at local times when clocks are set back', async () => {
+      expect(await groupBy(autumn, 'hour', 'Europe/Berlin')).toEqual([
+        ['2024-01-07T12:00:00.000Z', 1],
+        ['2024-01-08T12:00:00.000Z', 1],
+        ['2024-10-27T00:00:00.000Z', 1],
+        ['2024-10-27T01:00:00.000Z', 1],
+      ]);
+    });
+
+    test('weeks, quarters and years begin in UTC without a time zone', async () => {
+      expect(await groupBy(autumn, 'week')).toEqual([
+        ['2024-01-01T00:00:00.000Z', 1],
+        ['2024-01-08T00:00:00.000Z', 1],
+        ['2024-10-21T00:00:00.000Z', 2],
+      ]);
+      expect(await groupBy(autumn, 'quarter')).toEqual([
+        ['2024-01-01T00:00:00.000Z', 2],
+        ['2024-10-01T00:00:00.000Z', 2],
+      ]);
+      expect(await groupBy(autumn, 'year', 'UTC')).toEqual([['2024-01-01T00:00:00.000Z', 4]]);
+    });
+
+    test('an unknown time zone is refused', async () => {
+      await expect(groupBy(autumn, 'day', 'Mars/Base')).rejects.toMatchObject({
+        status: 400,
+        message: 'Unknown time zone "Mars/Base"',
+      });
+    });
+  });
+
+  test('dates are grouped by calendar days in every time zone', async () => {
     const days = await loadRows(
       index(),
       [{ name: 'at', label: 'at', type: 'date' }],
       [{ at: '2024-03-31' }, { at: '2024-04-01' }, { at: null }],
     );
-    expect(await bucketed(days, 'month', 'Europe/Berlin')).toEqual([
+    expect(await groupBy(days, 'month', 'Europe/Berlin')).toEqual([
       ['2024-03-01', 1],
       ['2024-04-01', 1],
       [null, 1],
     ]);
-    expect(await bucketed(days, 'hour')).toEqual([
+    expect(await groupBy(days, 'hour')).toEqual([
       ['2024-03-31', 1],
       ['2024-04-01', 1],
       [null, 1],

@@ -10,8 +10,17 @@ import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { Segment } from '../../src/core/row-source.ts';
-import { datasetIndexContract } from './contract.ts';
-import { aggregate, collect, column, everything, loadTexts, NEVER, plan, search } from './made.ts';
+import { datasetIndexContract } from './dataset-index-contract.ts';
+import {
+  aggregate,
+  collect,
+  createColumn,
+  createLoadPlan,
+  loadTexts,
+  NEVER,
+  search,
+  selectAllRows,
+} from './generation-fixture.ts';
 
 let dir: string;
 let segments: string;
@@ -24,24 +33,24 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 datasetIndexContract('DuckDB', async () => openDuckdbIndex({ dir: join(dir, 'index') }));
 
-describe('DuckDB in its folder', () => {
+describe('DuckDB: files of the index', () => {
   let index: DuckdbIndex;
   let wide: Generation;
-  const home = () => join(dir, 'own');
-  const COLUMNS = [column('n', 'integer'), column('x', 'string')];
+  const indexDir = () => join(dir, 'own');
+  const COLUMNS = [createColumn('n', 'integer'), createColumn('x', 'string')];
   beforeAll(async () => {
-    index = openDuckdbIndex({ dir: home(), threads: 2 });
+    index = openDuckdbIndex({ dir: indexDir(), threads: 2 });
     async function* batches() {
       for (let at = 0; at < 300_000; at += 10_000)
         yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `row ${at + i} ${'x'.repeat(60)}`]);
     }
-    wide = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan());
+    wide = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), createLoadPlan());
   });
   afterAll(() => index.close());
-  const slow = (signal: AbortSignal) =>
+  const runSlowQuery = (signal: AbortSignal) =>
     index.aggregate(
       {
-        ...everything(wide),
+        ...selectAllRows(wide),
         groupBy: [{ field: 'x' }],
         measures: [{ fn: 'countDistinct', field: 'n', as: 'n' }],
         sort: [{ column: 'n', descending: true }],
@@ -54,15 +63,15 @@ describe('DuckDB in its folder', () => {
     const { rows } = await search(index, wide, { start: 250_000, limit: 2 });
     expect(rows.map(({ n }) => n)).toEqual([250_000, 250_001]);
     expect(
-      (await collect(index.scan({ ...everything(wide), fields: ['n'], sort: [] }, NEVER)))
+      (await collect(index.scan({ ...selectAllRows(wide), fields: ['n'], sort: [] }, NEVER)))
         .flat()
         .every(({ n }, i) => n === i),
     ).toBe(true);
     expect(await readdir(segments)).toEqual([]);
-    expect((await stat(rowsFile(home(), wide.id))).size).toBe(wide.size);
+    expect((await stat(rowsFile(indexDir(), wide.id))).size).toBe(wide.size);
   });
 
-  test('a flow that sorts more than fits at once keeps its order, ties in that of the source', async () => {
+  test('a flow that sorts more rows than a block keeps its order, and ties keep the order of the source', async () => {
     const flow = [
       { type: 'sort' as const, field: 'x', order: 'desc' as const },
       { type: 'calculate' as const, field: 'next', expression: 'n + 1' },
@@ -71,9 +80,9 @@ describe('DuckDB in its folder', () => {
       for (let at = 0; at < 300_000; at += 10_000)
         yield Array.from({ length: 10_000 }, (_, i) => [String(at + i), `${(at + i) % 1000}`.padStart(80, 'x')]);
     }
-    const sorted = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan({ flow }));
+    const sorted = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), createLoadPlan({ flow }));
     const rows = (
-      await collect(index.scan({ ...everything(sorted), fields: ['n', 'next'], sort: [] }, NEVER))
+      await collect(index.scan({ ...selectAllRows(sorted), fields: ['n', 'next'], sort: [] }, NEVER))
     ).flat() as { n: number; next: number }[];
     expect(rows).toHaveLength(300_000);
     const name = (n: number) => `${n % 1000}`.padStart(80, 'x');
@@ -92,12 +101,12 @@ describe('DuckDB in its folder', () => {
   });
 
   test('a table of very many columns is loaded, and read in any order', async () => {
-    const many = Array.from({ length: 1000 }, (_, i) => column(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
+    const many = Array.from({ length: 1000 }, (_, i) => createColumn(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
     async function* batches() {
       for (let at = 0; at < 3000; at += 500)
         yield Array.from({ length: 500 }, (_, i) => many.map((_column, k) => String(at + i + k)));
     }
-    const generation = await index.load(newId(), many, csvSegments(batches(), segments), plan());
+    const generation = await index.load(newId(), many, csvSegments(batches(), segments), createLoadPlan());
     expect((await search(index, generation, { start: 2999, fields: ['f0', 'f999'] })).rows).toEqual([
       { f0: 2999, f999: '3998' },
     ]);
@@ -108,35 +117,39 @@ describe('DuckDB in its folder', () => {
     expect(rows.every((row) => Object.keys(row).join() === many.map(({ name }) => name).join())).toBe(true);
   });
 
-  test('rows of long texts are loaded, some longer than the usual, all in their order', async () => {
+  test('rows of long texts are loaded in their order', async () => {
     const text = (i: number) => `${i} `.padEnd(i % 1000 === 7 ? 3_000_000 : 100_000, 'lorem ');
     async function* batches() {
       for (let at = 0; at < 2600; at += 20) yield Array.from({ length: 20 }, (_, i) => [String(at + i), text(at + i)]);
     }
-    const long = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), plan());
+    const long = await index.load(newId(), COLUMNS, csvSegments(batches(), segments), createLoadPlan());
     expect(long.records).toBe(2600);
     for (const start of [0, 1007, 2599])
       expect((await search(index, long, { start, limit: 1 })).rows).toEqual([{ n: start, x: text(start) }]);
     await index.drop(long.id);
   });
 
-  test('a segment that is not temporary stays, and a row lost on the way is noticed', async () => {
+  test('a segment that is not temporary remains, and a lost row is detected', async () => {
     const path = join(segments, 'kept.csv');
     await writeFile(path, 'a\n\nb\n');
-    async function* kept(rows: number): AsyncGenerator<Segment> {
+    async function* keptSegment(rows: number): AsyncGenerator<Segment> {
       yield { path, rows, bytes: 5, longestRow: 2, temporary: false };
     }
-    await expect(index.load(newId(), [column('x', 'string')], kept(3), plan())).rejects.toMatchObject({
+    await expect(
+      index.load(newId(), [createColumn('x', 'string')], keptSegment(3), createLoadPlan()),
+    ).rejects.toMatchObject({
       message: 'The source sent 3 rows, but 2 arrived',
     });
     expect(await readdir(segments)).toEqual(['kept.csv']);
-    expect(await index.load(newId(), [column('x', 'string')], kept(2), plan())).toMatchObject({ records: 2 });
+    expect(await index.load(newId(), [createColumn('x', 'string')], keptSegment(2), createLoadPlan())).toMatchObject({
+      records: 2,
+    });
     await rm(path);
   });
 
-  test('an aborted statement is interrupted, running or waiting, and keeps no place', async () => {
+  test('an aborted statement is interrupted, running or waiting, and frees its slot', async () => {
     const stop = new AbortController();
-    const running = Array.from({ length: 12 }, () => slow(stop.signal));
+    const running = Array.from({ length: 12 }, () => runSlowQuery(stop.signal));
     setTimeout(() => stop.abort(new Error('enough')), 5);
     expect(await Promise.allSettled(running)).toEqual(
       Array.from({ length: 12 }, () => ({ status: 'rejected', reason: new Error('enough') })),
@@ -144,13 +157,13 @@ describe('DuckDB in its folder', () => {
     expect((await search(index, wide, { limit: 1, fields: ['n'] })).rows).toEqual([{ n: 0 }]);
   });
 
-  test('more questions than can wait are refused', async () => {
+  test('more requests than can wait are refused', async () => {
     const stop = new AbortController();
-    const asked = Array.from({ length: 80 }, () => slow(stop.signal));
-    const refused = await Promise.race(asked.map((one) => one.catch((error: unknown) => error)));
+    const requests = Array.from({ length: 80 }, () => runSlowQuery(stop.signal));
+    const refused = await Promise.race(requests.map((one) => one.catch((error: unknown) => error)));
     expect(refused).toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'retry-after': '1' } });
     stop.abort(new Error('enough'));
-    const reasons = (await Promise.allSettled(asked)).map((one) =>
+    const reasons = (await Promise.allSettled(requests)).map((one) =>
       one.status === 'rejected' ? (one.reason as Error).message : '',
     );
     expect(reasons.filter((reason) => reason === 'enough')).toHaveLength(68);
@@ -166,16 +179,16 @@ describe('DuckDB in its folder', () => {
       newId(),
       COLUMNS,
       csvSegments(batches(), segments),
-      plan({ signal: stop.signal, progress: () => stop.abort(new Error('cancelled')) }),
+      createLoadPlan({ signal: stop.signal, progress: () => stop.abort(new Error('cancelled')) }),
     );
     await expect(loading).rejects.toThrow('cancelled');
     expect((await index.generations()).filter(({ complete }) => !complete)).toEqual([]);
   });
 
-  test('what a killed process left is listed as incomplete, is not read, and can be dropped', async () => {
+  test('the generation of a killed process is listed as incomplete, is not readable, and can be dropped', async () => {
     const id = newId();
-    await mkdir(loadingFolder(home(), id));
-    await writeFile(join(loadingFolder(home(), id), 'rows.duckdb'), '');
+    await mkdir(loadingFolder(indexDir(), id));
+    await writeFile(join(loadingFolder(indexDir(), id), 'rows.duckdb'), '');
     expect(await index.generations()).toContainEqual({ id, complete: false });
     await expect(search(index, { ...wide, id })).rejects.toMatchObject({ status: 410 });
     await index.drop(id);
@@ -183,15 +196,15 @@ describe('DuckDB in its folder', () => {
     await expect(index.drop('../../etc')).rejects.toThrow('Not the id of a generation');
   });
 
-  test('a clone shares the bytes, words included; half-written words are not taken along', async () => {
+  test('a clone shares the files of rows and words, and half-written words are not cloned', async () => {
     await index.prepareWords(wide, NEVER);
-    await writeFile(join(folder(home(), wide.id), 'words.duckdb.x.building'), 'half');
+    await writeFile(join(folder(indexDir(), wide.id), 'words.duckdb.x.building'), 'half');
     const clone = await index.clone(wide, newId());
-    const names = await readdir(folder(home(), clone.id));
+    const names = await readdir(folder(indexDir(), clone.id));
     expect(names.filter((name) => name.startsWith('words'))).toHaveLength(1);
     for (const name of names)
-      expect((await stat(join(folder(home(), clone.id), name))).ino).toBe(
-        (await stat(join(folder(home(), wide.id), name))).ino,
+      expect((await stat(join(folder(indexDir(), clone.id), name))).ino).toBe(
+        (await stat(join(folder(indexDir(), wide.id), name))).ino,
       );
     expect((await search(index, clone, { words: ['299999'], fields: ['n'] })).rows).toEqual([{ n: 299_999 }]);
   });
@@ -202,7 +215,7 @@ describe('DuckDB in its folder', () => {
     expect(() => cursorGeneration('nonsense')).toThrow('The cursor in `after` is not valid');
   });
 
-  test('a forged cursor tells nothing of a row that its search does not find', async () => {
+  test('a forged cursor reveals nothing about a row that its search does not find', async () => {
     const where = {
       kind: 'compare' as const,
       field: { name: 'n', label: 'n', type: 'integer' as const },
@@ -216,7 +229,7 @@ describe('DuckDB in its folder', () => {
   });
 
   test('two indexes on one folder read the same generations', async () => {
-    const other = openDuckdbIndex({ dir: home() });
+    const other = openDuckdbIndex({ dir: indexDir() });
     const generation = await loadTexts(other, COLUMNS, [['1', 'a']]);
     expect((await search(index, generation)).rows).toEqual((await search(other, generation)).rows);
     await other.close();

@@ -11,31 +11,39 @@ import type { ElasticsearchIndex } from '../../src/adapters/dataset-index/elasti
 import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
 import { newId } from '../../src/core/id.ts';
 import { elasticsearch, HAS_ELASTICSEARCH, HAS_OPENSEARCH, opensearch } from '../support/engines.ts';
-import { datasetIndexContract } from './contract.ts';
-import { collect, column, everything, loadTexts, NEVER, plan, search } from './made.ts';
+import { datasetIndexContract } from './dataset-index-contract.ts';
+import {
+  collect,
+  createColumn,
+  createLoadPlan,
+  loadTexts,
+  NEVER,
+  search,
+  selectAllRows,
+} from './generation-fixture.ts';
 import { UnsteadyProxy } from './unsteady-proxy.ts';
-import type { Mishap } from './unsteady-proxy.ts';
+import type { ProxyFault } from './unsteady-proxy.ts';
 
-// Every load changes the state of a cluster some times, which takes its time where other tests run beside.
+// Every load changes the cluster state several times, which is slow while other tests run.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-const [NAME, start, present] = HAS_OPENSEARCH
+const [NAME, startEngine, isInstalled] = HAS_OPENSEARCH
   ? (['OpenSearch', opensearch, true] as const)
   : (['Elasticsearch', elasticsearch, HAS_ELASTICSEARCH] as const);
-const prefix = () => `dws-${randomBytes(6).toString('hex')}-`;
+const createPrefix = () => `dws-${randomBytes(6).toString('hex')}-`;
 
-describe.skipIf(!present)('dataset rows in a search engine', () => {
+describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
   let scratch: string;
   let url: string;
   const opened: ElasticsearchIndex[] = [];
   const open = (settings: { url?: string; prefix?: string } = {}) => {
-    const index = openElasticsearchIndex({ url, prefix: prefix(), scratch, ...settings });
+    const index = openElasticsearchIndex({ url, prefix: createPrefix(), scratch, ...settings });
     opened.push(index);
     return index;
   };
   beforeAll(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'dws-scratch-'));
-    ({ url } = await start());
+    ({ url } = await startEngine());
   });
   afterAll(async () => {
     for (const index of opened) {
@@ -47,7 +55,7 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
 
   datasetIndexContract(NAME, async () => open());
 
-  describe(`${NAME} takes rows in`, () => {
+  describe(`${NAME}: loading`, () => {
     let proxy: UnsteadyProxy;
     let index: ElasticsearchIndex;
     beforeEach(async () => {
@@ -56,16 +64,16 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       index = open({ url: proxy.url });
     });
     afterEach(async () => {
-      proxy.mishaps = [];
+      proxy.faults = [];
       for (const { id } of await index.generations()) await index.drop(id);
       await proxy.close();
     });
-    const TEXTS = [column('n', 'integer'), column('x', 'string')];
+    const TEXTS = [createColumn('n', 'integer'), createColumn('x', 'string')];
     /** About five requests. */
     const many = Array.from({ length: 10_000 }, (_, n) => [String(n), `row ${n} ${'x'.repeat(1000)}`]);
 
-    test('no row is lost or doubled though requests are refused, cut, carried out without an answer or by half', async () => {
-      proxy.mishaps = [
+    test('no row is lost or doubled when requests are refused, cut, unanswered or half executed', async () => {
+      proxy.faults = [
         '429',
         'cut',
         'unanswered',
@@ -76,20 +84,20 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
         'none',
         'unanswered',
         'half',
-      ] satisfies Mishap[];
+      ] satisfies ProxyFault[];
       const seen: number[] = [];
       const generation = await loadTexts(index, TEXTS, many, { progress: (rows) => seen.push(rows) });
-      expect(proxy.mishaps).toEqual([]);
+      expect(proxy.faults).toEqual([]);
       expect(generation.records).toBe(10_000);
-      const rows = (await collect(index.scan({ ...everything(generation), fields: ['n'], sort: [] }, NEVER))).flat();
+      const rows = (await collect(index.scan({ ...selectAllRows(generation), fields: ['n'], sort: [] }, NEVER))).flat();
       expect(rows.map(({ n }) => n)).toEqual(many.map((_, n) => n));
       expect(seen).toEqual(seen.toSorted((a, b) => a - b));
       expect(seen.at(-1)).toBe(10_000);
       expect(await readdir(scratch)).toEqual([]);
     });
 
-    test('rows that the engine lost after taking them are noticed', async () => {
-      proxy.mishaps = ['forgotten'];
+    test('rows that the engine lost after it acknowledged them are detected', async () => {
+      proxy.faults = ['forgotten'];
       await expect(loadTexts(index, TEXTS, many.slice(0, 3))).rejects.toMatchObject({
         status: 503,
         message: 'The dataset index has stored 0 of 3 rows',
@@ -97,18 +105,18 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       expect(await index.generations()).toEqual([]);
     });
 
-    test('a load that is aborted while rows are on their way ends at once and leaves nothing, here or there', async () => {
+    test('a load that is aborted during a request ends at once and leaves nothing', async () => {
       const stop = new AbortController();
-      proxy.mishaps = ['hang', 'hang'];
+      proxy.faults = ['hang', 'hang'];
       proxy.onBulk = () => stop.abort(new Error('cancelled by Ann'));
       await expect(loadTexts(index, TEXTS, many, { signal: stop.signal })).rejects.toThrow('cancelled by Ann');
       expect(await index.generations()).toEqual([]);
       expect(await readdir(scratch)).toEqual([]);
     });
 
-    test('a request that arrives after its generation was dropped makes no index anew', async () => {
+    test('a request that arrives after its generation was dropped creates no index', async () => {
       const id = newId();
-      proxy.mishaps = ['429'];
+      proxy.faults = ['429'];
       proxy.onBulk = () => {
         proxy.onBulk = () => {};
         void index.drop(id);
@@ -122,54 +130,54 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
           })(),
           scratch,
         ),
-        plan(),
+        createLoadPlan(),
       );
       await expect(loading).rejects.toMatchObject({ status: 410 });
       expect(await index.generations()).toEqual([]);
     });
 
-    test('what a killed loader left is listed as incomplete, is not read, and can be dropped', async () => {
-      const own = prefix();
-      const place = join(scratch, 'killed');
-      await mkdir(place);
-      const [id, survivor] = [newId(), openElasticsearchIndex({ url, prefix: own, scratch: place })];
-      proxy.mishaps = ['hang'];
+    test('the generation of a killed loader is listed as incomplete, is not readable, and can be dropped', async () => {
+      const own = createPrefix();
+      const dir = join(scratch, 'killed');
+      await mkdir(dir);
+      const [id, survivor] = [newId(), openElasticsearchIndex({ url, prefix: own, scratch: dir })];
+      proxy.faults = ['hang'];
       const arrived = new Promise<void>((resolve) => {
         proxy.onBulk = resolve;
       });
-      const loader = spawn(process.execPath, [join(import.meta.dirname, 'killed-load.ts'), proxy.url, own, place, id], {
+      const loader = spawn(process.execPath, [join(import.meta.dirname, 'killed-load.ts'), proxy.url, own, dir, id], {
         stdio: 'inherit',
       });
       await arrived;
       loader.kill('SIGKILL');
       await once(loader, 'exit');
       expect(await survivor.generations()).toEqual([{ id, complete: false }]);
-      expect(await readdir(place)).toEqual([id]);
+      expect(await readdir(dir)).toEqual([id]);
       await expect(search(survivor, { id, fields: [], records: 2, size: 1, warnings: [] })).rejects.toMatchObject({
         status: 410,
       });
       await survivor.drop(id);
       expect(await survivor.generations()).toEqual([]);
-      expect(await readdir(place)).toEqual([]);
-      await rm(place, { recursive: true });
+      expect(await readdir(dir)).toEqual([]);
+      await rm(dir, { recursive: true });
       await survivor.close();
     });
 
-    test('while the engine is away everything says so, and works again when it is back', async () => {
+    test('while the engine is unavailable every call fails with 503, and works again afterwards', async () => {
       const generation = await loadTexts(index, TEXTS, many.slice(0, 3));
       await proxy.close();
-      const away = { status: 503, code: 'UNAVAILABLE', headers: { 'retry-after': '5' } };
-      await expect(index.ping()).rejects.toMatchObject(away);
-      await expect(search(index, generation)).rejects.toMatchObject(away);
-      await expect(index.generations()).rejects.toMatchObject(away);
-      await expect(index.drop(generation.id)).rejects.toMatchObject(away);
+      const unavailable = { status: 503, code: 'UNAVAILABLE', headers: { 'retry-after': '5' } };
+      await expect(index.ping()).rejects.toMatchObject(unavailable);
+      await expect(search(index, generation)).rejects.toMatchObject(unavailable);
+      await expect(index.generations()).rejects.toMatchObject(unavailable);
+      await expect(index.drop(generation.id)).rejects.toMatchObject(unavailable);
       await proxy.open();
       await index.ping();
       expect((await search(index, generation, { fields: ['n'] })).rows).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
     });
 
     test('a load waits for an engine that restarts', async () => {
-      proxy.mishaps = ['cut'];
+      proxy.faults = ['cut'];
       proxy.onBulk = () => {
         proxy.onBulk = () => {};
         void proxy.close().then(() => setTimeout(() => void proxy.open(), 500));
@@ -177,8 +185,8 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       expect(await loadTexts(index, TEXTS, many)).toMatchObject({ records: 10_000 });
     });
 
-    test('a value that the engine refuses is named with its field, and nothing else of its row', async () => {
-      const columns = [column('secret', 'string'), column('huge', 'number', { kind: 'decimal' })];
+    test('a value that the engine refuses is named with its field, without the rest of its row', async () => {
+      const columns = [createColumn('secret', 'string'), createColumn('huge', 'number', { kind: 'decimal' })];
       const message = 'search-index mapping conflict: field "huge" cannot hold "1e400"';
       await expect(
         loadTexts(index, columns, [
@@ -189,10 +197,10 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       expect(await index.generations()).toEqual([]);
     });
 
-    test('of a json member that comes twice the last one stays', async () => {
+    test('of a repeated json member the last one remains', async () => {
       const generation = await loadTexts(
         index,
-        [column('j', 'json')],
+        [createColumn('j', 'json')],
         [['{"a":1,"b":{},"a":[]}'], ['{"b":{"c":1,"c":{"__proto__":2}}}']],
       );
       expect((await search(index, generation)).rows.map(({ j }) => JSON.stringify(j))).toEqual([
@@ -201,21 +209,21 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       ]);
     });
 
-    test('words of any length are found by their beginnings', async () => {
+    test('words of any length are found by their first characters', async () => {
       const generation = await loadTexts(index, TEXTS, [
         ['1', 'x'.repeat(9000)],
         ['2', 'ﷺ'.repeat(8000)],
         ['3', `${'ab '.repeat(5000)}end`],
       ]);
-      const found = async (word: string) =>
+      const findNumbers = async (word: string) =>
         (await search(index, generation, { words: [word], fields: ['n'] })).rows.map(({ n }) => n);
-      expect(await found('xxx')).toEqual([1]);
-      expect(await found('صلى')).toEqual([2]);
-      expect(await found('end')).toEqual([3]);
+      expect(await findNumbers('xxx')).toEqual([1]);
+      expect(await findNumbers('صلى')).toEqual([2]);
+      expect(await findNumbers('end')).toEqual([3]);
     });
 
     test('a table of very many columns is loaded', async () => {
-      const wide = Array.from({ length: 1000 }, (_, i) => column(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
+      const wide = Array.from({ length: 1000 }, (_, i) => createColumn(`f${i}`, i % 2 === 0 ? 'integer' : 'string'));
       const generation = await loadTexts(
         index,
         wide,
@@ -226,23 +234,23 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
       ]);
     });
 
-    test('the engine goes on refreshing while it loads only if it is told to', async () => {
-      const created = () =>
-        proxy.seen
+    test('the engine refreshes during a load only if the plan enables it', async () => {
+      const createdIntervals = () =>
+        proxy.requests
           .filter(({ method, body }) => method === 'PUT' && body.includes('"mappings"'))
           .map(({ body }) => (JSON.parse(body) as { settings: Record<string, unknown> }).settings['refresh_interval']);
       await loadTexts(index, TEXTS, many.slice(0, 3));
       await loadTexts(index, TEXTS, many.slice(0, 3), { disableRefreshInterval: false });
-      expect(created()).toEqual(['-1', undefined]);
+      expect(createdIntervals()).toEqual(['-1', undefined]);
     });
 
-    test('credentials of the address are given to the engine and to nobody else', async () => {
+    test('credentials of the address are sent to the engine and appear in no error', async () => {
       const address = new URL(proxy.url);
       address.username = 'ann';
       address.password = 's3cr3t@/';
       const trusted = open({ url: address.href });
       await trusted.ping();
-      expect(proxy.seen.at(-1)!.authorization).toBe(`Basic ${Buffer.from('ann:s3cr3t@/').toString('base64')}`);
+      expect(proxy.requests.at(-1)!.authorization).toBe(`Basic ${Buffer.from('ann:s3cr3t@/').toString('base64')}`);
       await proxy.close();
       const error: unknown = await trusted.ping().catch((thrown: unknown) => thrown);
       await proxy.open();
@@ -252,18 +260,18 @@ describe.skipIf(!present)('dataset rows in a search engine', () => {
     });
   });
 
-  test("installations in one engine neither see nor drop each other's generations, though one prefix begins another", async () => {
-    const own = prefix();
+  test("installations in one engine cannot see or drop each other's generations", async () => {
+    const own = createPrefix();
     const [one, other] = [open({ prefix: own }), open({ prefix: `${own}b-` })];
-    const [mine, theirs] = [
-      await loadTexts(one, [column('x', 'string')], [['a']]),
-      await loadTexts(other, [column('x', 'string')], [['b']]),
+    const [first, second] = [
+      await loadTexts(one, [createColumn('x', 'string')], [['a']]),
+      await loadTexts(other, [createColumn('x', 'string')], [['b']]),
     ];
-    expect(await one.generations()).toEqual([{ id: mine.id, complete: true }]);
-    expect(await other.generations()).toEqual([{ id: theirs.id, complete: true }]);
-    await one.drop(theirs.id);
-    expect((await search(other, theirs)).rows).toEqual([{ x: 'b' }]);
-    await expect(search(one, theirs)).rejects.toMatchObject({ status: 410 });
+    expect(await one.generations()).toEqual([{ id: first.id, complete: true }]);
+    expect(await other.generations()).toEqual([{ id: second.id, complete: true }]);
+    await one.drop(second.id);
+    expect((await search(other, second)).rows).toEqual([{ x: 'b' }]);
+    await expect(search(one, second)).rejects.toMatchObject({ status: 410 });
     await expect(one.drop('*')).rejects.toThrow('Not the id of a generation');
     for (const index of [one, other]) for (const { id } of await index.generations()) await index.drop(id);
   });

@@ -2,67 +2,74 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DatasetIndex } from '../../src/core/dataset-index.ts';
 import type { Storage } from '../../src/core/fields.ts';
-import { column, loadTexts, search } from './made.ts';
+import { createColumn, loadTexts, search } from './generation-fixture.ts';
 
-async function load(index: DatasetIndex, storage: Storage, texts: (string | null)[]) {
+async function loadNumbers(index: DatasetIndex, storage: Storage, texts: (string | null)[]) {
   const type = storage.kind === 'int64' || storage.kind === 'uint64' ? 'integer' : 'number';
   const generation = await loadTexts(
     index,
-    [column('x', type, storage)],
+    [createColumn('x', type, storage)],
     texts.map((text) => [text]),
   );
   return { format: generation.fields[0]!.format, values: (await search(index, generation)).rows.map(({ x }) => x) };
 }
 
-/** The digits without the zeros that say nothing. */
+/** Returns the digits without trailing zeros. */
 const canonical = (digits: string) => (digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits);
 
-/** A number that JSON would spoil travels as its exact digits, with its whole field. */
+/** Tests that a number that JSON would round is returned as its exact digits, and so is its whole field. */
 export function exactnessContract(index: () => DatasetIndex): void {
   test('integers are numbers up to the safe ones and exact strings beyond', async () => {
-    expect(await load(index(), { kind: 'int64' }, ['9007199254740991', '-9007199254740991', null])).toEqual({
+    expect(await loadNumbers(index(), { kind: 'int64' }, ['9007199254740991', '-9007199254740991', null])).toEqual({
       format: undefined,
       values: [9007199254740991, -9007199254740991, null],
     });
-    expect(await load(index(), { kind: 'int64' }, ['9223372036854775807', '-1', null])).toEqual({
+    expect(await loadNumbers(index(), { kind: 'int64' }, ['9223372036854775807', '-1', null])).toEqual({
       format: 'int64',
       values: ['9223372036854775807', '-1', null],
     });
-    expect(await load(index(), { kind: 'uint64' }, ['18446744073709551615', '0'])).toEqual({
+    expect(await loadNumbers(index(), { kind: 'uint64' }, ['18446744073709551615', '0'])).toEqual({
       format: 'int64',
       values: ['18446744073709551615', '0'],
     });
-    expect(await load(index(), { kind: 'uint64' }, ['5'])).toEqual({ format: undefined, values: [5] });
+    expect(await loadNumbers(index(), { kind: 'uint64' }, ['5'])).toEqual({ format: undefined, values: [5] });
   });
 
-  test('decimals are numbers while each prints the same as a double, and exact strings otherwise', async () => {
+  test('decimals are numbers if each prints unchanged as a double, and exact strings otherwise', async () => {
     expect(
-      await load(index(), { kind: 'decimal', precision: 12, scale: 2 }, ['1.10', '-9999999999.99', '0.00']),
+      await loadNumbers(index(), { kind: 'decimal', precision: 12, scale: 2 }, ['1.10', '-9999999999.99', '0.00']),
     ).toEqual({ format: undefined, values: [1.1, -9999999999.99, 0] });
-    expect(await load(index(), { kind: 'decimal', precision: 38, scale: 18 }, ['0.1', '1234.5678', '-0.3'])).toEqual({
+    expect(
+      await loadNumbers(index(), { kind: 'decimal', precision: 38, scale: 18 }, ['0.1', '1234.5678', '-0.3']),
+    ).toEqual({
       format: undefined,
       values: [0.1, 1234.5678, -0.3],
     });
-    expect(await load(index(), { kind: 'decimal', precision: 20, scale: 1 }, ['900719925474099.3', '1.0'])).toEqual({
+    expect(
+      await loadNumbers(index(), { kind: 'decimal', precision: 20, scale: 1 }, ['900719925474099.3', '1.0']),
+    ).toEqual({
       format: 'decimal',
       values: ['900719925474099.3', '1'],
     });
-    expect(await load(index(), { kind: 'decimal' }, ['1.50', '100', null])).toEqual({
+    expect(await loadNumbers(index(), { kind: 'decimal' }, ['1.50', '100', null])).toEqual({
       format: undefined,
       values: [1.5, 100, null],
     });
-    expect(await load(index(), { kind: 'decimal' }, ['12345678901234567890.12', '100', '-0.5'])).toEqual({
+    expect(await loadNumbers(index(), { kind: 'decimal' }, ['12345678901234567890.12', '100', '-0.5'])).toEqual({
       format: 'decimal',
       values: ['12345678901234567890.12', '100', '-0.5'],
     });
-    expect(await load(index(), { kind: 'decimal' }, [null, null])).toEqual({ format: undefined, values: [null, null] });
+    expect(await loadNumbers(index(), { kind: 'decimal' }, [null, null])).toEqual({
+      format: undefined,
+      values: [null, null],
+    });
   });
 
-  test('digits past every decimal type are kept one by one, and sort as the numbers they are', async () => {
+  test('digits past every decimal type are stored exactly and sorted as numbers', async () => {
     const long = `${'1234567890'.repeat(6)}.5`;
     const generation = await loadTexts(
       index(),
-      [column('x', 'number', { kind: 'decimal' })],
+      [createColumn('x', 'number', { kind: 'decimal' })],
       [[long], ['9'], ['-0.25'], ['10']],
     );
     expect(
@@ -75,7 +82,9 @@ export function exactnessContract(index: () => DatasetIndex): void {
       .tuple(fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }), fc.integer({ min: 0, max: 12 }))
       .map(([n, scale]) => {
         const text = (n < 0n ? -n : n).toString().padStart(scale + 1, '0');
-        return `${n < 0n ? '-' : ''}${text.slice(0, text.length - scale)}${scale > 0 ? `.${text.slice(text.length - scale)}` : ''}`;
+        const whole = text.slice(0, text.length - scale);
+        const fraction = scale > 0 ? `.${text.slice(text.length - scale)}` : '';
+        return `${n < 0n ? '-' : ''}${whole}${fraction}`;
       });
     const short = fc
       .tuple(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.integer({ min: 0, max: 6 }))
@@ -84,11 +93,13 @@ export function exactnessContract(index: () => DatasetIndex): void {
       fc.asyncProperty(
         fc.array(fc.oneof(short, short, short, digits), { minLength: 1, maxLength: 8 }),
         async (texts) => {
-          const { format, values } = await load(index(), { kind: 'decimal' }, texts);
-          const spoilt = texts.some((text) => canonical(text).replace(/^-0$/, '0') !== canonical(plain(Number(text))));
-          expect(format).toBe(spoilt ? 'decimal' : undefined);
-          const wanted = texts.map((text) => canonical(text).replace(/^-(?=0$)/, ''));
-          expect(values).toEqual(spoilt ? wanted : wanted.map(Number));
+          const { format, values } = await loadNumbers(index(), { kind: 'decimal' }, texts);
+          const isRounded = texts.some(
+            (text) => canonical(text).replace(/^-0$/, '0') !== canonical(printDigits(Number(text))),
+          );
+          expect(format).toBe(isRounded ? 'decimal' : undefined);
+          const expected = texts.map((text) => canonical(text).replace(/^-(?=0$)/, ''));
+          expect(values).toEqual(isRounded ? expected : expected.map(Number));
         },
       ),
       { numRuns: 25 },
@@ -96,8 +107,8 @@ export function exactnessContract(index: () => DatasetIndex): void {
   });
 }
 
-/** A double's shortest digits without an exponent. */
-function plain(value: number): string {
+/** Prints a double's shortest digits without an exponent. */
+function printDigits(value: number): string {
   const [digits = '', exponent] = String(value).split('e');
   if (exponent === undefined) return digits === '-0' ? '0' : digits;
   const [whole = '', fraction = ''] = digits.replace('-', '').split('.');

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DatasetIndex, Row } from '../../src/core/dataset-index.ts';
 import { arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
-import { column, fieldsOf, loadRows, loadTexts, search } from './made.ts';
+import { createColumn, fieldsOf, loadRows, loadTexts, search } from './generation-fixture.ts';
 
-const values = async (index: DatasetIndex, generation: Awaited<ReturnType<typeof loadTexts>>, name = 'x') =>
+const readValues = async (index: DatasetIndex, generation: Awaited<ReturnType<typeof loadTexts>>, name = 'x') =>
   (await search(index, generation)).rows.map((row) => row[name]);
 
-/** What went in comes out, in the one form that contract section 7 gives each type. */
+/** Tests that values come back in the JSON form of their type (docs/contract.md#fields). */
 export function fidelityContract(index: () => DatasetIndex): void {
-  test('every text comes back as it was, quotes, line ends, blanks and NUL included', async () => {
+  test('every text comes back unchanged, with quotes, line ends, blanks and NUL', async () => {
     const texts = [
       '',
       ' ',
@@ -39,13 +39,13 @@ export function fidelityContract(index: () => DatasetIndex): void {
     const rows = texts.map((text, i) => [String(i), text]);
     const generation = await loadTexts(
       index(),
-      [column('n', 'integer'), column('x', 'string')],
+      [createColumn('n', 'integer'), createColumn('x', 'string')],
       [...rows, ['99', null]],
     );
-    expect(await values(index(), generation)).toEqual([...texts, null]);
+    expect(await readValues(index(), generation)).toEqual([...texts, null]);
     expect(generation).toMatchObject({ records: texts.length + 1, warnings: [] });
-    const alone = await loadTexts(index(), [column('x', 'string')], [[''], [null], ['a'], ['']]);
-    expect(await values(index(), alone)).toEqual(['', null, 'a', '']);
+    const alone = await loadTexts(index(), [createColumn('x', 'string')], [[''], [null], ['a'], ['']]);
+    expect(await readValues(index(), alone)).toEqual(['', null, 'a', '']);
   });
 
   test('random rows of every kind come back equal', async () => {
@@ -71,7 +71,7 @@ export function fidelityContract(index: () => DatasetIndex): void {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 60 }), async (rows) => {
         const generation = await loadRows(index(), kinds, rows);
-        // JSON has one zero, and a json null is a missing value's only form.
+        // JSON has one zero, and null is the only form of a missing value.
         expect((await search(index(), generation)).rows).toEqual(JSON.parse(JSON.stringify(rows)));
       }),
       { numRuns: 15 },
@@ -87,10 +87,10 @@ export function fidelityContract(index: () => DatasetIndex): void {
     expect((await search(index(), generation)).rows).toEqual(rows);
   });
 
-  test('a repeated column name becomes another one, which no other column has', async () => {
+  test('a repeated column name is changed to one that no other column has', async () => {
     const generation = await loadTexts(
       index(),
-      ['id', 'id', 'id_2', 'ID', '__proto__'].map((name) => column(name, 'integer')),
+      ['id', 'id', 'id_2', 'ID', '__proto__'].map((name) => createColumn(name, 'integer')),
       [['1', '2', '3', '4', '5']],
     );
     expect(generation.fields.map(({ name }) => name)).toEqual(['id', 'id_3', 'id_2', 'ID', '__proto__']);
@@ -105,10 +105,10 @@ export function fidelityContract(index: () => DatasetIndex): void {
     ]);
   });
 
-  test('dates stay days, microseconds are cut, also before 1970', async () => {
+  test('dates are days, microseconds are cut, also before 1970', async () => {
     const generation = await loadTexts(
       index(),
-      [column('d', 'date'), column('t', 'datetime')],
+      [createColumn('d', 'date'), createColumn('t', 'datetime')],
       [
         ['0001-01-01', '0001-01-01 00:00:00'],
         ['9999-12-31', '9999-12-31 23:59:59.999999+00'],
@@ -124,13 +124,13 @@ export function fidelityContract(index: () => DatasetIndex): void {
     ]);
   });
 
-  test('what has no JSON form is missing, and the generation says so', async () => {
+  test('values without a JSON form are missing, and the generation warns of them', async () => {
     const columns = [
-      column('n', 'number'),
-      column('p', 'number', { kind: 'decimal', precision: 6, scale: 2 }),
-      column('q', 'number', { kind: 'decimal' }),
-      column('d', 'date'),
-      column('t', 'datetime'),
+      createColumn('n', 'number'),
+      createColumn('p', 'number', { kind: 'decimal', precision: 6, scale: 2 }),
+      createColumn('q', 'number', { kind: 'decimal' }),
+      createColumn('d', 'date'),
+      createColumn('t', 'datetime'),
     ];
     const generation = await loadTexts(index(), columns, [
       ['NaN', 'NaN', 'NaN', 'infinity', '-infinity'],
@@ -155,8 +155,12 @@ export function fidelityContract(index: () => DatasetIndex): void {
   });
 
   test('a json document that is null is a missing value', async () => {
-    const generation = await loadTexts(index(), [column('j', 'json')], [['null'], ['[null]'], ['"null"'], [null]]);
-    expect(await values(index(), generation, 'j')).toEqual([null, [null], 'null', null]);
+    const generation = await loadTexts(
+      index(),
+      [createColumn('j', 'json')],
+      [['null'], ['[null]'], ['"null"'], [null]],
+    );
+    expect(await readValues(index(), generation, 'j')).toEqual([null, [null], 'null', null]);
     expect(
       (await search(index(), generation, { where: { kind: 'missing', field: fieldsOf(generation)[0]! }, total: true }))
         .total,
@@ -166,17 +170,17 @@ export function fidelityContract(index: () => DatasetIndex): void {
   test('a string with a value past 8,000 characters is a text; characters are code points', async () => {
     const generation = await loadTexts(
       index(),
-      [column('s', 'string'), column('t', 'string'), column('e', 'string')],
+      [createColumn('s', 'string'), createColumn('t', 'string'), createColumn('e', 'string')],
       [['x'.repeat(8000), 'x'.repeat(8001), '😀'.repeat(8000)]],
     );
     expect(generation.fields.map(({ type }) => type)).toEqual(['string', 'text', 'string']);
   });
 
-  test('a record far beyond the usual size is read', async () => {
+  test('a record of 9 MB is read', async () => {
     const long = 'line\n"x",'.repeat(1_000_000);
     const generation = await loadTexts(
       index(),
-      [column('n', 'integer'), column('x', 'string')],
+      [createColumn('n', 'integer'), createColumn('x', 'string')],
       [
         ['1', 'a'],
         ['2', long],

@@ -1,4 +1,4 @@
-/** A loader that is going to be killed: `node killed-load.ts URL PREFIX SCRATCH ID`. */
+/** A loader that a test kills: `node killed-load.ts URL PREFIX SCRATCH ID`. */
 import { openElasticsearchIndex } from '../../src/adapters/dataset-index/elasticsearch/elasticsearch-index.ts';
 import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
 

@@ -3,55 +3,55 @@ import type { DatasetIndex } from '../../src/core/dataset-index.ts';
 import type { Column, Field } from '../../src/core/fields.ts';
 import { newId } from '../../src/core/id.ts';
 import type { Segment } from '../../src/core/row-source.ts';
-import { column, loadTexts, plan, search } from './made.ts';
+import { createColumn, createLoadPlan, loadTexts, search } from './generation-fixture.ts';
 
 const field = (name: string, type: Field['type']): Field => ({ name, label: name, type });
-const PEOPLE: Column[] = [column('name', 'string'), column('age', 'integer'), column('born', 'date')];
+const PEOPLE: Column[] = [createColumn('name', 'string'), createColumn('age', 'integer'), createColumn('born', 'date')];
 const ROWS = [
   ['Ann', '30', '1994-05-06'],
   ['Bob', null, '1980-01-01'],
   ['Cid', '7', null],
 ];
 
-/** What a load makes of fields and rows, and that a failed one leaves nothing. */
+/** Tests the fields and rows of a load, and that a failed load leaves nothing. */
 export function loadingContract(index: () => DatasetIndex): void {
-  const rowsOf = async (...args: Parameters<typeof loadTexts>) =>
+  const loadAndRead = async (...args: Parameters<typeof loadTexts>) =>
     (await search(index(), await loadTexts(...args))).rows;
   const load = (more: Parameters<typeof loadTexts>[3]) => loadTexts(index(), PEOPLE, ROWS, more);
 
-  test('syncFields=false: exactly the known fields, in their order; a vanished one has no values', async () => {
-    const generation = await load({ keepFields: [field('gone', 'datetime'), field('age', 'integer')] });
+  test('syncFields=false: exactly the known fields, in their order; a vanished field has no values', async () => {
+    const generation = await load({ keepFields: [field('absent', 'datetime'), field('age', 'integer')] });
     expect(generation.fields.map(({ name, type, vanished }) => [name, type, vanished])).toEqual([
-      ['gone', 'datetime', true],
+      ['absent', 'datetime', true],
       ['age', 'integer', undefined],
     ]);
     expect((await search(index(), generation)).rows).toEqual([
-      { gone: null, age: 30 },
-      { gone: null, age: null },
-      { gone: null, age: 7 },
+      { absent: null, age: 30 },
+      { absent: null, age: null },
+      { absent: null, age: 7 },
     ]);
   });
 
   test.each<[Column, (string | null)[], Field['type'], unknown[]]>([
-    [column('x', 'string'), ['7', '-12', null], 'integer', [7, -12, null]],
-    [column('x', 'string'), ['0.10', '9', null], 'number', [0.1, 9, null]],
-    [column('x', 'string'), ['true', 'false'], 'boolean', [true, false]],
-    [column('x', 'string'), ['2024-02-29'], 'date', ['2024-02-29']],
+    [createColumn('x', 'string'), ['7', '-12', null], 'integer', [7, -12, null]],
+    [createColumn('x', 'string'), ['0.10', '9', null], 'number', [0.1, 9, null]],
+    [createColumn('x', 'string'), ['true', 'false'], 'boolean', [true, false]],
+    [createColumn('x', 'string'), ['2024-02-29'], 'date', ['2024-02-29']],
     [
-      column('x', 'string'),
+      createColumn('x', 'string'),
       ['2024-02-29T10:00:00+02:00', '2024-02-29 10:00'],
       'datetime',
       ['2024-02-29T08:00:00.000Z', '2024-02-29T10:00:00.000Z'],
     ],
-    [column('x', 'string'), ['{"a":[1]}'], 'json', [{ a: [1] }]],
-    [column('x', 'integer'), ['7', null], 'string', ['7', null]],
-    [column('x', 'integer'), ['7'], 'number', [7]],
-    [column('x', 'number'), ['7', '1e3'], 'integer', [7, 1000]],
-    [column('x', 'number'), ['0.5', '2'], 'string', ['0.5', '2']],
-    [column('x', 'datetime'), ['2024-02-29 00:00:00'], 'date', ['2024-02-29']],
-    [column('x', 'datetime'), ['2024-02-29 00:00:00'], 'string', ['2024-02-29T00:00:00.000Z']],
-    [column('x', 'date'), ['2024-02-29'], 'datetime', ['2024-02-29T00:00:00.000Z']],
-    [column('x', 'string'), ['a'], 'text', ['a']],
+    [createColumn('x', 'string'), ['{"a":[1]}'], 'json', [{ a: [1] }]],
+    [createColumn('x', 'integer'), ['7', null], 'string', ['7', null]],
+    [createColumn('x', 'integer'), ['7'], 'number', [7]],
+    [createColumn('x', 'number'), ['7', '1e3'], 'integer', [7, 1000]],
+    [createColumn('x', 'number'), ['0.5', '2'], 'string', ['0.5', '2']],
+    [createColumn('x', 'datetime'), ['2024-02-29 00:00:00'], 'date', ['2024-02-29']],
+    [createColumn('x', 'datetime'), ['2024-02-29 00:00:00'], 'string', ['2024-02-29T00:00:00.000Z']],
+    [createColumn('x', 'date'), ['2024-02-29'], 'datetime', ['2024-02-29T00:00:00.000Z']],
+    [createColumn('x', 'string'), ['a'], 'text', ['a']],
   ])('updateTypeMapping=false: %j with %j fits a field that is a %s', async (from, texts, type, values) => {
     const generation = await loadTexts(
       index(),
@@ -64,17 +64,17 @@ export function loadingContract(index: () => DatasetIndex): void {
   });
 
   test.each<[Column, (string | null)[], Field['type'], string]>([
-    [column('x', 'string'), ['7', 'seven'], 'integer', 'seven'],
-    [column('x', 'string'), ['007'], 'integer', '007'],
-    [column('x', 'string'), ['1.5'], 'integer', '1.5'],
-    [column('x', 'string'), ['12a'], 'number', '12a'],
-    [column('x', 'string'), ['yes'], 'boolean', 'yes'],
-    [column('x', 'string'), ['2024-02-30'], 'date', '2024-02-30'],
-    [column('x', 'string'), ['noon'], 'datetime', 'noon'],
-    [column('x', 'string'), ['{'], 'json', '{'],
-    [column('x', 'number'), ['1', '1.5'], 'integer', '1.5'],
-    [column('x', 'datetime'), ['2024-02-29 00:00:01'], 'date', '2024-02-29 00:00:01'],
-    [column('x', 'boolean'), ['true'], 'integer', 'true'],
+    [createColumn('x', 'string'), ['7', 'seven'], 'integer', 'seven'],
+    [createColumn('x', 'string'), ['007'], 'integer', '007'],
+    [createColumn('x', 'string'), ['1.5'], 'integer', '1.5'],
+    [createColumn('x', 'string'), ['12a'], 'number', '12a'],
+    [createColumn('x', 'string'), ['yes'], 'boolean', 'yes'],
+    [createColumn('x', 'string'), ['2024-02-30'], 'date', '2024-02-30'],
+    [createColumn('x', 'string'), ['noon'], 'datetime', 'noon'],
+    [createColumn('x', 'string'), ['{'], 'json', '{'],
+    [createColumn('x', 'number'), ['1', '1.5'], 'integer', '1.5'],
+    [createColumn('x', 'datetime'), ['2024-02-29 00:00:01'], 'date', '2024-02-29 00:00:01'],
+    [createColumn('x', 'boolean'), ['true'], 'integer', 'true'],
   ])('updateTypeMapping=false: %j with %j does not fit a field that is a %s', async (from, texts, type, value) => {
     await expect(
       loadTexts(
@@ -90,7 +90,7 @@ export function loadingContract(index: () => DatasetIndex): void {
     });
   });
 
-  test('a flow filters, calculates, renames, removes, sorts and limits before anything is kept', async () => {
+  test('a flow filters, calculates, renames, removes, sorts and limits before rows are stored', async () => {
     const generation = await load({
       flow: [
         { type: 'filter', criteria: { age: { $ne: null } } },
@@ -106,28 +106,33 @@ export function loadingContract(index: () => DatasetIndex): void {
       { who: 'Cid', age: 7, next: 8 },
       { who: 'Ann', age: 30, next: 31 },
     ]);
-    const kept = await load({
+    const keptTypes = await load({
       flow: [{ type: 'calculate', field: 'next', expression: 'age + 1' }],
-      keepFields: [field('next', 'number'), field('gone', 'string')],
+      keepFields: [field('next', 'number'), field('absent', 'string')],
       keepTypes: [field('next', 'integer')],
     });
-    expect(kept.fields.map(({ name, type }) => [name, type])).toEqual([
+    expect(keptTypes.fields.map(({ name, type }) => [name, type])).toEqual([
       ['next', 'integer'],
-      ['gone', 'string'],
+      ['absent', 'string'],
     ]);
-    expect((await search(index(), kept)).rows).toEqual([
-      { next: 31, gone: null },
-      { next: null, gone: null },
-      { next: 8, gone: null },
+    expect((await search(index(), keptTypes)).rows).toEqual([
+      { next: 31, absent: null },
+      { next: null, absent: null },
+      { next: 8, absent: null },
     ]);
     expect(
-      await rowsOf(index(), [column('x', 'number', { kind: 'decimal' })], [['12345678901234567890.5'], ['1']], {
-        flow: [{ type: 'filter', criteria: { x: { $gt: 5 } } }],
-      }),
+      await loadAndRead(
+        index(),
+        [createColumn('x', 'number', { kind: 'decimal' })],
+        [['12345678901234567890.5'], ['1']],
+        {
+          flow: [{ type: 'filter', criteria: { x: { $gt: 5 } } }],
+        },
+      ),
     ).toEqual([{ x: '12345678901234567890.5' }]);
   });
 
-  test('no rows are rows too', async () => {
+  test('a load without rows succeeds', async () => {
     const generation = await loadTexts(index(), PEOPLE, []);
     expect(generation).toMatchObject({
       records: 0,
@@ -144,27 +149,31 @@ export function loadingContract(index: () => DatasetIndex): void {
     });
   });
 
-  test('a value that is not of its column is named with its column and line', async () => {
-    const refused = (columns: Column[], rows: (string | null)[][], error: object) =>
+  test('a value of another type than its column is named with its column and line', async () => {
+    const expectRefused = (columns: Column[], rows: (string | null)[][], error: object) =>
       expect(loadTexts(index(), columns, rows)).rejects.toMatchObject(error);
-    await refused([column('n', 'integer')], [['1'], ['abc']], {
+    await expectRefused([createColumn('n', 'integer')], [['1'], ['abc']], {
       status: 500,
       code: 'UPSTREAM_FAILED',
       message: 'Column "n", line 2: "abc" is not of type BIGINT',
     });
-    await refused([column('n', 'integer'), column('d', 'date')], [['1', '2024-02-30']], {
+    await expectRefused([createColumn('n', 'integer'), createColumn('d', 'date')], [['1', '2024-02-30']], {
       message: 'Column "d", line 1: "2024-02-30" is not of type DATE',
     });
-    await refused([column('t', 'datetime')], [['soon']], {
+    await expectRefused([createColumn('t', 'datetime')], [['soon']], {
       message: 'Column "t", line 1: "soon" is not of type TIMESTAMP',
     });
-    await refused([column('p', 'number', { kind: 'decimal', precision: 4, scale: 1 })], [['NaN'], ['12345.1']], {
-      message: 'Column "p", line 2: "12345.1" is not of type DECIMAL(4,1)',
-    });
-    await refused([column('j', 'json')], [['{}'], ['{a}']], {
+    await expectRefused(
+      [createColumn('p', 'number', { kind: 'decimal', precision: 4, scale: 1 })],
+      [['NaN'], ['12345.1']],
+      {
+        message: 'Column "p", line 2: "12345.1" is not of type DECIMAL(4,1)',
+      },
+    );
+    await expectRefused([createColumn('j', 'json')], [['{}'], ['{a}']], {
       message: 'Column "j", line 2: "{a}" is not of type JSON',
     });
-    await refused([column('n', 'integer')], [['1', '2']], { status: 500, code: 'UPSTREAM_FAILED' });
+    await expectRefused([createColumn('n', 'integer')], [['1', '2']], { status: 500, code: 'UPSTREAM_FAILED' });
   });
 
   test('more rows than allowed fail the load', async () => {
@@ -182,22 +191,22 @@ export function loadingContract(index: () => DatasetIndex): void {
     expect(seen.at(-1)).toBe(3);
   });
 
-  test('a load that aborts or fails leaves nothing behind, and says why', async () => {
+  test('a load that aborts or fails leaves nothing and rejects with the reason', async () => {
     const before = await index().generations();
     const stop = new AbortController();
-    // A source that never yields a row.
+    // A source that never responds again.
     async function* hanging(): AsyncGenerator<Segment> {
       stop.abort(new Error('cancelled by Ann'));
       await new Promise(() => {});
       yield* [];
     }
-    await expect(index().load(newId(), PEOPLE, hanging(), plan({ signal: stop.signal }))).rejects.toThrow(
+    await expect(index().load(newId(), PEOPLE, hanging(), createLoadPlan({ signal: stop.signal }))).rejects.toThrow(
       'cancelled by Ann',
     );
     const broken = (): AsyncIterable<Segment> => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('connection lost')) }),
     });
-    await expect(index().load(newId(), PEOPLE, broken(), plan())).rejects.toThrow('connection lost');
+    await expect(index().load(newId(), PEOPLE, broken(), createLoadPlan())).rejects.toThrow('connection lost');
     await expect(load({ maxRows: 1 })).rejects.toThrow('more than the 1 rows');
     expect(await index().generations()).toEqual(before);
   });

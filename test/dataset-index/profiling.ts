@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { DatasetIndex } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
-import { everything, fieldsOf, loadRows, NEVER } from './made.ts';
+import { fieldsOf, loadRows, NEVER, selectAllRows } from './generation-fixture.ts';
 
 const field = (name: string, type: Field['type'], format?: Field['format']): Field => ({
   name,
@@ -11,17 +11,17 @@ const field = (name: string, type: Field['type'], format?: Field['format']): Fie
   ...(format && { format }),
 });
 
-/** The statistics of fields that `discover` returns. */
+/** Tests the profiles of fields that `discover` returns. */
 export function profilingContract(index: () => DatasetIndex): void {
   const profile = async (fields: Field[], rows: Record<string, unknown>[], criteria: unknown = {}) => {
     const generation = await loadRows(index(), fields, rows);
     return index().profile(
-      { ...everything(generation), where: parseCriteria(criteria, fieldsOf(generation)) },
+      { ...selectAllRows(generation), where: parseCriteria(criteria, fieldsOf(generation)) },
       fields.map(({ name }) => name),
       NEVER,
     );
   };
-  const nothing = {
+  const emptyProfile = {
     distinct: 0,
     approximate: false,
     min: null,
@@ -32,7 +32,7 @@ export function profilingContract(index: () => DatasetIndex): void {
     histogram: [],
   };
 
-  test('numbers have an extent, a mean, a deviation of the population and bins of one width', async () => {
+  test('numbers have an extent, a mean, a population standard deviation and bins of equal width', async () => {
     const {
       total,
       fields: [n],
@@ -77,7 +77,7 @@ export function profilingContract(index: () => DatasetIndex): void {
     expect(x!.histogram.reduce((sum, { count }) => sum + count, 0)).toBe(101);
   });
 
-  test('strings and booleans have frequent values, the lesser first among equals', async () => {
+  test('strings and booleans have frequent values, ties in ascending order', async () => {
     const { fields } = await profile(
       [field('s', 'string'), field('b', 'boolean')],
       [
@@ -90,7 +90,7 @@ export function profilingContract(index: () => DatasetIndex): void {
     );
     expect(fields).toEqual([
       {
-        ...nothing,
+        ...emptyProfile,
         name: 's',
         type: 'string',
         count: 4,
@@ -103,7 +103,7 @@ export function profilingContract(index: () => DatasetIndex): void {
         ],
       },
       {
-        ...nothing,
+        ...emptyProfile,
         name: 'b',
         type: 'boolean',
         count: 4,
@@ -134,7 +134,7 @@ export function profilingContract(index: () => DatasetIndex): void {
     expect(t!.histogram.at(-1)).toEqual({ from: '1970-01-01T00:00:00.009Z', to: '1970-01-01T00:00:00.010Z', count: 1 });
   });
 
-  test('flagged numbers have exact extents and frequent values; a field without values has nothing', async () => {
+  test('exact numbers have exact extents; a field without values has an empty profile', async () => {
     const {
       fields: [big, none],
     } = await profile(
@@ -153,10 +153,10 @@ export function profilingContract(index: () => DatasetIndex): void {
         { value: '9223372036854775807', count: 1 },
       ],
     });
-    expect(none).toEqual({ ...nothing, name: 'none', type: 'number', count: 0, missing: 2 });
+    expect(none).toEqual({ ...emptyProfile, name: 'none', type: 'number', count: 0, missing: 2 });
   });
 
-  test('only matching rows count; json fields and texts tell no values', async () => {
+  test('only matching rows count; json fields and texts list no values', async () => {
     const rows = [
       { n: 1, j: { a: 1 }, t: 'x'.repeat(9000) },
       { n: 2, j: null, t: 'y' },

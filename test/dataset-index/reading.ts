@@ -6,29 +6,29 @@ import type { DatasetIndex, Generation, Page, Row, RowSearch } from '../../src/c
 import type { Field } from '../../src/core/fields.ts';
 import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
 import { matches } from '../core/criteria/evaluate.ts';
-import { collect, compareValues, everything, fieldsOf, loadRows, NEVER, search } from './made.ts';
+import { collect, compareValues, fieldsOf, loadRows, NEVER, search, selectAllRows } from './generation-fixture.ts';
 
 const ROWS = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 400, seed: 42 });
 const NUMBERED: Field[] = [...EVERY_KIND, { name: 'n', label: 'n', type: 'integer' }];
 const SORTABLE = EVERY_KIND.filter(({ type }) => type !== 'json');
 
-/** Rows found by criteria, in order, page by page. */
+/** Tests the rows of searches and scans: criteria, order and pages. */
 export function readingContract(index: () => DatasetIndex): void {
   let generation: Generation;
   const rows: Row[] = ROWS.map((row, n) => ({ ...row, n }));
-  const numbers = (page: { rows: Row[] }) => page.rows.map(({ n }) => n as number);
+  const numbersOf = (page: { rows: Row[] }) => page.rows.map(({ n }) => n as number);
   const find = (more: Partial<RowSearch>) => search(index(), generation, { fields: ['n'], ...more });
   beforeAll(async () => {
     generation = await loadRows(index(), NUMBERED, rows);
   });
 
-  test('any criteria find the rows that an independent evaluator finds, in the order of the source, and count them', async () => {
+  test('any criteria find and count the rows of an independent evaluator, in source order', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryCriteria(EVERY_KIND), async (criteria) => {
-        const wanted = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);
+        const expected = rows.filter((row) => matches(row, criteria, EVERY_KIND)).map(({ n }) => n);
         const found = await find({ where: parseCriteria(criteria, fieldsOf(generation)), total: true });
-        expect(numbers(found)).toEqual(wanted);
-        expect(found.total).toBe(wanted.length);
+        expect(numbersOf(found)).toEqual(expected);
+        expect(found.total).toBe(expected.length);
       }),
       { numRuns: 250 },
     );
@@ -38,8 +38,8 @@ export function readingContract(index: () => DatasetIndex): void {
     fc.record({ field: fc.constantFrom(...SORTABLE.map(({ name }) => name)), descending: fc.boolean() }),
     { maxLength: 3 },
   );
-  const sorted = (sort: RowSearch['sort'], some: Row[]) =>
-    [...some].sort((a, b) => {
+  const sortRows = (sort: RowSearch['sort'], selected: Row[]) =>
+    [...selected].sort((a, b) => {
       for (const { field, descending } of sort) {
         const order = compareValues(
           a[field],
@@ -52,16 +52,16 @@ export function readingContract(index: () => DatasetIndex): void {
       return (a.n as number) - (b.n as number);
     });
 
-  test('rows are sorted by several fields, missing values last both ways, ties by the source', async () => {
+  test('rows are sorted by several fields, missing values last in both directions, ties by the source', async () => {
     await fc.assert(
       fc.asyncProperty(sorts, async (sort) => {
-        expect(numbers(await find({ sort }))).toEqual(numbers({ rows: sorted(sort, rows) }));
+        expect(numbersOf(await find({ sort }))).toEqual(numbersOf({ rows: sortRows(sort, rows) }));
       }),
       { numRuns: 60 },
     );
   });
 
-  test('cursors walk through all matching rows exactly once, whatever the order', async () => {
+  test('cursors return all matching rows exactly once in any order', async () => {
     await fc.assert(
       fc.asyncProperty(
         sorts,
@@ -74,12 +74,12 @@ export function readingContract(index: () => DatasetIndex): void {
           do {
             const page: Page = await find({ where, sort, limit, ...(after !== undefined && { after }) });
             expect(page.rows.length).toBeLessThanOrEqual(limit);
-            seen.push(...numbers(page));
+            seen.push(...numbersOf(page));
             after = page.next ?? undefined;
           } while (after !== undefined);
           expect(seen).toEqual(
-            numbers({
-              rows: sorted(
+            numbersOf({
+              rows: sortRows(
                 sort,
                 rows.filter((row) => matches(row, criteria, EVERY_KIND)),
               ),
@@ -91,7 +91,7 @@ export function readingContract(index: () => DatasetIndex): void {
     );
   });
 
-  test('start skips rows, next tells whether there are more, the total counts all', async () => {
+  test('start skips rows, next shows whether there are more, the total counts all', async () => {
     expect(await find({ start: 10, limit: 3, total: true })).toEqual({
       rows: [{ n: 10 }, { n: 11 }, { n: 12 }],
       total: 400,
@@ -100,12 +100,12 @@ export function readingContract(index: () => DatasetIndex): void {
     expect(await find({ start: 397, limit: 3 })).toEqual({ rows: [{ n: 397 }, { n: 398 }, { n: 399 }], next: null });
     expect(await find({ start: 400, limit: 3 })).toEqual({ rows: [], next: null });
     const { next } = await find({ limit: 3, sort: [{ field: 'n', descending: true }] });
-    expect(numbers(await find({ limit: 2, sort: [{ field: 'n', descending: true }], after: next! }))).toEqual([
+    expect(numbersOf(await find({ limit: 2, sort: [{ field: 'n', descending: true }], after: next! }))).toEqual([
       396, 395,
     ]);
   });
 
-  test('what is no cursor is refused, and so is one of other rows', async () => {
+  test('an invalid cursor is refused, and so is a cursor of other rows', async () => {
     for (const after of [
       '',
       'x',
@@ -118,7 +118,7 @@ export function readingContract(index: () => DatasetIndex): void {
     await expect(find({ after: next! })).rejects.toMatchObject({ status: 400 });
   });
 
-  test('only the fields asked for come back, in their order; unknown ones are named', async () => {
+  test('only the requested fields are returned, in their order; unknown fields are named', async () => {
     expect((await find({ fields: ['price', 'name'], limit: 1 })).rows.map((row) => Object.keys(row))).toEqual([
       ['price', 'name'],
     ]);
@@ -133,14 +133,14 @@ export function readingContract(index: () => DatasetIndex): void {
     ).rejects.toMatchObject({ status: 400, message: 'Unknown field "rowid"' });
   });
 
-  test('a scan answers what a search answers, in batches', async () => {
+  test('a scan returns the rows of a search, in batches', async () => {
     const many = await loadRows(
       index(),
       [{ name: 'n', label: 'n', type: 'integer' }],
       Array.from({ length: 10_000 }, (_, n) => ({ n: (n * 7) % 10_000 })),
     );
     const scan = (sort: RowSearch['sort']) =>
-      collect(index().scan({ ...everything(many), fields: ['n'], sort }, NEVER));
+      collect(index().scan({ ...selectAllRows(many), fields: ['n'], sort }, NEVER));
     const unsorted = await scan([]);
     expect(unsorted.flat()).toEqual(Array.from({ length: 10_000 }, (_, n) => ({ n: (n * 7) % 10_000 })));
     expect(unsorted.length).toBeGreaterThan(1);
@@ -149,13 +149,13 @@ export function readingContract(index: () => DatasetIndex): void {
     );
   });
 
-  test('an aborted question ends with the reason of its signal', async () => {
+  test('an aborted call rejects with the reason of its signal', async () => {
     const stop = AbortSignal.abort(new Error('enough'));
-    const asked = { ...everything(generation), fields: ['n'], sort: [], limit: 1, start: 0, total: false };
-    await expect(index().search(asked, stop)).rejects.toThrow('enough');
+    const request = { ...selectAllRows(generation), fields: ['n'], sort: [], limit: 1, start: 0, total: false };
+    await expect(index().search(request, stop)).rejects.toThrow('enough');
     await expect(
-      index().aggregate({ ...everything(generation), groupBy: [], measures: [], sort: [], limit: 1 }, stop),
+      index().aggregate({ ...selectAllRows(generation), groupBy: [], measures: [], sort: [], limit: 1 }, stop),
     ).rejects.toThrow('enough');
-    await expect(collect(index().scan({ ...asked, where: ALL }, stop))).rejects.toThrow('enough');
+    await expect(collect(index().scan({ ...request, where: ALL }, stop))).rejects.toThrow('enough');
   });
 }

@@ -5,29 +5,35 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * What may happen to a bulk request: it is rejected (`429`, `503`), interrupted (`cut`), executed without a response
- * (`unanswered`), executed for half of its rows with an error for each of the others (`half`), acknowledged but not
- * executed (`forgotten`), or left without a response (`hang`).
+ * A fault in the handling of a bulk request:
+ *
+ * - `429`, `503`: the proxy refuses the request.
+ * - `cut`: the connection breaks while the request is sent.
+ * - `unanswered`: the engine executes the request, and the connection breaks before the response.
+ * - `half`: the engine executes the first half, and the proxy refuses each of the other items.
+ * - `forgotten`: the proxy acknowledges the request and discards it.
+ * - `hang`: the request gets no response.
  */
-export type Mishap = '429' | '503' | 'cut' | 'unanswered' | 'half' | 'forgotten' | 'hang' | 'none';
+export type ProxyFault = '429' | '503' | 'cut' | 'unanswered' | 'half' | 'forgotten' | 'hang' | 'none';
 
-export interface Seen {
+/** A request that arrived at the proxy. */
+export interface SeenRequest {
   method: string;
   path: string;
   authorization?: string;
   body: string;
 }
 
-/** A real engine behind a wire that is none too good. */
+/** An HTTP proxy in front of a real engine that injects faults. */
 export class UnsteadyProxy {
-  /** What happens to the next bulk requests, one after the other; later ones pass. */
-  mishaps: Mishap[] = [];
-  readonly seen: Seen[] = [];
+  /** The faults of the next bulk requests, in order. Later requests pass. */
+  faults: ProxyFault[] = [];
+  readonly requests: SeenRequest[] = [];
   /** Called when a bulk request arrives. */
   onBulk: () => void = () => {};
   readonly #target: string;
   readonly #server = createServer((incoming, response) => {
-    void this.#answer(incoming, response).catch(() => response.destroy());
+    void this.#respond(incoming, response).catch(() => response.destroy());
   });
   #port = 0;
 
@@ -39,14 +45,14 @@ export class UnsteadyProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, after `close` on the same port. */
+  /** Listens, on the same port as before. */
   async open(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Stops listening. Open connections are closed, new ones are refused. */
+  /** Stops listening: open connections break, new ones are refused. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -54,44 +60,44 @@ export class UnsteadyProxy {
     await closed;
   }
 
-  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = incoming.url!;
-    const mishap = path.includes('/_bulk') ? this.mishaps.shift() : undefined;
+    const fault = path.includes('/_bulk') ? this.faults.shift() : undefined;
     if (path.includes('/_bulk')) this.onBulk();
-    if (mishap === 'hang') return;
-    if (mishap === 'cut') return void incoming.once('data', () => incoming.destroy());
+    if (fault === 'hang') return;
+    if (fault === 'cut') return void incoming.once('data', () => incoming.destroy());
     const body = await buffer(incoming);
-    this.seen.push({
+    this.requests.push({
       method: incoming.method!,
       path,
       ...(incoming.headers.authorization && { authorization: incoming.headers.authorization }),
       body: body.toString().slice(0, 10_000),
     });
-    if (mishap === '429' || mishap === '503')
-      return void response.writeHead(Number(mishap), { 'content-type': 'application/json' }).end(
+    if (fault === '429' || fault === '503')
+      return void response.writeHead(Number(fault), { 'content-type': 'application/json' }).end(
         JSON.stringify({
           error: { type: 'es_rejected_execution_exception', reason: 'busy' },
-          status: Number(mishap),
+          status: Number(fault),
         }),
       );
-    if (mishap === 'forgotten')
+    if (fault === 'forgotten')
       return void response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ errors: false }));
-    if (mishap === 'half') return this.#half(incoming, body, response);
-    const answer = await this.#forward(incoming, body);
-    if (mishap === 'unanswered') return void response.destroy();
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    if (fault === 'half') return this.#respondToHalf(incoming, body, response);
+    const reply = await this.#forward(incoming, body);
+    if (fault === 'unanswered') return void response.destroy();
+    response.writeHead(reply.status, reply.headers).end(reply.body);
   }
 
-  /** Returns the engine's response for the first half of the rows, and an error for each other row. */
-  async #half(incoming: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+  /** Responds with the engine's items for the first half of the rows, and with refusals for the others. */
+  async #respondToHalf(incoming: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
     const lines = body.toString().trimEnd().split('\n');
     const rows = lines.length / 2;
-    const taken = Math.floor(rows / 2);
-    const answer = await this.#forward(incoming, Buffer.from(`${lines.slice(0, 2 * taken).join('\n')}\n`));
-    const { items } = JSON.parse(answer.body.toString()) as { items: object[] };
-    const refused = Array.from({ length: rows - taken }, () => ({
+    const accepted = Math.floor(rows / 2);
+    const reply = await this.#forward(incoming, Buffer.from(`${lines.slice(0, 2 * accepted).join('\n')}\n`));
+    const { items } = JSON.parse(reply.body.toString()) as { items: object[] };
+    const refused = Array.from({ length: rows - accepted }, () => ({
       index: { status: 429, error: { type: 'es_rejected_execution_exception', reason: 'busy' } },
     }));
     response
@@ -104,12 +110,12 @@ export class UnsteadyProxy {
     body: Buffer,
   ): Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }> {
     const { 'transfer-encoding': _, authorization: __, ...headers } = incoming.headers;
-    const asked = request(`${this.#target}${incoming.url}`, {
+    const forwarded = request(`${this.#target}${incoming.url}`, {
       method: incoming.method,
       headers: { ...headers, 'content-length': body.length },
     });
-    asked.end(body);
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    return { status: answer.statusCode!, headers: answer.headers, body: await buffer(answer) };
+    forwarded.end(body);
+    const [reply] = (await once(forwarded, 'response')) as [IncomingMessage];
+    return { status: reply.statusCode!, headers: reply.headers, body: await buffer(reply) };
   }
 }

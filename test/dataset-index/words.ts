@@ -4,7 +4,7 @@ import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { DatasetIndex, Generation, RowSearch } from '../../src/core/dataset-index.ts';
 import type { Field } from '../../src/core/fields.ts';
 import { matchesWords, parseSearchWords } from '../../src/core/search-words.ts';
-import { fieldsOf, loadRows, NEVER, search } from './made.ts';
+import { fieldsOf, loadRows, NEVER, search } from './generation-fixture.ts';
 
 const FIELDS: Field[] = [
   { name: 'n', label: 'n', type: 'integer' },
@@ -47,7 +47,7 @@ const text = fc.option(
     .chain((words) => fc.constantFrom(' ', ', ', '', '\n').map((separator) => words.join(separator))),
 );
 
-/** `q`: every word begins a word of some field that the caller sees. */
+/** Tests the search words `q`: each one is the start of a word in some field that the caller may see. */
 export function wordsContract(index: () => DatasetIndex): void {
   const rows = fc
     .sample(fc.record({ a: text, b: text, secret: fc.constantFrom('hidden', 'zoe', null) }), { numRuns: 300, seed: 3 })
@@ -56,9 +56,9 @@ export function wordsContract(index: () => DatasetIndex): void {
   beforeAll(async () => {
     generation = await loadRows(index(), FIELDS, rows);
   });
-  const found = (q: string, wordFields: string[], more: Partial<RowSearch> = {}) =>
+  const searchWords = (q: string, wordFields: string[], more: Partial<RowSearch> = {}) =>
     search(index(), generation, { fields: ['n'], words: parseSearchWords(q), wordFields, total: true, ...more });
-  const wanted = (q: string, names: ('a' | 'b' | 'secret')[]) =>
+  const expectedRows = (q: string, names: ('a' | 'b' | 'secret')[]) =>
     rows
       .filter((row) =>
         matchesWords(
@@ -68,41 +68,41 @@ export function wordsContract(index: () => DatasetIndex): void {
       )
       .map(({ n }) => n);
 
-  test('finds what core/words finds, in every script', async () => {
+  test('finds the rows that core/search-words finds, in every script', async () => {
     const query = fc
       .array(fc.constantFrom(...PIECES, 'z', 'zo', '東', 'str', 'is', '4'), { minLength: 1, maxLength: 2 })
       .map((words) => words.join(' '));
     await fc.assert(
       fc.asyncProperty(query, async (q) => {
-        const page = await found(q, ['a', 'b', 'secret']);
-        expect(page.rows.map(({ n }) => n)).toEqual(wanted(q, ['a', 'b', 'secret']));
+        const page = await searchWords(q, ['a', 'b', 'secret']);
+        expect(page.rows.map(({ n }) => n)).toEqual(expectedRows(q, ['a', 'b', 'secret']));
         expect(page.total).toBe(page.rows.length);
       }),
       { numRuns: 80 },
     );
   });
 
-  test('a field that is not among the word fields is not looked at', async () => {
-    expect((await found('hidden', ['a', 'b'])).rows).toEqual([]);
-    expect((await found('zoe', ['a'])).rows.map(({ n }) => n)).toEqual(wanted('zoe', ['a']));
-    expect((await found('hidden', [])).rows).toEqual([]);
-    await expect(found('zoe', ['nope'])).rejects.toMatchObject({ status: 400, message: 'Unknown field "nope"' });
+  test('a field that is not among the word fields is not searched', async () => {
+    expect((await searchWords('hidden', ['a', 'b'])).rows).toEqual([]);
+    expect((await searchWords('zoe', ['a'])).rows.map(({ n }) => n)).toEqual(expectedRows('zoe', ['a']));
+    expect((await searchWords('hidden', [])).rows).toEqual([]);
+    await expect(searchWords('zoe', ['nope'])).rejects.toMatchObject({ status: 400, message: 'Unknown field "nope"' });
   });
 
-  test('goes together with criteria, order and cursors', async () => {
+  test('combines with criteria, order and cursors', async () => {
     const where = parseCriteria({ n: { $gte: 50 } }, fieldsOf(generation));
     const sort = [{ field: 'n', descending: true }];
-    const all = wanted('zoe', ['a', 'b'])
+    const all = expectedRows('zoe', ['a', 'b'])
       .filter((n) => n >= 50)
       .reverse();
-    expect((await found('zoe', ['a', 'b'], { where, sort })).rows.map(({ n }) => n)).toEqual(all);
+    expect((await searchWords('zoe', ['a', 'b'], { where, sort })).rows.map(({ n }) => n)).toEqual(all);
     for (const partial of [true, false])
-      expect(await found('zoe', ['a', 'b'], { where, partial })).toMatchObject({
+      expect(await searchWords('zoe', ['a', 'b'], { where, partial })).toMatchObject({
         total: all.length,
         rows: all.toReversed().map((n) => ({ n })),
       });
     for (const more of [{ where, sort }, { where }, {}]) {
-      const whole = (await found('zoe', ['a', 'b'], more)).rows.map(({ n }) => n);
+      const whole = (await searchWords('zoe', ['a', 'b'], more)).rows.map(({ n }) => n);
       const first = await search(index(), generation, {
         fields: ['n'],
         words: ['zoe'],
@@ -122,7 +122,7 @@ export function wordsContract(index: () => DatasetIndex): void {
     }
   });
 
-  test('preparing the words changes nothing but the time of the first question, and may happen twice at once', async () => {
+  test('preparing the words changes no result, and may run twice at once', async () => {
     const fresh = await loadRows(index(), FIELDS, rows);
     await Promise.all([
       index().prepareWords(fresh, NEVER),
@@ -131,7 +131,7 @@ export function wordsContract(index: () => DatasetIndex): void {
     ]);
     await index().prepareWords(fresh, NEVER);
     expect((await search(index(), fresh, { words: ['zoe'], fields: ['n'] })).rows.map(({ n }) => n)).toEqual(
-      wanted('zoe', ['a', 'b', 'secret']),
+      expectedRows('zoe', ['a', 'b', 'secret']),
     );
   });
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-test('a null is told from every text', () => {
+test('a null differs from every text', () => {
   expect([null, '', '\\N', 'a', 'a"b', 'a,b', 'a\nb', 'a\rb', ' a '].map(csvText)).toEqual([
     '\\N',
     '""',
@@ -25,7 +25,7 @@ test('a null is told from every text', () => {
   ]);
 });
 
-test('a segment knows its rows, its bytes and its longest record', async () => {
+test('a segment reports its rows, its bytes and its longest record', async () => {
   const writer = new CsvSegmentWriter(dir);
   writer.row(['1', 'é', null]);
   writer.text('2');
@@ -38,22 +38,22 @@ test('a segment knows its rows, its bytes and its longest record', async () => {
   expect(writer.rows).toBe(0);
 });
 
-test('rows become segments of about 8 MB that hold whole records, also when one record is larger than a segment', async () => {
+test('segments have about 8 MB of complete records, also when one record is larger than that', async () => {
   const row = ['x'.repeat(999)];
   const huge = ['é'.repeat(10_000_000)];
   async function* batches() {
     yield Array.from({ length: 20_000 }, () => row);
     yield [huge, row];
   }
-  const made: Segment[] = [];
-  for await (const segment of csvSegments(batches(), dir)) made.push(segment);
-  expect(made.map(({ rows, longestRow }) => [rows, longestRow])).toEqual([
+  const segments: Segment[] = [];
+  for await (const segment of csvSegments(batches(), dir)) segments.push(segment);
+  expect(segments.map(({ rows, longestRow }) => [rows, longestRow])).toEqual([
     [8389, 1000],
     [8389, 1000],
     [3223, 20_000_001],
     [1, 1000],
   ]);
-  for (const { path, rows, bytes } of made) {
+  for (const { path, rows, bytes } of segments) {
     const text = await readFile(path, 'utf8');
     expect(Buffer.byteLength(text)).toBe(bytes);
     expect(text.split('\n')).toHaveLength(rows + 1);

@@ -3,7 +3,7 @@ import { ask, bound, never, open, useSource } from '../support/postgres-source.t
 
 const source = useSource();
 
-/** type, SQL value, field type, text in segments, JSON form */
+/** Source type, SQL value, field type, text in segments, JSON form. */
 const VALUES: [sourceType: string, sql: string, type: string, text: string | null, json: unknown][] = [
   ['boolean', 'true', 'boolean', 't', true],
   ['smallint', '(-32768)::int2', 'integer', '-32768', -32768],
@@ -89,9 +89,14 @@ describe('types', () => {
     });
   });
 
-  test("types of the source's own: enum and extension types are strings, domains are what they are made of, composites are json", async () => {
-    await source.sql(`create type mood as enum ('sad', 'happy'); create domain amount as numeric(8,3); create type pair as (a int, b text[]);
-      create table own (m mood, d amount, p pair, ms mood[]); insert into own values ('happy', 1.5, row(1, array['x']), array['sad']::mood[])`);
+  test('enums are strings, domains have their base type, composites are json', async () => {
+    await source.sql(
+      `create type mood as enum ('sad', 'happy');
+      create domain amount as numeric(8,3);
+      create type pair as (a int, b text[]);
+      create table own (m mood, d amount, p pair, ms mood[]);
+      insert into own values ('happy', 1.5, row(1, array['x']), array['sad']::mood[])`,
+    );
     const query = ask('select * from own');
     expect(await source.connection.describe(query, never)).toEqual([
       { name: 'm', type: 'string', storage: { kind: 'text' }, sourceType: 'mood' },
@@ -102,7 +107,7 @@ describe('types', () => {
     expect((await source.load(query)).rows).toEqual([['happy', '1.500', '{"a":1,"b":["x"]}', '["sad"]']]);
   });
 
-  test('a numeric without size, with a negative scale or with more than 38 digits has a decimal storage without precision', async () => {
+  test('a numeric of unknown size, negative scale or more than 38 digits has no precision', async () => {
     const columns = await source.connection.describe(
       ask('select 1::numeric, 1::numeric(3,-2), 1::numeric(39,1), 0.001::numeric(2,3)'),
       never,
@@ -115,10 +120,13 @@ describe('types', () => {
     ]);
   });
 
-  test('a field with a value that would not survive as a JSON number travels as exact strings', async () => {
+  test('a field with a value that a JSON number would round is returned as exact strings', async () => {
     expect(
       await source.query(
-        "values (9007199254740993::int8, 0.1234567890123456789::numeric, 1.5::numeric), (1, 2.50, 1e20), (null, 'NaN', 1e22)",
+        `values
+          (9007199254740993::int8, 0.1234567890123456789::numeric, 1.5::numeric),
+          (1, 2.50, 1e20),
+          (null, 'NaN', 1e22)`,
       ),
     ).toMatchObject({
       fields: [{ type: 'integer', format: 'int64' }, { type: 'number', format: 'decimal' }, { type: 'number' }],
@@ -130,7 +138,7 @@ describe('types', () => {
     });
   });
 
-  test('a string past 8,000 characters makes its field a text', async () => {
+  test('a string past 8,000 characters changes the type of its field to text', async () => {
     expect((await source.query(`select repeat('x', 8000) as a, repeat('x', 8001) as b`)).fields).toMatchObject([
       { type: 'string' },
       { type: 'text' },
@@ -138,7 +146,7 @@ describe('types', () => {
   });
 });
 
-describe('shapes of answers', () => {
+describe('results', () => {
   test('duplicate and odd column names become distinct fields, in order', async () => {
     const result = await source.query(
       'select 1 as id, 2 as id, 3 as id_2, 4 as id, 5 as "Größe ""x""", 6 as __proto__',
@@ -148,7 +156,7 @@ describe('shapes of answers', () => {
     expect((await source.load(ask('select 1 as id, 2 as id'))).rows).toEqual([['1', '2']]);
   });
 
-  test('an empty answer has columns and no segment', async () => {
+  test('an empty result has columns and no segment', async () => {
     expect(await source.load(ask('select 1 as a where false'))).toEqual({ rows: [], segments: [] });
     expect(await source.query('select 1 as a where false')).toMatchObject({
       fields: [{ name: 'a' }],
@@ -175,40 +183,53 @@ describe('shapes of answers', () => {
     expect(await source.query(text, [], 50)).toMatchObject({ truncated: false });
   });
 
-  test('a huge answer is cut although it has few rows', async () => {
+  test('a huge result is cut although it has few rows', async () => {
     const result = await source.query(`select repeat('x', 5000000) as x from generate_series(1, 10)`);
     expect(result).toMatchObject({ truncated: true });
     expect(result.rows).toHaveLength(3);
   });
 
-  test('what the query reads is a trailing semicolon, comments and all', async () => {
+  test('comments and a trailing semicolon are accepted', async () => {
     expect((await source.load(ask('select 1 -- one)\n, 2 /* ) */;\n-- the end'))).rows).toEqual([['1', '2']]);
   });
 });
 
 describe('parameters', () => {
-  test('take the type of their place, and their own where the place has none', async () => {
-    await source.sql(`create table sale (id int primary key, region text, at date, paid bool, price numeric(8,2), moment timestamptz);
-      insert into sale values (1, 'EU', '2024-01-01', true, 1.50, '2024-01-01 12:00Z'), (2, 'US', '2024-06-01', false, 2.50, null)`);
-    const ids = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
+  test('take the type that their position requires, else that of their definition', async () => {
+    await source.sql(
+      `create table sale (
+        id int primary key,
+        region text,
+        at date,
+        paid bool,
+        price numeric(8,2),
+        moment timestamptz
+      );
+      insert into sale values
+        (1, 'EU', '2024-01-01', true, 1.50, '2024-01-01 12:00Z'),
+        (2, 'US', '2024-06-01', false, 2.50, null)`,
+    );
+    const findIds = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
       (
         await source.query(
           `select id from sale where ${where} order by id`,
-          parameters.map((one) => bound(...one)),
+          parameters.map((parameter) => bound(...parameter)),
         )
       ).rows.map((row) => row.id);
-    expect(await ids('region = {{r}}', ['r', 'EU'])).toEqual([1]);
-    expect(await ids('at >= {{d}} and id <= {{n}}', ['d', '2024-02-01T00:00:00.000Z', 'date'], ['n', 7])).toEqual([2]);
-    expect(await ids('moment < {{d}}', ['d', '2024-01-01T12:00:00.001Z', 'date'])).toEqual([1]);
-    expect(await ids('paid = {{b}}', ['b', false])).toEqual([2]);
-    expect(await ids('price > {{p}}', ['p', 1.5])).toEqual([2]);
-    expect(await ids('id > {{p}}', ['p', 1.5])).toEqual([2]);
-    expect(await ids('id < {{p}}', ['p', 3e12])).toEqual([1, 2]);
-    expect(await ids('region = {{n}}', ['n', 5])).toEqual([]);
-    expect(await ids('({{r}} is null or region = {{r}})', ['r', null])).toEqual([1, 2]);
-    expect(await ids('({{r}} is null or region = {{r}})', ['r', 'US'])).toEqual([2]);
-    expect(await ids('id = {{a}} + {{b}}', ['a', 1], ['b', 1])).toEqual([2]);
-    expect(await ids(`to_char({{d}}, 'YYYY') = '2024'`, ['d', '2024-02-01', 'date'])).toEqual([1, 2]);
+    expect(await findIds('region = {{r}}', ['r', 'EU'])).toEqual([1]);
+    expect(await findIds('at >= {{d}} and id <= {{n}}', ['d', '2024-02-01T00:00:00.000Z', 'date'], ['n', 7])).toEqual([
+      2,
+    ]);
+    expect(await findIds('moment < {{d}}', ['d', '2024-01-01T12:00:00.001Z', 'date'])).toEqual([1]);
+    expect(await findIds('paid = {{b}}', ['b', false])).toEqual([2]);
+    expect(await findIds('price > {{p}}', ['p', 1.5])).toEqual([2]);
+    expect(await findIds('id > {{p}}', ['p', 1.5])).toEqual([2]);
+    expect(await findIds('id < {{p}}', ['p', 3e12])).toEqual([1, 2]);
+    expect(await findIds('region = {{n}}', ['n', 5])).toEqual([]);
+    expect(await findIds('({{r}} is null or region = {{r}})', ['r', null])).toEqual([1, 2]);
+    expect(await findIds('({{r}} is null or region = {{r}})', ['r', 'US'])).toEqual([2]);
+    expect(await findIds('id = {{a}} + {{b}}', ['a', 1], ['b', 1])).toEqual([2]);
+    expect(await findIds(`to_char({{d}}, 'YYYY') = '2024'`, ['d', '2024-02-01', 'date'])).toEqual([1, 2]);
     expect(
       await source.query('select {{s}} as s, {{n}} as n, {{d}} as d, {{b}} as b, {{z}} as z limit {{n}}', [
         bound('s', 'x'),
@@ -234,25 +255,22 @@ describe('parameters', () => {
     ``,
     `ü\n🦆`,
     `' || pg_sleep(9) || '`,
-  ])('%j arrives as it is', async (value) => {
-    expect(
-      (await source.load(ask('select {{v}} as v, {{w}} || {{v}} as twice', [bound('v', value), bound('w', value)])))
-        .rows,
-    ).toEqual([[value, value + value]]);
+  ])('%j arrives unchanged', async (value) => {
+    const { rows } = await source.load(
+      ask('select {{v}} as v, {{w}} || {{v}} as twice', [bound('v', value), bound('w', value)]),
+    );
+    expect(rows).toEqual([[value, value + value]]);
   });
 
-  test('names may have hyphens and need not be words of SQL', async () => {
-    expect(
-      (
-        await source.query('select {{start-date}} as a, {{select}} as b', [
-          bound('start-date', 'x'),
-          bound('select', 'y'),
-        ])
-      ).rows,
-    ).toEqual([{ a: 'x', b: 'y' }]);
+  test('names may have hyphens and may be keywords of SQL', async () => {
+    const { rows } = await source.query('select {{start-date}} as a, {{select}} as b', [
+      bound('start-date', 'x'),
+      bound('select', 'y'),
+    ]);
+    expect(rows).toEqual([{ a: 'x', b: 'y' }]);
   });
 
-  test('a value that its place cannot take is a complaint of the source', async () => {
+  test('a value that its position does not accept is an error of the source', async () => {
     await expect(
       source.query('select 1 from sale where at = {{d}}', [bound('d', 'tomorrowish')]),
     ).rejects.toMatchObject({
@@ -269,10 +287,13 @@ describe('parameters', () => {
   });
 });
 
-describe('the source described', () => {
-  test("tables and views with columns and primary keys, without the system's", async () => {
+describe('schema and connection test', () => {
+  test('the schema lists tables and views with columns and primary keys, without system tables', async () => {
     await source.sql(
-      'create schema "Other"; create table "Other".t (b int, a int not null, primary key (a)); create view "Other".v as select 1 as one; create materialized view "Other".w as select 1 as one',
+      `create schema "Other";
+      create table "Other".t (b int, a int not null, primary key (a));
+      create view "Other".v as select 1 as one;
+      create materialized view "Other".w as select 1 as one`,
     );
     const tables = (await source.connection.schema(never)).filter((table) => table.schema === 'Other');
     expect(tables).toEqual([
@@ -301,8 +322,8 @@ describe('the source described', () => {
     expect((await source.connection.schema(never)).every((table) => !table.schema.startsWith('pg_'))).toBe(true);
   });
 
-  test('the test says the version, and warns of a superuser, of a role that writes and of one that creates, but not of a reader', async () => {
-    const about = async (role: string) => {
+  test('the connection test reports the version and warns of needless permissions', async () => {
+    const testAs = async (role: string) => {
       const url = new URL(source.database.url);
       Object.assign(url, { username: role, password: 'only-for-this-test' });
       return open(url.href).test(never);
@@ -316,15 +337,15 @@ describe('the source described', () => {
       warnings: [expect.stringContaining('is a superuser') as string, unencrypted],
     });
     await source.sql(`create role ${name} login password 'only-for-this-test'`);
-    expect(await about(name)).toMatchObject({ ok: true, warnings: [unencrypted] });
-    await source.sql(`create schema made authorization ${name}`);
-    expect(await about(name)).toMatchObject({
+    expect(await testAs(name)).toMatchObject({ ok: true, warnings: [unencrypted] });
+    await source.sql(`create schema owned authorization ${name}`);
+    expect(await testAs(name)).toMatchObject({
       warnings: [`The role "${name}" can create objects; use one that may only read`, unencrypted],
     });
-    await source.sql(`create table made.t (i int); grant update on made.t to ${name}`);
-    expect(await about(name)).toMatchObject({
+    await source.sql(`create table owned.t (i int); grant update on owned.t to ${name}`);
+    expect(await testAs(name)).toMatchObject({
       warnings: [`The role "${name}" can write to tables; use one that may only read`, unencrypted],
     });
-    await source.sql(`drop schema made cascade; drop role ${name}`);
+    await source.sql(`drop schema owned cascade; drop role ${name}`);
   });
 });

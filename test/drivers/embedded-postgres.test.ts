@@ -26,16 +26,17 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function start(): Promise<EmbeddedPostgres> {
+async function startPostgres(): Promise<EmbeddedPostgres> {
   const postgres = await startEmbeddedPostgres({ dataDir });
   started.push(postgres);
   return postgres;
 }
 
-/** Starts a process that runs Postgres in the folder until it is killed. Resolves once Postgres is ready. */
-async function startHolder(): Promise<{ pid: number; url: string; kill(): Promise<void> }> {
+/** Starts another process that runs Postgres in the folder. Resolves once Postgres accepts connections. */
+async function startOwner(): Promise<{ pid: number; url: string; kill(): Promise<void> }> {
+  const module = new URL('../../src/adapters/embedded-postgres/embedded-postgres.ts', import.meta.url).href;
   const program = `
-    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../src/adapters/embedded-postgres/embedded-postgres.ts', import.meta.url).href)};
+    import { startEmbeddedPostgres } from ${JSON.stringify(module)};
     console.log((await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} })).url);
     setInterval(() => undefined, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
@@ -52,10 +53,10 @@ async function startHolder(): Promise<{ pid: number; url: string; kill(): Promis
   };
 }
 
-const postmasterPid = async (): Promise<number> =>
+const readPostmasterPid = async (): Promise<number> =>
   Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 
-/** Waits for a condition; the test's own time limit is the only clock. */
+/** Waits for a condition, until the timeout of the test. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await condition())) await sleep(20);
 }
@@ -69,61 +70,64 @@ const isAlive = (pid: number): boolean => {
 };
 
 test('data, address and password survive a stop and a start', async () => {
-  const first = await start();
-  await runSql(first.url, 'create table note as select 42 as answer');
+  const first = await startPostgres();
+  await runSql(first.url, 'create table note as select 42 as value');
   await first.close();
   expect(runningEmbeddedPostgres(dataDir)).toBeUndefined();
 
-  const second = await start();
+  const second = await startPostgres();
   expect(second.url).toBe(first.url);
-  expect(await runSql(second.url, 'select answer from note')).toEqual([{ answer: 42 }]);
+  expect(await runSql(second.url, 'select value from note')).toEqual([{ value: 42 }]);
   expect(runningEmbeddedPostgres(dataDir)).toBe(second.url);
 });
 
-test('text is UTF-8 and knows letters beyond ASCII; writes are durable', async () => {
-  const { url } = await start();
+test('text is UTF-8, letter case works beyond ASCII, and writes are durable', async () => {
+  const { url } = await startPostgres();
   expect(
     await runSql(
       url,
-      `select lower('ÅSA ÉMILE') as name, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`,
+      `select
+        lower('ÅSA ÉMILE') as name,
+        current_setting('fsync') as fsync,
+        current_setting('synchronous_commit') as commit`,
     ),
   ).toEqual([{ name: 'åsa émile', fsync: 'on', commit: 'on' }]);
 });
 
-test('a second start in the same folder says which process holds it', async () => {
-  const { url } = await start();
+test('a second start in the same folder fails with the process that uses it', async () => {
+  const { url } = await startPostgres();
   await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`in use by process ${process.pid}`);
   expect(await runSql(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('a folder that another process holds is refused with its number, and free again when that one is killed', async () => {
-  const holder = await startHolder();
-  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`in use by process ${holder.pid}`);
-  expect(runningEmbeddedPostgres(dataDir)).toBe(holder.url);
-  await runSql(holder.url, 'create table note as select 42 as answer');
-  const postgres = await postmasterPid();
+test('a folder that another process uses is refused, and free again after that process is killed', async () => {
+  const owner = await startOwner();
+  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`in use by process ${owner.pid}`);
+  expect(runningEmbeddedPostgres(dataDir)).toBe(owner.url);
+  await runSql(owner.url, 'create table note as select 42 as value');
+  const postgres = await readPostmasterPid();
 
-  await holder.kill();
-  const { url } = await start();
-  expect(await runSql(url, 'select answer from note')).toEqual([{ answer: 42 }]);
+  await owner.kill();
+  const { url } = await startPostgres();
+  expect(await runSql(url, 'select value from note')).toEqual([{ value: 42 }]);
   expect(isAlive(postgres)).toBe(false);
 });
 
-test('Postgres does not outlive a killed holder', async () => {
-  const holder = await startHolder();
-  const postgres = await postmasterPid();
-  await holder.kill();
+test('Postgres ends when the process that started it is killed', async () => {
+  const owner = await startOwner();
+  const postgres = await readPostmasterPid();
+  await owner.kill();
   await until(() => !isAlive(postgres));
   expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(dataDir);
 });
 
-test('a Postgres that ends unasked comes back at the same address with its data', async () => {
-  const { url } = await start();
-  await runSql(url, 'create table note as select 42 as answer');
-  process.kill(await postmasterPid(), 'SIGKILL');
+test('a Postgres that crashes restarts at the same address with its data', async () => {
+  const { url } = await startPostgres();
+  await runSql(url, 'create table note as select 42 as value');
+  process.kill(await readPostmasterPid(), 'SIGKILL');
   await until(() =>
-    runSql(url, 'select answer from note').then(
-      ([row]) => row?.answer === 42,
+    runSql(url, 'select value from note').then(
+      ([row]) => row?.value === 42,
       () => false,
     ),
   );
@@ -131,7 +135,7 @@ test('a Postgres that ends unasked comes back at the same address with its data'
 });
 
 test('a wrong password is refused, and the right one is readable by its owner only', async () => {
-  const { url } = await start();
+  const { url } = await startPostgres();
   await expect(runSql(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow(
     'password authentication failed',
   );
@@ -139,7 +143,7 @@ test('a wrong password is refused, and the right one is readable by its owner on
 });
 
 test('it listens on the loopback address only', async () => {
-  const { port } = await start();
+  const { port } = await startPostgres();
   const outside = Object.values(networkInterfaces())
     .flat()
     .filter((address) => address && !address.internal && address.family === 'IPv4');

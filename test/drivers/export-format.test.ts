@@ -22,7 +22,7 @@ async function* inBatches(rows: readonly Row[], size: number): AsyncGenerator<Ro
   for (let at = 0; at < rows.length; at += size) yield rows.slice(at, at + size);
 }
 
-async function fileOf(
+async function encodeFile(
   encoder: ExportEncoder,
   fields: readonly Field[],
   rows: readonly Row[],
@@ -33,26 +33,30 @@ async function fileOf(
   return Buffer.concat(pieces);
 }
 
-/** What a format cannot hold, in the words it holds instead. */
-const MOST = 32_767;
-const inExcel = (row: Row): Row =>
+/** The most characters of a cell in Excel. */
+const MAX_CELL_CHARACTERS = 32_767;
+
+/** Returns the row as a workbook returns it: long texts are cut. */
+const cutForExcel = (row: Row): Row =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,
-      typeof value === 'string' && value.length > MOST ? `${value.slice(0, MOST - 1)}…` : value,
+      typeof value === 'string' && value.length > MAX_CELL_CHARACTERS
+        ? `${value.slice(0, MAX_CELL_CHARACTERS - 1)}…`
+        : value,
     ]),
   );
 
 describe.each(EXPORT_FORMATS)('%s', (format) => {
   const encoder = EXPORT_ENCODERS[format];
   const roundTrip = async (fields: readonly Field[], rows: readonly Row[], size?: number) =>
-    (await readBack(format, await fileOf(encoder, fields, rows, size), fields)).rows;
+    (await readBack(format, await encodeFile(encoder, fields, rows, size), fields)).rows;
 
   test('rows of every kind come back equal, under the names of their fields', async () => {
     const rows = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 300, seed: 11 });
-    const { names, rows: found } = await readBack(format, await fileOf(encoder, EVERY_KIND, rows), EVERY_KIND);
+    const { names, rows: found } = await readBack(format, await encodeFile(encoder, EVERY_KIND, rows), EVERY_KIND);
     expect(names).toEqual(EVERY_KIND.map(({ name }) => name));
-    expect(found).toEqual(format === 'xlsx' ? rows.map(inExcel) : rows);
+    expect(found).toEqual(format === 'xlsx' ? rows.map(cutForExcel) : rows);
   });
 
   test('any texts, numbers and moments come back', async () => {
@@ -87,7 +91,7 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 40 }), async (rows) => {
-        // Text is UTF-8 in every format: half a surrogate pair is none.
+        // Text is UTF-8 in every format, which excludes half a surrogate pair.
         const written = rows.map((each) => ({ ...each, s: each.s?.toWellFormed() ?? null }));
         expect(await roundTrip(fields, written, 7)).toEqual(written);
       }),
@@ -97,7 +101,7 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
 
   test('columns without any value, and a single row, come back', async () => {
     const nothing = Object.fromEntries(EVERY_KIND.map(({ name }) => [name, null]));
-    // A sheet does not tell how many empty rows it ends with.
+    // A sheet does not store how many empty rows it ends with.
     const last = { ...nothing, name: 'last' };
     expect(await roundTrip(EVERY_KIND, [nothing, nothing, last])).toEqual([nothing, nothing, last]);
     const one = fc.sample(arbitraryRow(EVERY_KIND), { numRuns: 1, seed: 3 });
@@ -105,11 +109,11 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
   });
 
   test('without rows there is a header where the format has one, and without fields still a file', async () => {
-    const { names, rows } = await readBack(format, await fileOf(encoder, EVERY_KIND, []), EVERY_KIND);
+    const { names, rows } = await readBack(format, await encodeFile(encoder, EVERY_KIND, []), EVERY_KIND);
     expect(rows).toEqual([]);
     expect(names).toEqual(format === 'json' || format === 'ndjson' ? [] : EVERY_KIND.map(({ name }) => name));
-    const empty = await fileOf(encoder, [], []);
-    // DuckDB refuses to look at a file without columns.
+    const empty = await encodeFile(encoder, [], []);
+    // DuckDB refuses a file without columns.
     if (format === 'parquet')
       expect([empty.subarray(0, 4).toString(), empty.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1']);
     else expect((await readBack(format, empty, [])).rows).toEqual([]);
@@ -126,39 +130,39 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     expect(await roundTrip(fields, rows)).toEqual(rows);
   });
 
-  test('more rows than are written at once come back in order', async () => {
+  test('rows of several batches come back in order', async () => {
     const fields = [field('n', 'integer'), field('s', 'string')];
     const rows = Array.from({ length: 45_000 }, (_, n) => ({ n, s: n % 3 ? `row ${n}` : null }));
     expect(await roundTrip(fields, rows, 2048)).toEqual(rows);
   });
 
-  test('batches are asked for only as pieces are', async () => {
-    let asked = 0;
+  test('batches are requested only when pieces are', async () => {
+    let requested = 0;
     const batch = Array.from({ length: 1000 }, (_, n) => ({ n, s: `${n}-${Math.random()}`.repeat(20) }));
     async function* endless() {
       for (;;) {
-        asked += 1;
+        requested += 1;
         yield batch;
       }
     }
     const pieces = encoder.encode([field('n', 'integer'), field('s', 'string')], endless())[Symbol.asyncIterator]();
     let seen = 0;
     for (let taken = 0; taken < 200 && seen < 3; taken++) {
-      const before = asked;
+      const before = requested;
       await pieces.next();
-      // What is between the two, the buffers of streams, is soon full.
+      // The buffers of the streams between them are soon full.
       await expect
         .poll(async () => {
-          const after = asked;
+          const after = requested;
           await new Promise((resolve) => {
             setTimeout(resolve, 5);
           });
-          return asked - after;
+          return requested - after;
         })
         .toBe(0);
-      if (asked > before) seen += 1;
-      // A group of Parquet's is some 8 MB of rows, a piece of a sheet 256 K characters.
-      expect(asked - before).toBeLessThanOrEqual(60);
+      if (requested > before) seen += 1;
+      // A row group of Parquet is about 8 MB of rows, a piece of a sheet 256 K characters.
+      expect(requested - before).toBeLessThanOrEqual(60);
     }
     expect(seen).toBe(3);
     await pieces.return?.();
@@ -192,17 +196,17 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     for await (const piece of encoder.encode(fields, batches())) length += piece.length;
     expect(measured).toHaveLength(6);
     expect(Math.max(...measured) - base).toBeLessThan(60e6);
-    // The later half does not hold more than the earlier one.
+    // The second half does not use more than the first.
     expect(Math.max(...measured.slice(3)) - Math.max(...measured.slice(0, 3))).toBeLessThan(15e6);
     expect(length).toBeGreaterThan(format === 'parquet' ? 5e6 : 20e6);
   }, 120_000);
 });
 
 describe('a workbook', () => {
-  const cells = async (rows: unknown[]) =>
+  const readCells = async (rows: unknown[]) =>
     (
       await readXlsx(
-        await fileOf(
+        await encodeFile(
           EXPORT_ENCODERS.xlsx,
           [field('x', 'string')],
           rows.map((x) => ({ x })),
@@ -210,10 +214,10 @@ describe('a workbook', () => {
       )
     ).sheets[0]!.rows.slice(1).map(([cell]) => cell);
 
-  test('has further sheets with the header where one cannot hold the rows', async () => {
+  test('has further sheets with the header when there are too many rows for one', async () => {
     const rows = Array.from({ length: 7 }, (_, n) => ({ n }));
     const { sheets } = await readXlsx(
-      await fileOf(xlsxEncoder({ rows: 4, characters: 1e9 }), [field('n', 'integer')], rows, 2),
+      await encodeFile(xlsxEncoder({ rows: 4, characters: 1e9 }), [field('n', 'integer')], rows, 2),
     );
     expect(sheets.map(({ name, rows: found }) => [name, found])).toEqual([
       ['Data', [['n'], [0], [1], [2]]],
@@ -221,11 +225,11 @@ describe('a workbook', () => {
       ['Data 3', [['n'], [6]]],
     ]);
     const full = await readXlsx(
-      await fileOf(xlsxEncoder({ rows: 4, characters: 1e9 }), [field('n', 'integer')], rows.slice(0, 6), 2),
+      await encodeFile(xlsxEncoder({ rows: 4, characters: 1e9 }), [field('n', 'integer')], rows.slice(0, 6), 2),
     );
     expect(full.sheets.map(({ name }) => name)).toEqual(['Data', 'Data 2']);
     const long = await readXlsx(
-      await fileOf(
+      await encodeFile(
         xlsxEncoder({ rows: 1e6, characters: 1e6 }),
         [field('s', 'string')],
         Array.from({ length: 100 }, () => ({ s: 'x'.repeat(30_000) })),
@@ -234,7 +238,7 @@ describe('a workbook', () => {
     expect(long.sheets.map(({ rows: found }) => found.length)).toEqual([35, 35, 33]);
   });
 
-  test('never holds a formula, and cuts what Excel refuses between characters', async () => {
+  test('never contains a formula, and cuts texts that Excel refuses between characters', async () => {
     const texts = [
       '=1+1',
       '+1',
@@ -247,21 +251,21 @@ describe('a workbook', () => {
       '_x0041\u0001',
       '_x005F_',
     ];
-    expect(await cells(texts)).toEqual(texts);
-    expect(await cells(['x'.repeat(40_000), '😀'.repeat(20_000), 'x'.repeat(32_767)])).toEqual([
+    expect(await readCells(texts)).toEqual(texts);
+    expect(await readCells(['x'.repeat(40_000), '😀'.repeat(20_000), 'x'.repeat(32_767)])).toEqual([
       `${'x'.repeat(32_766)}…`,
       `${'😀'.repeat(16_383)}…`,
       'x'.repeat(32_767),
     ]);
   });
 
-  test('holds as text what its calendar or its numbers cannot', async () => {
+  test('stores as text what its calendar or its numbers cannot represent', async () => {
     const fields = [field('d', 'date'), field('t', 'datetime'), field('n', 'number')];
     const rows = [
       { d: '1900-02-28', t: '1899-12-31T23:00:00.000Z', n: 1.7e308 },
       { d: '1900-03-01', t: '1900-03-01T00:00:00.001Z', n: -5e-324 },
     ];
-    const [, first, second] = (await readXlsx(await fileOf(EXPORT_ENCODERS.xlsx, fields, rows))).sheets[0]!.rows;
+    const [, first, second] = (await readXlsx(await encodeFile(EXPORT_ENCODERS.xlsx, fields, rows))).sheets[0]!.rows;
     expect(first).toEqual(['1900-02-28', '1899-12-31T23:00:00.000Z', '1.7e+308']);
     expect(second).toEqual([new Date('1900-03-01'), new Date('1900-03-01T00:00:00.001Z'), '-5e-324']);
   });

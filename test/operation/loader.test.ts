@@ -10,7 +10,7 @@ import { folder } from '../../src/adapters/dataset-index/duckdb/generation-files
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { FromLoader, LoadJob, ToLoader } from '../../src/operations/load-job.ts';
-import { loadTexts, column, NEVER } from '../dataset-index/made.ts';
+import { loadTexts, createColumn, NEVER } from '../dataset-index/generation-fixture.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 /** Returns the unfinished files in a generation's folder. */
@@ -75,7 +75,7 @@ test('closing the index stops the splitting of words and deletes its files', asy
   try {
     const generation = await loadTexts(
       index,
-      [column('x', 'string')],
+      [createColumn('x', 'string')],
       Array.from({ length: 400_000 }, (_, n) => [`Zoë ŁÓDŹ straße ${n}`]),
     );
     const outcome = index.prepareWords(generation, NEVER).catch((error: unknown) => error);

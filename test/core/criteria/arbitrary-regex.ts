@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parsePortableRegex } from '../../../src/core/criteria/regex.ts';
 
-/** Regular expressions of the portable subset over very few characters, with anchors anywhere. */
+/** Regular expressions of the portable subset over few characters, with anchors at any position. */
 export const arbitraryRegex: fc.Arbitrary<string> = fc
   .letrec<{ regex: string }>((tie) => {
     const atom = fc.oneof(
@@ -11,7 +11,7 @@ export const arbitraryRegex: fc.Arbitrary<string> = fc
     );
     const item = fc
       .tuple(atom, fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{0,2}', '{2,}', '{0}', '{1,3}'))
-      .map(([what, times]) => (what === '^' || what === '$' ? what : `${what}${times}`));
+      .map(([symbol, times]) => (symbol === '^' || symbol === '$' ? symbol : `${symbol}${times}`));
     const sequence = fc.array(item, { maxLength: 3 }).map((items) => items.join(''));
     return {
       regex: fc.oneof(
@@ -23,6 +23,7 @@ export const arbitraryRegex: fc.Arbitrary<string> = fc
   })
   .regex.filter(isPortable);
 
+/** Returns whether the parser accepts a regular expression. */
 function isPortable(source: string): boolean {
   try {
     return Boolean(parsePortableRegex(source));

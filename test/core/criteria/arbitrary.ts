@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Field } from '../../../src/core/fields.ts';
 
-/** One field of every kind, under names that are hard to quote. */
+/** One field of every kind, with names that are reserved or require quotes in some engine. */
 export const EVERY_KIND: Field[] = [
   { name: 'name', label: 'name', type: 'string' },
   { name: 'Größe "x"', label: 'size', type: 'text' },
@@ -9,13 +9,13 @@ export const EVERY_KIND: Field[] = [
   { name: 'COUNT', label: 'count', type: 'integer', format: 'int64' },
   { name: 'a.b', label: 'b', type: 'number' },
   { name: 'price', label: 'price', type: 'number', format: 'decimal' },
-  { name: 'constructor', label: 'made', type: 'boolean' },
+  { name: 'constructor', label: 'active', type: 'boolean' },
   { name: 'day', label: 'day', type: 'date' },
   { name: 'at', label: 'at', type: 'datetime' },
   { name: '_row', label: 'extra', type: 'json' },
 ];
 
-// Small pools, so that rows and criteria meet often.
+// The pools are small, so that criteria match rows often.
 const STRINGS = [
   '',
   'a',
@@ -125,7 +125,7 @@ const POOLS: Record<string, readonly (string | number | boolean)[]> = {
 
 const poolOf = (field: Field) => POOLS[field.format ?? field.type] ?? [];
 
-/** A row in its JSON form; about one value in five is missing. */
+/** Generates rows in their JSON form. About one value in five is missing. */
 export function arbitraryRow(fields: readonly Field[]): fc.Arbitrary<Record<string, unknown>> {
   const value = (field: Field) =>
     fc.option<unknown>(
@@ -139,11 +139,11 @@ export function arbitraryRow(fields: readonly Field[]): fc.Arbitrary<Record<stri
     .map((values) => Object.fromEntries(fields.map((field, i) => [field.name, values[i]])));
 }
 
-/** Valid criteria over the fields, in the raw JSON that clients send. */
+/** Generates valid criteria over the fields, as the JSON that clients send. */
 export function arbitraryCriteria(fields: readonly Field[]): fc.Arbitrary<Record<string, unknown>> {
   const condition = fc
     .constantFrom(...fields)
-    .chain((field) => fieldCondition(field).map((said) => ({ [field.name]: said })));
+    .chain((field) => fieldCondition(field).map((value) => ({ [field.name]: value })));
   return fc.letrec<{ criteria: Record<string, unknown> }>((tie) => ({
     criteria: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -191,7 +191,7 @@ function operatorObject(field: Field): fc.Arbitrary<Record<string, unknown>> {
 
 const regex = fc.record({ $regex: fc.constantFrom(...REGEXES), $options: fc.constantFrom('', 'i') });
 
-/** A value that the field may be compared with. For a json field only null. */
+/** Generates values that the field may be compared with. A json field compares only with null. */
 function comparedValue(field: Field): fc.Arbitrary<unknown> {
   if (field.type === 'json') return fc.constant(null);
   const own = fc.constantFrom(...poolOf(field));

@@ -4,15 +4,15 @@ type Json = Record<string, unknown>;
 type Operand = number | string | boolean;
 
 /**
- * Whether criteria (raw JSON) find a row in its JSON form. Written from the contract alone and sharing nothing with the parser, so that an index which agrees with
- * it agrees with the contract. The criteria must be valid.
+ * Returns whether criteria find a row, both in their JSON form. The criteria must be valid. It implements
+ * docs/contract.md#criteria and shares no code with the parser, so an index with equal results fulfils the contract.
  */
 export function matches(row: Json, criteria: Json, fields: readonly Field[]): boolean {
   return Object.entries(criteria).every(([key, value]) => {
     if (key === '$and') return (value as Json[]).every((item) => matches(row, item, fields));
     if (key === '$or') return (value as Json[]).some((item) => matches(row, item, fields));
     if (key === '$not') return !matches(row, value as Json, fields);
-    return holds(
+    return matchesCondition(
       row[key] ?? null,
       value,
       fields.find((field) => field.name === key)!,
@@ -20,42 +20,42 @@ export function matches(row: Json, criteria: Json, fields: readonly Field[]): bo
   });
 }
 
-function holds(stored: unknown, condition: unknown, field: Field): boolean {
-  if (typeof condition !== 'object' || condition === null) return equals(stored, condition, field);
+function matchesCondition(stored: unknown, condition: unknown, field: Field): boolean {
+  if (typeof condition !== 'object' || condition === null) return isEqual(stored, condition, field);
   return Object.entries(condition).every(([operator, operand]) =>
-    operatorHolds(stored, operator, operand, condition as Json, field),
+    matchesOperator(stored, operator, operand, condition as Json, field),
   );
 }
 
-function operatorHolds(stored: unknown, operator: string, operand: unknown, siblings: Json, field: Field): boolean {
+function matchesOperator(stored: unknown, operator: string, operand: unknown, siblings: Json, field: Field): boolean {
   switch (operator) {
     case '$eq':
-      return equals(stored, operand, field);
+      return isEqual(stored, operand, field);
     case '$ne':
-      return !equals(stored, operand, field);
+      return !isEqual(stored, operand, field);
     case '$in':
-      return (operand as unknown[]).some((item) => equals(stored, item, field));
+      return (operand as unknown[]).some((item) => isEqual(stored, item, field));
     case '$nin':
-      return !(operand as unknown[]).some((item) => equals(stored, item, field));
+      return !(operand as unknown[]).some((item) => isEqual(stored, item, field));
     case '$exists':
       return (stored !== null) === operand;
     case '$not':
-      return !holds(stored, operand, field);
+      return !matchesCondition(stored, operand, field);
     case '$options':
       return true;
     case '$regex':
-      return stored !== null && regexFinds(prefix(stored as string), operand as string, siblings.$options === 'i');
+      return stored !== null && matchesRegex(prefix(stored as string), operand as string, siblings.$options === 'i');
     default:
-      return stored !== null && inOrder(compare(operandOf(stored, field), operandOf(operand, field)), operator);
+      return stored !== null && matchesOrder(compare(operandOf(stored, field), operandOf(operand, field)), operator);
   }
 }
 
-function equals(stored: unknown, wanted: unknown, field: Field): boolean {
+function isEqual(stored: unknown, wanted: unknown, field: Field): boolean {
   if (stored === null || wanted === null) return stored === wanted;
   return compare(operandOf(stored, field), operandOf(wanted, field)) === 0;
 }
 
-function inOrder(order: number, operator: string): boolean {
+function matchesOrder(order: number, operator: string): boolean {
   return { $lt: order < 0, $lte: order <= 0, $gt: order > 0, $gte: order >= 0 }[operator]!;
 }
 
@@ -82,7 +82,7 @@ function compare(a: Operand, b: Operand): number {
 
 const prefixes = new Map<string, string>();
 
-/** The first 8,000 characters. The few long texts of a run are cut once. */
+/** Returns the first 8,000 characters. The result of a long text is cached. */
 function prefix(text: string): string {
   if (text.length <= 8000) return text;
   const cut = prefixes.get(text) ?? [...text].slice(0, 8000).join('');
@@ -92,8 +92,8 @@ function prefix(text: string): string {
 
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** By JavaScript's own engine: ASCII case is ignored by lowering text and expression. */
-function regexFinds(text: string, source: string, insensitive: boolean): boolean {
+/** Matches with JavaScript's engine. To ignore ASCII case, it lowers the text and the expression. */
+function matchesRegex(text: string, source: string, insensitive: boolean): boolean {
   let inClass = false;
   const translated = source.replace(/\\?[^]/gu, (token) => {
     if (token === '\\s') return inClass ? '\\t\\n\\v\\f\\r ' : '[\\t\\n\\v\\f\\r ]';

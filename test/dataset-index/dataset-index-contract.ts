@@ -9,9 +9,9 @@ import { profilingContract } from './profiling.ts';
 import { readingContract } from './reading.ts';
 import { wordsContract } from './words.ts';
 
-/** The contract of every index of dataset rows. The test of each adapter runs it on a real index. */
+/** Tests the contract of every dataset index. Each adapter's test runs it on a real index of its own. */
 export function datasetIndexContract(name: string, open: () => Promise<DatasetIndex>): void {
-  describe(`${name} keeps the contract of dataset rows`, () => {
+  describe(`${name}: contract of a dataset index`, () => {
     let opened: DatasetIndex;
     beforeAll(async () => {
       opened = await open();

@@ -18,7 +18,7 @@ import { newId } from '../../src/core/id.ts';
 
 export const NEVER = new AbortController().signal;
 
-export const plan = (more: Partial<LoadPlan> = {}): LoadPlan => ({
+export const createLoadPlan = (more: Partial<LoadPlan> = {}): LoadPlan => ({
   flow: [],
   maxRows: 0,
   progress: () => {},
@@ -26,7 +26,7 @@ export const plan = (more: Partial<LoadPlan> = {}): LoadPlan => ({
   ...more,
 });
 
-/** How a column of this field's type comes from a source, when a test does not say. */
+/** Returns the default storage of a source column for a field's type. */
 function storageOf({ type, format }: Field): Storage {
   switch (type) {
     case 'integer':
@@ -46,7 +46,7 @@ function storageOf({ type, format }: Field): Storage {
   }
 }
 
-export const column = (name: string, type: Column['type'], storage?: Storage): Column => ({
+export const createColumn = (name: string, type: Column['type'], storage?: Storage): Column => ({
   name,
   type,
   storage: storage ?? storageOf({ name, label: name, type }),
@@ -61,7 +61,7 @@ const columnsOf = (fields: readonly Field[]): Column[] =>
     sourceType: field.type,
   }));
 
-/** Loads rows given as the source's texts, from segments in a folder that is removed afterwards. */
+/** Loads rows of texts as a source sends them, from segments in a folder that is deleted afterwards. */
 export async function loadTexts(
   index: DatasetIndex,
   columns: Column[],
@@ -79,7 +79,7 @@ export async function loadTexts(
         })(),
         dir,
       ),
-      plan(more),
+      createLoadPlan(more),
     );
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -89,13 +89,13 @@ export async function loadTexts(
 const textOf = (value: unknown, { type }: Field): string | null => {
   if (value === null || value === undefined) return null;
   if (type === 'json') return JSON.stringify(value);
-  return typeof value === 'number' && type === 'number' ? plainDigits(value) : String(value);
+  return typeof value === 'number' && type === 'number' ? printDouble(value) : String(value);
 };
 
-/** A double without an exponent stays readable; sources print exponents too. */
-const plainDigits = (value: number) => (Object.is(value, -0) ? '0' : String(value));
+/** Prints a double, a negative zero as 0. */
+const printDouble = (value: number) => (Object.is(value, -0) ? '0' : String(value));
 
-/** Loads rows given in their JSON forms. */
+/** Loads rows in their JSON forms. */
 export const loadRows = (
   index: DatasetIndex,
   fields: readonly Field[],
@@ -109,24 +109,25 @@ export const loadRows = (
     more,
   );
 
-/** A generation's fields as criteria take them. */
+/** Returns a generation's fields as criteria require them. */
 export const fieldsOf = (generation: Generation): Field[] =>
   generation.fields.map(({ column: _, ...field }) => ({ ...field, label: field.name }));
 
-const wordFields = (generation: Generation) =>
+const wordFieldsOf = (generation: Generation) =>
   generation.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name);
 
-export const everything = (generation: Generation): Search => ({
+/** A search that finds all rows of a generation. */
+export const selectAllRows = (generation: Generation): Search => ({
   generation,
   where: ALL,
   words: [],
-  wordFields: wordFields(generation),
+  wordFields: wordFieldsOf(generation),
 });
 
 export const search = (index: DatasetIndex, generation: Generation, more: Partial<RowSearch> = {}): Promise<Page> =>
   index.search(
     {
-      ...everything(generation),
+      ...selectAllRows(generation),
       fields: generation.fields.map(({ name }) => name),
       sort: [],
       limit: 10_000,
@@ -138,7 +139,7 @@ export const search = (index: DatasetIndex, generation: Generation, more: Partia
   );
 
 export const aggregate = (index: DatasetIndex, generation: Generation, more: Partial<Aggregation>) =>
-  index.aggregate({ ...everything(generation), groupBy: [], measures: [], sort: [], limit: 1000, ...more }, NEVER);
+  index.aggregate({ ...selectAllRows(generation), groupBy: [], measures: [], sort: [], limit: 1000, ...more }, NEVER);
 
 export async function collect<T>(batches: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -146,7 +147,10 @@ export async function collect<T>(batches: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** The order of two values in their JSON forms, said plainly: strings by code points, numbers as doubles, missing ones last both ways. */
+/**
+ * Compares two values in their JSON forms: strings by code points, numbers as doubles, missing values last in both
+ * directions.
+ */
 export function compareValues(a: unknown, b: unknown, { type }: Pick<Field, 'type'>, descending = false): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   const [left, right] = type === 'integer' || type === 'number' ? [Number(a), Number(b)] : [prefix(a), prefix(b)];
@@ -157,6 +161,6 @@ export function compareValues(a: unknown, b: unknown, { type }: Pick<Field, 'typ
   return descending ? -order : order;
 }
 
-/** Texts compare by their first 8,000 characters. */
+/** Returns the first 8,000 characters, by which texts compare. */
 const prefix = (value: unknown): string =>
   String(value).length > 8000 ? [...String(value)].slice(0, 8000).join('') : String(value);

@@ -1,0 +1,208 @@
+import { rm } from 'node:fs/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { describe, expect, test } from 'vitest';
+import { ask, never } from '../support/postgres-source.ts';
+import { failure, filesIn } from '../support/uploaded-source.ts';
+import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
+
+const { files, recognise, upload, readRows, uploadFailure } = useUploads();
+
+async function runDuckdb(...statements: string[]): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  for (const statement of statements) await connection.run(statement);
+  connection.closeSync();
+  instance.closeSync();
+}
+
+describe('JSON', () => {
+  const objects = [
+    {
+      id: 9007199254740991,
+      s: 'a',
+      n: 1.5,
+      b: true,
+      d: '2024-01-01',
+      t: '2024-01-01T10:00:00+02:00',
+      o: { x: [1, null, 'ü'] },
+      l: [1],
+      mixed: 1,
+      zip: '007',
+    },
+    { id: 2, s: '', n: 2, b: null, d: null, mixed: 'two', zip: '1', late: 'x\u0000y "q"' },
+  ];
+  const types = [
+    'id integer',
+    's string',
+    'n number',
+    'b boolean',
+    'd date',
+    't datetime',
+    'o json',
+    'l json',
+    'mixed string',
+    'zip string',
+    'late string',
+  ];
+  const rows = [
+    [
+      9007199254740991,
+      'a',
+      1.5,
+      true,
+      '2024-01-01',
+      '2024-01-01T08:00:00.000Z',
+      { x: [1, null, 'ü'] },
+      [1],
+      '1',
+      '007',
+      null,
+    ],
+    [2, '', 2, null, null, null, null, null, 'two', '1', 'x\u0000y "q"'],
+  ];
+
+  test('an array of objects and one object per line give equal rows, also in the index', async () => {
+    for (const [content, filename, format] of [
+      [JSON.stringify(objects, null, 2), 'x.json', 'json'],
+      [objects.map((object) => JSON.stringify(object)).join('\n'), 'x.json', 'ndjson'],
+    ] as const) {
+      expect(await readRows(content, filename)).toEqual({ types, rows });
+      const { file, config } = await upload(content, filename);
+      expect(config).toMatchObject({ format });
+      expect((await file.index(SELECT_ALL)).rows.map((row) => Object.values(row))).toEqual(rows);
+    }
+  });
+
+  test('whole numbers keep every digit', async () => {
+    expect(
+      await readRows(
+        `[
+          {"a": 9007199254740993, "b": 123456789012345678901234567890, "c": -5},
+          {"a": 1, "b": 2, "c": 18446744073709551615}
+        ]`,
+        'x.json',
+      ),
+    ).toEqual({
+      types: ['a integer', 'b number', 'c number'],
+      rows: [
+        ['9007199254740993', '123456789012345678901234567890', '-5'],
+        ['1', '2', '18446744073709551615'],
+      ],
+    });
+  });
+
+  test('keys may be any text, but not empty and not equal except for case', async () => {
+    expect(await readRows('[{"a/b": 1, "$x": 2, "q\\"q": 3, "select": 4, "it\'s": 5}]', 'x.json')).toMatchObject({
+      types: ['a/b integer', '$x integer', 'q"q integer', 'select integer', "it's integer"],
+      rows: [[1, 2, 3, 4, 5]],
+    });
+    expect(await uploadFailure('[{"id": 1, "ID": 2}]', 'x.json')).toMatchObject({
+      status: 400,
+      message: 'The key "ID" differs from another only in case, which SQL does not tell apart',
+    });
+  });
+
+  test.each([
+    ['{"a": 1,\n "b": 2}', 'x.json', /first line of the file is no JSON object/],
+    ['"text"', 'x.json', /begins neither with \[ nor with \{/],
+    ['[1, {"a": 2}]', 'x.json', /Record 1 of the file is no JSON object/],
+    ['{"a":1}\n5\n', 'x.ndjson', /Record 2 of the file is no JSON object/],
+    ['[]', 'x.json', /has no values/],
+    ['[{"a": 1}, {"a": 2}', 'x.json', /Malformed JSON/],
+    ['{"a":1}\n{"a":\n{"a":2}\n', 'x.ndjson', /Line 2 of the file: /],
+    [
+      `[{"a": ${'['.repeat(100_000)}${']'.repeat(100_000)}}]`,
+      'x.json',
+      /Line 1 of the file nests JSON deeper than 500 levels/,
+    ],
+  ])('%.40s as %s is refused with the reason', async (content, filename, message) => {
+    const refused = await uploadFailure(content, filename);
+    expect(refused).toMatchObject({ status: 400, message: expect.stringMatching(message) as string });
+    expect(refused.message).not.toContain(files.dir);
+  });
+});
+
+describe('Parquet', () => {
+  const COLUMNS: [name: string, sql: string, type: string, json: unknown][] = [
+    ['b', 'true', 'boolean', true],
+    ['i1', '(-128)::TINYINT', 'integer', -128],
+    ['i4', '2147483647', 'integer', 2147483647],
+    ['i8', '9007199254740993::BIGINT', 'integer', '9007199254740993'],
+    ['u8', '18446744073709551615::UBIGINT', 'integer', '18446744073709551615'],
+    ['f4', '0.1::FLOAT', 'number', 0.1],
+    ['f8', '0.1::DOUBLE + 0.2::DOUBLE', 'number', 0.30000000000000004],
+    ['nan', `'nan'::DOUBLE`, 'number', null],
+    ['inf', `'-inf'::DOUBLE`, 'number', null],
+    ['dec', '0.1234567890123456789::DECIMAL(38,19)', 'number', '0.1234567890123456789'],
+    ['dec2', '12.50::DECIMAL(9,2)', 'number', 12.5],
+    ['d', `date '2024-02-29'`, 'date', '2024-02-29'],
+    ['bc', `date '0044-03-15 (BC)'`, 'date', null],
+    ['ts', `timestamp '2024-02-29 12:34:56.789999'`, 'datetime', '2024-02-29T12:34:56.789Z'],
+    ['tz', `timestamptz '2024-02-29 12:34:56+02'`, 'datetime', '2024-02-29T10:34:56.000Z'],
+    ['ns', `'2024-02-29 12:34:56.123456789'::TIMESTAMP_NS`, 'datetime', '2024-02-29T12:34:56.123Z'],
+    ['t', `time '12:34:56'`, 'string', '12:34:56'],
+    ['u', `'00000000-0000-0000-0000-00000000000a'::UUID`, 'string', '00000000-0000-0000-0000-00000000000a'],
+    ['e', `'sad'::ENUM('sad', 'happy')`, 'string', 'sad'],
+    ['s', `'a "b", \\N' || chr(10) || 'ü🦆'`, 'string', 'a "b", \\N\nü🦆'],
+    ['empty', `''`, 'string', ''],
+    ['nothing', 'null::VARCHAR', 'string', null],
+    ['x', `'\\xAA\\x00'::BLOB`, 'string', 'qgA='],
+    ['l', "[1.5, 'nan'::DOUBLE, null]", 'json', [1.5, null, null]],
+    [
+      'st',
+      `{'a': 1, 'b': ['x"y'], 'c': timestamptz '2024-01-01 00:00:00+00'}`,
+      'json',
+      { a: 1, b: ['x"y'], c: '2024-01-01T00:00:00.000Z' },
+    ],
+    ['m', `map {'k': [true]}`, 'json', { k: [true] }],
+    ['j', `'{"a": [1]}'::JSON`, 'json', { a: [1] }],
+    ['nst', `null::STRUCT(a INTEGER)`, 'json', null],
+  ];
+
+  test('a query and the index return every type alike', async () => {
+    const columns = COLUMNS.map(([name, sql]) => `${sql} as ${name}`).join(', ');
+    await runDuckdb(`copy (select ${columns}) to '${files.path('types')}' (format parquet)`);
+    const config = await recognise('types', 'photo.png');
+    expect(config).toEqual({ format: 'parquet' });
+    const file = files.open('file', 'types', config!);
+    const result = await file.query(SELECT_ALL);
+    expect(result.fields.map(({ name, type }) => `${name} ${type}`)).toEqual(
+      COLUMNS.map(([name, , type]) => `${name} ${type}`),
+    );
+    const expected = Object.fromEntries(COLUMNS.map(([name, , , json]) => [name, json]));
+    expect(result.rows).toEqual([expected]);
+    const indexed = await file.index(SELECT_ALL);
+    expect(indexed.rows).toEqual([expected]);
+    expect(indexed.generation.fields.map(({ name, type }) => `${name} ${type}`)).toEqual(
+      COLUMNS.map(([name, , type]) => `${name} ${type}`),
+    );
+  });
+
+  test('a file that only begins like Parquet is refused', async () => {
+    expect(await uploadFailure(`PAR1${'garbage'.repeat(100)}`)).toMatchObject({ status: 400 });
+  });
+
+  test('a small file with an endless result ends in a clear error and uses little disk space', async () => {
+    await runDuckdb(
+      `copy (select null::INTEGER as n from range(1000000)) to '${files.path('nulls')}' (format parquet)`,
+    );
+    const file = files.open('file', 'nulls', { format: 'parquet' });
+    let maxFiles = 0;
+    const reading = (async () => {
+      for await (const segment of file.connection.segments(
+        ask(`select a.n, repeat('x', 10000) from data a, data b`, [], 600_000),
+        files.segments,
+        never,
+      )) {
+        maxFiles = Math.max(maxFiles, (await filesIn(files.segments)).length);
+        await rm(segment.path);
+      }
+    })();
+    expect(await failure(reading)).toMatchObject({
+      status: 400,
+      message: 'The query answers with more than 2 GiB of text, the most that an uploaded file may give',
+    });
+    expect(maxFiles).toBeLessThanOrEqual(4);
+    expect(await filesIn(files.segments)).toEqual([]);
+  }, 120_000);
+});
