@@ -24,7 +24,7 @@ registerEnumType(VisualComponentEnum, {
     PIE_CHART: { description: 'One slice per value of a field.' },
     TABLE: { description: 'Rows in columns.' },
     SCATTER_PLOT: { description: 'One point per row.' },
-    HEATMAP: { description: 'One colored cell per pair of values of two fields.' },
+    HEATMAP: { description: 'One coloured cell per pair of values of two fields.' },
     GAUGE: { description: 'One number on a scale.' },
     CARD: { description: 'One number.' },
   },
@@ -67,7 +67,7 @@ export class Visual extends TenantRow {
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether it precedes visuals that are not pinned in lists.' })
+  @Field(() => Boolean, { description: 'Whether lists show it before visuals that are not pinned.' })
   @Property({ type: 'boolean' })
   pinned: boolean = false;
 

@@ -31,7 +31,7 @@ const NODE_TYPES: readonly EntityType[] = [
 @Resolver()
 export class NodeResolver {
   @Can('authenticated')
-  @Query(() => Node, { description: 'A resource of any type that the caller may see, by its id.' })
+  @Query(() => Node, { description: 'Returns a resource of any type that the caller may read, by its id.' })
   async node(
     @Ctx() ctx: Context,
     @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string,

@@ -138,7 +138,7 @@ export class Serving {
 
   async ping(): Promise<void> {
     await this.#on([], (connection) => connection.run('SELECT 1')).catch((error: unknown) => {
-      throw unavailable('The dataset index does not answer', { cause: error });
+      throw unavailable('The dataset index does not respond', { cause: error });
     });
   }
 

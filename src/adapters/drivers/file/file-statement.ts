@@ -78,9 +78,9 @@ async function placeTypes(
   // A query that fails without types may succeed with those of the definitions; otherwise that failure is reported.
   const prepared = await session.connection.prepare(text).catch(() => undefined);
   return parameters.map((_, i) => {
-    const place = prepared?.parameterIndex(`p${i}`) ?? 0;
-    return prepared && SCALARS.has(prepared.parameterTypeId(place))
-      ? prepared.parameterType(place).toString()
+    const index = prepared?.parameterIndex(`p${i}`) ?? 0;
+    return prepared && SCALARS.has(prepared.parameterTypeId(index))
+      ? prepared.parameterType(index).toString()
       : undefined;
   });
 }
@@ -115,9 +115,9 @@ const SCALARS = new Set<DuckDBTypeId>([
  * A text gets the type expected at its placeholder. Any other value gets its own type, unless a text is expected, so
  * that `id > 1.5` compares with 1.5 and not with 2.
  */
-function typeOf({ dataType, value }: BoundQuery['parameters'][number], place: string | undefined): string {
-  if (dataType === 'string') return place ?? 'VARCHAR';
-  return place === 'VARCHAR' ? place : OWN_TYPE[dataType](value);
+function typeOf({ dataType, value }: BoundQuery['parameters'][number], expected: string | undefined): string {
+  if (dataType === 'string') return expected ?? 'VARCHAR';
+  return expected === 'VARCHAR' ? expected : OWN_TYPE[dataType](value);
 }
 
 const OWN_TYPE: Record<'number' | 'boolean' | 'date', (value: ParameterValue) => string> = {
