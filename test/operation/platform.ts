@@ -32,8 +32,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const notifications = new Listener(url, Object.values(CHANNELS));
   await notifications.start();
   const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
-  const place = indexLocation(config, 'test');
-  const index = await openIndex(place);
+  const location = indexLocation(config, 'test');
+  const index = await openIndex(location);
   const { drivers } = createDrivers({ ownDatabase: null });
   const platform: Platform = {
     config,
@@ -51,7 +51,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   return {
     platform,
     queue,
-    loaders: { databaseUrl: url, index: place },
+    loaders: { databaseUrl: url, index: location },
     async close() {
       await queue.close();
       await notifications.close();
