@@ -57,8 +57,8 @@ const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> = {
 };
 
 /**
- * Removes what ECharts adds for its own scripts and for pointers: half of the bytes, and random names. Quotation marks
- * in texts are escaped, so that no text matches.
+ * Removes the attributes that ECharts adds for scripts and pointers: half of the bytes, and random names. Quotation
+ * marks in texts are escaped, so that no text matches.
  */
 const still = (svg: string): string =>
   svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');

@@ -69,8 +69,8 @@ const EVERY_SPECIAL =
 const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Escapes a text for XML. Characters that XML forbids become `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and such sequences
- * in the text itself are escaped.
+ * Escapes a text for XML. Characters that XML forbids become `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and such
+ * sequences in the text itself are escaped.
  */
 const escaped = (text: string): string =>
   SPECIAL.test(text)

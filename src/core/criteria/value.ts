@@ -71,6 +71,6 @@ export function list(operator: string, value: unknown): unknown[] {
   return value;
 }
 
-/** Whether the value is a JSON object. */
+/** Returns whether the value is a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

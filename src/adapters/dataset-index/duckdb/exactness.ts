@@ -11,8 +11,8 @@ const EXACT_DIGITS = 15;
 const NARROW_PRECISION = 18;
 
 /**
- * Determines what depends on the values: whether a string field is a `text`, and whether numbers would change as JSON
- * numbers. It needs one pass over the columns; undecided ones are checked value by value.
+ * Determines from the values whether a string field is a `text`, and whether numbers would change as JSON numbers. It
+ * needs one pass over the columns; undecided ones are checked value by value.
  */
 export async function describeValues(
   statements: LoadStatements,

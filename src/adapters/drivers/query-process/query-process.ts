@@ -25,7 +25,7 @@ const UNKNOWN_SEGMENTS = 3;
 
 export interface WorkLimits {
   signal: AbortSignal;
-  /** Milliseconds for the whole task, including the wait for a place. */
+  /** Milliseconds for the whole task, including the wait for a free process. */
   timeout: number;
 }
 
