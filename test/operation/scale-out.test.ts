@@ -25,7 +25,7 @@ const test = base.extend<{ cluster: Cluster }>({
   cluster: [
     async ({}, use) => {
       const stack = new AsyncDisposableStack();
-      // No `await using`: tools/rooms.mjs cannot parse it yet.
+      // No `await using`: tools/import-rules.mjs cannot parse it yet.
       try {
         const database = await createDatabase();
         stack.defer(database.drop);

@@ -138,7 +138,7 @@ describe.concurrent('the built service', () => {
 
       expect(await runProcess({ DATA_DIR })).toEqual({
         code: 1,
-        printed: expect.stringContaining(`is in use by process ${service.pid}. Stop that one first`),
+        printed: expect.stringContaining(`is in use by process ${service.pid}. Stop that process first`),
       });
 
       const tree = await treeOf(service.pid);

@@ -50,10 +50,10 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
     bytes += segment.bytes;
     tell({ kind: 'segment', segment });
     if (rows > MAX_ROWS)
-      throw badInput(`The query answers with more than ${MAX_ROWS} rows, the most that an uploaded file may give`);
+      throw badInput(`The query returns more than ${MAX_ROWS} rows, the maximum for an uploaded file`);
     if (bytes > MAX_TEXT_BYTES)
       throw badInput(
-        `The query answers with more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the most that an uploaded file may give`,
+        `The query returns more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the maximum for an uploaded file`,
       );
     unread += 1;
     while (unread >= MAX_UNREAD) await room.promise;
