@@ -20,12 +20,12 @@ export class UpdateVisualInput {
   })
   config?: Record<string, unknown> | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether it is embedded in a dashboard.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether the visual is embedded in a dashboard.' })
   embedded?: boolean | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether lists show it before visuals that are not pinned.',
+    description: 'Whether lists show the visual before those that are not pinned.',
   })
   pinned?: boolean | null;
 

@@ -63,11 +63,11 @@ export class Visual extends TenantRow {
   @Property({ type: 'json' })
   config: VisualConfig = {};
 
-  @Field(() => Boolean, { description: 'Whether it is embedded in a dashboard.' })
+  @Field(() => Boolean, { description: 'Whether the visual is embedded in a dashboard.' })
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether lists show it before visuals that are not pinned.' })
+  @Field(() => Boolean, { description: 'Whether lists show the visual before those that are not pinned.' })
   @Property({ type: 'boolean' })
   pinned: boolean = false;
 

@@ -143,7 +143,7 @@ export function ownedFields<T extends OwnedRow>(
       return assignment;
     }
 
-    @FieldResolver(() => Boolean, { description: 'Whether it is a favourite of the caller.' })
+    @FieldResolver(() => Boolean, { description: 'Whether the resource is a favourite of the caller.' })
     async favorited(@Ctx() ctx: Context, @Root() resource: AccessColumns) {
       return (await favoriteOf(ctx, resource)) !== null;
     }

@@ -201,9 +201,9 @@ describe('expressions', () => {
     ['nope + 1', 'Unknown field "nope"'],
     ['region + 1', '+ takes a number, not a string'],
     ['not amount', 'not takes a boolean, not a number'],
-    ['region > 5', '> cannot bring a string and a integer together'],
+    ['region > 5', '> cannot combine string and integer'],
     ['paid > false', '> does not apply to a boolean'],
-    ["day = 'soon'", '= cannot bring a date and a string together'],
+    ["day = 'soon'", '= cannot combine date and string'],
     ['length(extra)', 'The field "extra" is of type json and cannot be used in an expression'],
     ['round(amount, id)', 'round takes its digits as a whole number from 0 to 15'],
     [
@@ -261,7 +261,7 @@ describe('steps that do not fit are refused', () => {
   test.each<[unknown[], string]>([
     [[{ type: 'sort', field: 'nope' }], 'Flow step 1 (sort): Unknown field "nope"'],
     [[{ type: 'sort', field: 'extra' }], 'Flow step 1 (sort): The field "extra" is of type json and has no order'],
-    [[{ type: 'rename', field: 'id', to: 'day' }], 'Flow step 1 (rename): There is a field "day" already'],
+    [[{ type: 'rename', field: 'id', to: 'day' }], 'Flow step 1 (rename): A field "day" already exists'],
     [
       [
         { type: 'remove', fields: ['id'] },

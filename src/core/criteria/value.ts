@@ -67,7 +67,7 @@ const describe = (value: unknown) =>
 
 /** Returns the operand of an operator that requires a list. */
 export function list(operator: string, value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw badInput(`${operator} takes a list`);
+  if (!Array.isArray(value)) throw badInput(`${operator} must be a list`);
   return value;
 }
 

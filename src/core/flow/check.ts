@@ -83,7 +83,7 @@ function find<C extends FlowColumn>(columns: C[], name: string): C {
 
 function rename<C extends FlowColumn>(columns: C[], renamed: C, to: string): C[] {
   if (columns.some((column) => column !== renamed && column.name === to))
-    throw badInput(`There is a field ${JSON.stringify(to)} already`);
+    throw badInput(`A field ${JSON.stringify(to)} already exists`);
   return columns.map((column) => (column === renamed ? { ...column, name: to } : column));
 }
 

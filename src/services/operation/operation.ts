@@ -125,7 +125,7 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
       values: [tenantId, target?.workId],
     });
     const unfinishedTarget = unfinished.find((row) => row.id === id);
-    if (!target || !unfinishedTarget) throw conflict('The operation has ended already');
+    if (!target || !unfinishedTarget) throw conflict('The operation has already ended');
     if (unfinishedTarget.status === 'running' && unfinished.length === 1)
       return requestCancellation(tx, tenantId, id, target.workId);
     await recordCancelled(tx, tenantId, id);

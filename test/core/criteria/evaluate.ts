@@ -4,8 +4,8 @@ type Json = Record<string, unknown>;
 type Operand = number | string | boolean;
 
 /**
- * Returns whether criteria (raw JSON) find a row in its JSON form. Written from the contract alone and sharing nothing
- * with the parser, so that an index which agrees with it agrees with the contract. The criteria must be valid.
+ * Whether criteria (raw JSON) find a row in its JSON form. Written from the contract alone and sharing nothing with the parser, so that an index which agrees with
+ * it agrees with the contract. The criteria must be valid.
  */
 export function matches(row: Json, criteria: Json, fields: readonly Field[]): boolean {
   return Object.entries(criteria).every(([key, value]) => {

@@ -20,11 +20,11 @@ export async function describeValues(
   fields: LoadedField[],
 ): Promise<LoadedField[]> {
   const asked = fields.flatMap((field) => question(field).map((sql) => ({ field, sql })));
-  const [answers = []] =
+  const [values = []] =
     asked.length === 0 ? [] : await statements.rows(`SELECT ${asked.map(({ sql }) => sql).join(', ')} FROM ${table}`);
   const described: LoadedField[] = [];
   for (const field of fields) {
-    const extremes = asked.flatMap((one, i) => (one.field === field ? [answers[i]] : []));
+    const extremes = asked.flatMap((one, i) => (one.field === field ? [values[i]] : []));
     described.push(
       await describe(
         statements,

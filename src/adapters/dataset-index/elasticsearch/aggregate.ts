@@ -98,7 +98,7 @@ async function* ungrouped(
   { engine, generation, matching: { query }, measures }: Question,
   signal: AbortSignal,
 ): AsyncGenerator<Result> {
-  const answer = await searchDocuments(
+  const response = await searchDocuments(
     engine,
     generation,
     {
@@ -113,7 +113,7 @@ async function* ungrouped(
   const values = [];
   for (const [i, { fold, value }] of measures.entries()) {
     const folded = fold && (await foldPairs(engine, { generation, query, sources: [], fold }, signal)({}));
-    values.push(value({ rows: totalOf(answer), computed: answer.aggregations?.[`m${i}`], folded }));
+    values.push(value({ rows: totalOf(response), computed: response.aggregations?.[`m${i}`], folded }));
   }
   yield { values, digests: [] };
 }

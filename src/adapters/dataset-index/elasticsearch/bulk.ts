@@ -67,10 +67,10 @@ async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortS
   let left = body;
   const retryDelay = new RetryDelay(signal);
   for (;;) {
-    const answer = await request(target, left, signal).catch((error: unknown) => retryDelay.afterFailure(error));
-    if (!answer) continue;
-    if (!answer.errors) return;
-    const rest = unsentLines(left, answer, target.fields);
+    const response = await request(target, left, signal).catch((error: unknown) => retryDelay.afterFailure(error));
+    if (!response) continue;
+    if (!response.errors) return;
+    const rest = unsentLines(left, response, target.fields);
     if (rest.length < left.length) retryDelay.restart();
     left = rest;
     await retryDelay.wait();

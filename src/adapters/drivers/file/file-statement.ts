@@ -32,8 +32,7 @@ export async function prepareSelect(session: DuckdbSession, query: BoundQuery): 
   if (prepared.parameterCount !== parameters.length)
     throw badInput('Parameters such as $1 and ? are not known here; write {{name}}');
   const count = prepared.columnCount;
-  if (count > MAX_COLUMNS)
-    throw badInput(`The query answers with ${count} columns; at most ${MAX_COLUMNS} are possible`);
+  if (count > MAX_COLUMNS) throw badInput(`The query returns ${count} columns; at most ${MAX_COLUMNS} are possible`);
   const written = Array.from({ length: count }, (_, i) => writtenColumn(prepared.columnType(i)));
   const fields = distinctNames(written.map((_, i) => prepared.columnName(i)));
   const names = written.map((_, i) => `c${i}`);

@@ -135,7 +135,7 @@ function answerOf(child: ChildProcess, onSegment: (segment: Segment) => void): P
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromProcess) => {
       if (message.kind === 'segment') onSegment(message.segment);
-      if (message.kind === 'answer') resolve(message.value);
+      if (message.kind === 'result') resolve(message.value);
       if (message.kind === 'refused') reject(badInput(message.message));
       if (message.kind === 'broken') reject(new Error(`The query process failed: ${message.message}`));
     });
