@@ -2,8 +2,8 @@ import { Field, InputType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Changes of an app. */
-@InputType({ description: 'Changes of an app. Absent keys are unchanged, null clears.' })
+/** Changes to an app. */
+@InputType({ description: 'Changes to an app. Absent keys are unchanged, and null clears a value.' })
 export class UpdateAppInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
     nullable: true,

@@ -59,7 +59,7 @@ export class GroupInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'IANA time zone in which intervals begin, e.g. `Europe/Berlin`. Default UTC.',
+    description: 'IANA time zone in which intervals begin, e.g. `Europe/Berlin`. Default: UTC.',
   })
   timezone?: string;
 }

@@ -6,12 +6,12 @@ import { Field, InputType, Int } from 'type-graphql';
  */
 @InputType({ description: 'Options of a benchmark.' })
 export class DatasetBenchmarkConfigInput {
-  @Field(() => Int, { nullable: true, description: 'Number of measured runs, 1 to 100. Default 5.' })
+  @Field(() => Int, { nullable: true, description: 'Number of measured runs, 1 to 100. Default: 5.' })
   iterations?: number | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Number of warm-up runs before the measured ones, 0 to 20; not in the results. Default 1.',
+    description: 'Number of warm-up runs before the measured ones, 0 to 20; not in the results. Default: 1.',
   })
   warmup?: number | null;
 
@@ -19,7 +19,7 @@ export class DatasetBenchmarkConfigInput {
     nullable: true,
     description:
       'Whether each run reads the rows, as a refresh does, and discards them. If false, the datasource counts them. ' +
-      'Default false.',
+      'Default: false.',
   })
   includeDataTransfer?: boolean | null;
 
@@ -27,7 +27,7 @@ export class DatasetBenchmarkConfigInput {
     nullable: true,
     description:
       'Whether each run also applies the flow and loads the rows into a temporary index. Implies ' +
-      '`includeDataTransfer`. Default false.',
+      '`includeDataTransfer`. Default: false.',
   })
   includeIndexing?: boolean | null;
 }

@@ -17,7 +17,7 @@ export class FieldLabelInput {
 }
 
 /** Changes to a dataset. */
-@InputType({ description: 'Changes to a dataset. Absent keys are unchanged, null clears.' })
+@InputType({ description: 'Changes to a dataset. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasetInput extends UpdateOwnedInput {
   @Field(() => ID, {
     nullable: true,
@@ -79,7 +79,7 @@ export class CreateDatasetInput extends UpdateDatasetInput {
     nullable: true,
     description:
       'Whether to load the rows before the call returns. If that fails, the dataset has no rows and `lastRefresh` ' +
-      'has the error. Default false.',
+      'has the error. Default: false.',
   })
   refresh?: boolean | null;
 }

@@ -44,7 +44,7 @@ const ALIAS =
   '1 to 150 characters, unique within the report.';
 
 /** Changes to a dataset reference. */
-@InputType({ description: 'Changes to a dataset reference. Absent keys are unchanged, null clears.' })
+@InputType({ description: 'Changes to a dataset reference. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasetReferenceInput {
   @Field(() => String, {
     nullable: true,

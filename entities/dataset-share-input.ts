@@ -17,7 +17,7 @@ export class DatasetShareInput extends ShareInput {
     nullable: true,
     description:
       'Whether the share is restricted to `visibleFields`. True requires `fieldSecurityEnabled` on the dataset. ' +
-      'Default false.',
+      'Default: false.',
   })
   restrictFields?: boolean | null;
 

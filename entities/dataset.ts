@@ -101,7 +101,7 @@ export class Dataset extends OwnedRow {
   @Property({ type: 'uuid', nullable: true })
   parentId?: string | null;
 
-  @Field(() => Boolean, { description: 'Whether it is a user’s draft of its parent.' })
+  @Field(() => Boolean, { description: 'Whether the dataset is a user’s draft of its parent.' })
   @Property({ type: 'boolean' })
   isDraft: boolean = false;
 
@@ -109,7 +109,7 @@ export class Dataset extends OwnedRow {
   @Property({ type: 'json', nullable: true })
   draftBase?: DraftBase | null;
 
-  @Field(() => Boolean, { description: 'Whether it is a snapshot: a copy of its parent’s rows at one time.' })
+  @Field(() => Boolean, { description: 'Whether the dataset is a snapshot: a copy of its parent’s rows at one time.' })
   @Property({ type: 'boolean' })
   isSnapshot: boolean = false;
 

@@ -3,7 +3,7 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
 /** Changes to a datasource. */
-@InputType({ description: 'Changes to a datasource. Absent keys are unchanged, null clears.' })
+@InputType({ description: 'Changes to a datasource. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasourceInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
     nullable: true,

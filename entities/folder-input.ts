@@ -1,7 +1,7 @@
 import { Field, ID, InputType } from 'type-graphql';
 
-/** Changes of a folder. */
-@InputType({ description: 'Changes of a folder. Absent keys are unchanged.' })
+/** Changes to a folder. */
+@InputType({ description: 'Changes to a folder. Absent keys are unchanged.' })
 export class UpdateFolderInput {
   @Field(() => String, {
     nullable: true,
@@ -29,25 +29,28 @@ export class AddFolderInput extends CreateFolderInput {
   id!: string;
 }
 
-/** Changes of a folder in a bulk update. */
-@InputType({ description: 'Changes of a folder in a bulk update. Absent keys are unchanged.' })
+/** Changes to a folder in a bulk update. */
+@InputType({ description: 'Changes to a folder in a bulk update. Absent keys are unchanged.' })
 export class ChangeFolderInput extends UpdateFolderInput {
   @Field(() => ID, { description: 'Id of the folder.' })
   id!: string;
 }
 
 /** Changes of many folders. */
-@InputType({ description: 'Changes of many folders, at most 1000 in total. All of them are applied, or none.' })
+@InputType({ description: 'Changes to many folders, at most 1000 in total. Either all of them are applied or none.' })
 export class BulkUpdateFoldersInput {
-  @Field(() => [ID], { nullable: true, description: 'Folders to delete first, with all folders inside them.' })
+  @Field(() => [ID], {
+    nullable: true,
+    description: 'Folders to delete, before all other changes, with all folders inside them.',
+  })
   remove?: string[] | null;
 
   @Field(() => [AddFolderInput], {
     nullable: true,
-    description: 'Folders to create second. A parent may be among them, in any order.',
+    description: 'Folders to create, after the deletions. A parent may be among them, in any order.',
   })
   add?: AddFolderInput[] | null;
 
-  @Field(() => [ChangeFolderInput], { nullable: true, description: 'Folders to change last.' })
+  @Field(() => [ChangeFolderInput], { nullable: true, description: 'Folders to update, after the creations.' })
   update?: ChangeFolderInput[] | null;
 }

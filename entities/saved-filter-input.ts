@@ -4,8 +4,8 @@ import { JsonObject } from '../src/core/scalars.ts';
 const CRITERIA =
   'Criteria over fields that the caller may see, e.g. `{"amount": {"$gte": 100}}`. At most 1 MB as JSON.';
 
-/** Changes of a saved filter. */
-@InputType({ description: 'Changes of a saved filter. Absent keys stay unchanged. Null clears a value.' })
+/** Changes to a saved filter. */
+@InputType({ description: 'Changes to a saved filter. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSavedFilterInput {
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;

@@ -6,7 +6,7 @@ const QUERY = 'A single SQL statement. `{{name}}` is a placeholder for the value
 const DATASOURCE = 'Id, slug or natural id of the datasource that the query runs on. Requires `datasource:run` on it.';
 
 /** Changes to a saved query. */
-@InputType({ description: 'Changes to a saved query. Absent keys are unchanged, null clears.' })
+@InputType({ description: 'Changes to a saved query. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSavedQueryInput extends UpdateOwnedInput {
   @Field(() => ID, { nullable: true, description: DATASOURCE })
   datasourceId?: string | null;

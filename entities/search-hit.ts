@@ -46,7 +46,7 @@ export class SearchHit {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Short name, of a user the username; null for kinds without one.',
+    description: 'Short name, or the username of a user; null for kinds without one.',
   })
   slug!: string | null;
 

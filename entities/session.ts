@@ -3,9 +3,9 @@ import { Field, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** An open login. It ends 12 hours after its last use, and 30 days after the login. See docs/contract.md#sessions. */
+/** A login session. It ends 12 hours after its last use, and 30 days after the login. See docs/contract.md#sessions. */
 @ObjectType({
-  description: 'An open login. It ends 12 hours after its last use, and 30 days after the login at the latest.',
+  description: 'A login session. It ends 12 hours after its last use, and 30 days after the login at the latest.',
 })
 @Entity()
 export class Session extends TenantRow {

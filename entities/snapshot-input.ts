@@ -1,7 +1,7 @@
 import { Field, InputType } from 'type-graphql';
 
-/** Changes of a snapshot. */
-@InputType({ description: 'Changes of a snapshot. Absent keys stay unchanged. Null clears a value.' })
+/** Changes to a snapshot. */
+@InputType({ description: 'Changes to a snapshot. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSnapshotInput {
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
@@ -24,7 +24,7 @@ export class PromoteSnapshotInput extends CreateSnapshotInput {
     nullable: true,
     description:
       'True: keeps the snapshot and creates another dataset from it. ' +
-      'False: turns the snapshot itself into the dataset, with the same id. Default false.',
+      'False: turns the snapshot itself into the dataset, with the same id. Default: false.',
   })
   preserveSnapshot?: boolean | null;
 }

@@ -1,7 +1,7 @@
 import { Field, ID, InputType } from 'type-graphql';
 
 /** Changes to a suite. */
-@InputType({ description: 'Changes to a suite. Absent keys are unchanged, null clears.' })
+@InputType({ description: 'Changes to a suite. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSuiteInput {
   @Field(() => String, { nullable: true, description: 'Display name.' })
   name?: string | null;

@@ -1,7 +1,7 @@
 import { Field, InputType } from 'type-graphql';
 
-/** Changes of a tag. */
-@InputType({ description: 'Changes of a tag. Absent keys are unchanged, null clears.' })
+/** Changes to a tag. */
+@InputType({ description: 'Changes to a tag. Absent keys are unchanged, and null clears a value.' })
 export class UpdateTagInput {
   @Field(() => String, {
     nullable: true,

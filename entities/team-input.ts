@@ -13,8 +13,8 @@ export class CreateTeamInput {
   description?: string | null;
 }
 
-/** Changes of a team. */
-@InputType({ description: 'Changes of a team. Absent keys are unchanged, `null` clears.' })
+/** Changes to a team. */
+@InputType({ description: 'Changes to a team. Absent keys are unchanged, and null clears a value.' })
 export class UpdateTeamInput implements Partial<CreateTeamInput> {
   @Field(() => String, { nullable: true, description: 'Display name.' })
   name?: string;

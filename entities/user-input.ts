@@ -1,8 +1,8 @@
 import { Field, InputType, Int } from 'type-graphql';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
 
-/** Changes of the caller's own profile. */
-@InputType({ description: 'Changes of the caller’s own profile. Absent keys are unchanged, `null` clears.' })
+/** Changes to the caller's own profile. */
+@InputType({ description: 'Changes to the caller’s own profile. Absent keys are unchanged, and null clears a value.' })
 export class UpdateMeInput {
   @Field(() => String, { nullable: true, description: 'Display name.' })
   displayName?: string | null;
@@ -31,10 +31,11 @@ export class UpdateMeInput {
   settings?: Record<string, unknown>;
 }
 
-/** Changes of a user. */
+/** Changes to a user. */
 @InputType({
   description:
-    'Changes of a user. Absent keys are unchanged, `null` clears. Users without `users:edit` can change only their ' +
+    'Changes to a user. Absent keys are unchanged, and null clears a value. Users without `users:edit` can ' +
+    'change only their ' +
     'profile.',
 })
 export class UpdateUserInput extends UpdateMeInput {
@@ -85,13 +86,13 @@ export class CreateUserInput extends UpdateMeInput {
   @Field(() => String, { nullable: true, description: 'Domain of the account. Default: `local`.' })
   domain?: string;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in. Default: `false`.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in. Default: false.' })
   enabled?: boolean;
 
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'Whether the user is a superuser. Only a superuser can set `true`, and only in a session. Default: `false`.',
+      'Whether the user is a superuser. Only a superuser can set `true`, and only in a session. Default: false.',
   })
   superuser?: boolean;
 }

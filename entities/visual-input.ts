@@ -3,8 +3,8 @@ import { Json, JsonObject } from '../src/core/scalars.ts';
 import type { VisualComponent } from '../src/core/visual/component.ts';
 import { VisualComponentEnum } from './visual.ts';
 
-/** Changes of a visual. */
-@InputType({ description: 'Changes of a visual. Absent keys stay unchanged. Null clears a value.' })
+/** Changes to a visual. */
+@InputType({ description: 'Changes to a visual. Absent keys are unchanged, and null clears a value.' })
 export class UpdateVisualInput {
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
@@ -20,19 +20,20 @@ export class UpdateVisualInput {
   })
   config?: Record<string, unknown> | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether it is embedded in a dashboard.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether the visual is embedded in a dashboard.' })
   embedded?: boolean | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether it precedes visuals that are not pinned in lists.',
+    description: 'Whether lists show the visual before those that are not pinned.',
   })
   pinned?: boolean | null;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      'Position among the visuals of the dataset, from 0. The others move. A larger number than the last is the last.',
+      'Position among the visuals of the dataset, from 0. Other visuals move. A number beyond the ' +
+      'last position means the last position.',
   })
   position?: number | null;
 }

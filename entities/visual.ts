@@ -24,7 +24,7 @@ registerEnumType(VisualComponentEnum, {
     PIE_CHART: { description: 'One slice per value of a field.' },
     TABLE: { description: 'Rows in columns.' },
     SCATTER_PLOT: { description: 'One point per row.' },
-    HEATMAP: { description: 'One colored cell per pair of values of two fields.' },
+    HEATMAP: { description: 'One coloured cell per pair of values of two fields.' },
     GAUGE: { description: 'One number on a scale.' },
     CARD: { description: 'One number.' },
   },
@@ -63,11 +63,11 @@ export class Visual extends TenantRow {
   @Property({ type: 'json' })
   config: VisualConfig = {};
 
-  @Field(() => Boolean, { description: 'Whether it is embedded in a dashboard.' })
+  @Field(() => Boolean, { description: 'Whether the visual is embedded in a dashboard.' })
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether it precedes visuals that are not pinned in lists.' })
+  @Field(() => Boolean, { description: 'Whether lists show the visual before those that are not pinned.' })
   @Property({ type: 'boolean' })
   pinned: boolean = false;
 

@@ -3,7 +3,7 @@ import type { ValidationIssue } from '../src/core/errors.ts';
 
 const MAX_ISSUES = 20;
 
-/** One value and the key that it has in REST. `key` is undefined for an argument that takes the whole body. */
+/** One value and the key that it has in REST. `key` is undefined for an argument whose value is the whole body. */
 interface ArgumentValue {
   key: string | undefined;
   type: GraphQLInputType;

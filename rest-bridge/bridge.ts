@@ -24,7 +24,7 @@ type PermissionOf = (coordinate: string) => string | undefined;
 /** A row that is ready to run. */
 export interface Endpoint {
   row: Row;
-  /** What the caller must have: `public`, or permissions joined by commas. */
+  /** Permission that the caller requires: `public`, or several joined by commas. */
   permission: string;
   public: boolean;
   plan?: RowPlan;
@@ -42,24 +42,24 @@ export interface BridgeOptions {
   jit?: boolean;
 }
 
-/** The document of a row, its executor, and what turns its results into responses. */
+/** The document of a row, its executor, and the function that turns its results into responses. */
 interface CompiledDocument {
   document: DocumentNode;
   execute: Execute;
   respond: CreateResponse;
 }
 
-/** Compiles the table of rows. Throws a single error with one line for each invalid row. */
+/** Compiles the table of rows in their order. Throws a single error with one line for each invalid row. */
 export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options: BridgeOptions): Endpoint[] {
   const errors: string[] = [];
-  const seen = new Set<string>();
+  const routes = new Set<string>();
   const endpoints = new Map<Row, Endpoint>();
   const reads = new Map<string, Endpoint>();
-  // GET rows come first: a PUT accepts the keys that the GET of its path returns.
+  // GET rows come first, because a PUT accepts the keys that the GET of its path returns.
   for (const row of [...rows].sort((one, other) => Number(other.method === 'GET') - Number(one.method === 'GET'))) {
-    const shape = `${row.method} ${row.path.replace(/:\w+/g, ':')}`;
+    const route = `${row.method} ${row.path.replace(/:\w+/g, ':')}`;
     try {
-      if (seen.has(shape)) throw new RowError(row, 'there are two rows for this route');
+      if (routes.has(route)) throw new RowError(row, 'there are two rows for this route');
       const endpoint = compileRow(schema, row, options, row.method === 'PUT' ? reads.get(row.path) : undefined);
       endpoints.set(row, endpoint);
       if (row.method === 'GET') reads.set(row.path, endpoint);
@@ -67,7 +67,7 @@ export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options
       if (!(error instanceof Error)) throw error;
       errors.push(error instanceof RowError ? error.message : new RowError(row, error.message).message);
     }
-    seen.add(shape);
+    routes.add(route);
   }
   if (errors.length > 0) throw new Error(errors.join('\n'));
   return rows.map((row) => endpoints.get(row)!);
@@ -85,9 +85,9 @@ function compileRow(
   const leaf = plan.chain.at(-1)!;
   const presentation = row.presenter?.on(leaf.field.type, leaf.field);
   const selection = presentation?.selection ?? (isCompositeType(getNamedType(leaf.field.type)) ? '__typename' : '');
-  const compile = (by: Presentation | undefined, selected: string, defers = false): CompiledDocument => {
-    const document = createDocument(schema, row, plan, selected);
-    const respond = createResponder(schema, row, plan, document, by, defers);
+  const compile = (presented: Presentation | undefined, fields: string, isDeferred = false): CompiledDocument => {
+    const document = createDocument(schema, row, plan, fields);
+    const respond = createResponder(schema, row, plan, document, presented, isDeferred);
     return { document, execute: createExecutor(schema, document, jit), respond };
   };
   const waiting = compile(presentation, selection);

@@ -3,8 +3,6 @@ import { resourcePath } from './resource-path.ts';
 import { create, del, get, plain, put, type RouteOptions, type Row } from './route.ts';
 import { tag } from './tag.ts';
 
-/* The rows that every kind of resource has. */
-
 /** The names of a kind, e.g. of saved queries. */
 interface KindNames {
   /** Path of the list, e.g. `/queries`. */
@@ -47,7 +45,7 @@ export const createShareRows =
     ];
   };
 
-/** How the assignments of tags to a kind are presented: in the list, alone, and as the response of a PUT. */
+/** Presenters of the tags assigned to a kind: in the list, alone, and as the response of a PUT. */
 interface TagPresenters {
   item: Presenter;
   single: Presenter;
@@ -69,7 +67,7 @@ const presentTags = ({ name }: KindNames, links: TagLinks): TagPresenters => {
   };
 };
 
-/** Creates the rows of assigned tags, with presenters of the kind's own where it has them. */
+/** Creates the rows of assigned tags. A kind may have its own presenters. */
 export const createTagRows =
   (present: (names: KindNames, links: TagLinks) => TagPresenters = presentTags): Aspect =>
   (names) => {
@@ -120,7 +118,7 @@ const activity: Aspect = ({ path, name, field }) => {
 const OWNED = { permissions, owner, shares: createShareRows(), tags: createTagRows(), favorite, activity, references };
 
 /**
- * Returns the aspects of a kind that users own and share. `own` replaces those in which the kind differs from all
+ * Returns the aspects of a kind that users own and share. `own` replaces those in which the kind differs from the
  * others.
  */
 export const ownedAspects = (own: Partial<typeof OWNED> = {}): Aspect[] => Object.values({ ...OWNED, ...own });

@@ -9,9 +9,9 @@ type PathParameters = Readonly<Record<string, string>>;
 /** The keys that the body of a row may have, and the arguments that take them. */
 export interface BodyRules {
   row: Row;
-  /** The argument that takes the body as a whole. */
+  /** The argument whose value is the whole body. */
   bodyArgument: ArgumentSlot | undefined;
-  /** The arguments that take single keys of the body. */
+  /** The arguments whose values are single keys of the body. */
   keyArguments: readonly { key: string; slot: ArgumentSlot }[];
   /** PUT: keys of our own responses that are ignored. */
   ignored: ReadonlySet<string>;

@@ -38,7 +38,7 @@ const REJECTED_WORDS = new RegExp(
   'i',
 );
 
-/** Whether a text has a rejected word outside of code in backquotes. */
+/** Returns whether a text has a rejected word outside of code in backquotes. */
 const hasRejectedWord = (text: string): boolean => REJECTED_WORDS.test(text.replaceAll(/`[^`]*`/g, ''));
 
 const MAX_LINE = 140;

@@ -48,7 +48,7 @@ const CACHE =
     : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'data-workspace-service');
 const homeOf = (name: Distribution) => join(CACHE, ARCHIVES[name].path.split('/').at(-1)!.replace('.zip', ''));
 
-/** Whether the engine can be started here without a download. */
+/** Returns whether the engine can be started here without a download. */
 export const isInstalled = (name: Distribution): boolean => existsSync(homeOf(name)) && javaHome() !== undefined;
 
 /** Returns a JDK of version 21 or newer, undefined if the machine has none. */

@@ -87,7 +87,7 @@ export async function start(): Promise<Engine<MariadbAddress>> {
   );
 }
 
-/** Whether a server sends its greeting there, which MariaDB does once its `init-file` has run. */
+/** Returns whether a server sends its greeting there, which MariaDB does once its `init-file` has run. */
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -55,7 +55,7 @@ export class AppResolver {
   }
 
   @Can('app:delete')
-  @Mutation(() => ID, { description: 'Deletes an app. Returns its id as passed.' })
+  @Mutation(() => ID, { description: 'Deletes an app. Returns the `id` argument.' })
   async deleteApp(@Ctx() ctx: Context, @Key('app') id: string) {
     await apps.remove(ctx, id);
     return id;

@@ -76,7 +76,7 @@ export class AccessReason implements access.AccessReason {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Name of that filter; null to a caller without the permission `dataset:share`.',
+    description: 'Name of the saved filter; null to a caller without the permission `dataset:share`.',
   })
   filter!: string | null;
 

@@ -34,12 +34,12 @@ export class RowArgs {
 /** The arguments that select a page of rows. */
 @ArgsType()
 export class DataArgs extends RowArgs {
-  @Field(() => Int, { nullable: true, description: 'Maximum number of rows, 1 to 10000. Default 100.' })
+  @Field(() => Int, { nullable: true, description: 'Maximum number of rows, 1 to 10000. Default: 100.' })
   limit?: number;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Number of rows to skip; `start` plus `limit` is at most 10000. Default 0.',
+    description: 'Number of rows to skip; `start` plus `limit` is at most 10000. Default: 0.',
   })
   start?: number;
 
@@ -167,7 +167,7 @@ export class AggregateArgs {
   })
   sort?: string;
 
-  @Field(() => Int, { nullable: true, description: 'Maximum number of groups, 1 to 10000. Default 1000.' })
+  @Field(() => Int, { nullable: true, description: 'Maximum number of groups, 1 to 10000. Default: 1000.' })
   limit?: number;
 }
 

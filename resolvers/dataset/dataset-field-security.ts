@@ -5,13 +5,13 @@ import { setFieldSecurity } from '../../src/services/dataset/dataset-field-secur
 import { Can } from '../support/guard.ts';
 
 /** The result of a change of field security. */
-@ObjectType({ description: 'Field security of the datasets that a call named.' })
+@ObjectType({ description: 'Field security of the updated datasets.' })
 class FieldSecurityUpdate {
   @Field(() => Int, { description: 'Number of datasets updated.' })
   updated!: number;
 
   @Field(() => JsonObject, {
-    description: 'By dataset id: whether shares and reports may restrict its fields.',
+    description: 'Whether shares and reports may restrict fields, by dataset id.',
   })
   datasets!: Record<string, boolean>;
 }
@@ -27,7 +27,7 @@ export class DatasetFieldSecurityResolver {
   async setDatasetFieldSecurity(
     @Ctx() ctx: Context,
     @Arg('datasets', () => JsonObject, {
-      description: 'By dataset id or slug: true lets shares restrict fields, false shows all fields.',
+      description: 'New state by dataset id or slug: true lets shares restrict fields, false shows all fields.',
     })
     enabledByKey: Record<string, unknown>,
   ): Promise<FieldSecurityUpdate> {

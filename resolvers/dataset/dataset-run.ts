@@ -25,7 +25,7 @@ export class DatasetRunResolver {
     params?: Record<string, unknown> | null,
     @Arg('progress', () => Json, {
       nullable: true,
-      description: 'Client-chosen name of the run, a string or number, to follow and cancel it by.',
+      description: 'Name chosen by the client, a string or number, with which it can follow and cancel the run.',
     })
     progress?: unknown,
   ) {

@@ -43,18 +43,21 @@ export const DatasetOwnedFields = ownedFields(DATASET, { input: DatasetShareInpu
 
 const ACCESS_COLUMNS = accessLevelColumns(DATASET);
 
-const seesOnlyPart = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
+/** Returns whether shares may hide rows or fields of the dataset from the caller. */
+const isPartlyVisible = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
 
 @Resolver(() => Dataset)
 export class DatasetResolver {
   @Can('authenticated')
-  @Query(() => Dataset, { description: 'A dataset, draft or snapshot.' })
+  @Query(() => Dataset, { description: 'Returns a dataset, draft or snapshot.' })
   dataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Dataset, id, info);
   }
 
   @Can('authenticated')
-  @Query(() => DatasetPage, { description: 'Datasets that the caller can read, without drafts and snapshots.' })
+  @Query(() => DatasetPage, {
+    description: 'Lists the datasets that the caller may read, without drafts and snapshots.',
+  })
   async datasets(
     @Ctx() ctx: Context,
     @Args(() => OwnedPageArgs) page: OwnedPageArgs,
@@ -92,8 +95,8 @@ export class DatasetResolver {
   @Can('dataset:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a dataset with its rows, snapshots, drafts and uploaded file. Returns the id as given. Error ' +
-      '`CONFLICT` if the dataset is in use.',
+      'Deletes a dataset with its rows, snapshots, drafts and uploaded file. Returns the `id` argument. Fails ' +
+      'with `CONFLICT` if the dataset is in use.',
   })
   async deleteDataset(@Ctx() ctx: Context, @Key('dataset') id: string) {
     await datasets.remove(ctx, id);
@@ -134,7 +137,7 @@ export class DatasetResolver {
     @Root() dataset: ViewedDataset & Pick<Dataset, 'records'>,
     @Info() { path }: GraphQLResolveInfo,
   ) {
-    if (!(await seesOnlyPart(ctx, dataset))) return dataset.records;
+    if (!(await isPartlyVisible(ctx, dataset))) return dataset.records;
     return isInList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
   }
 
@@ -144,7 +147,7 @@ export class DatasetResolver {
     description: 'Size of the rows in bytes; null if the caller sees only a part of the dataset.',
   })
   async size(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
-    return (await seesOnlyPart(ctx, dataset)) ? null : dataset.size;
+    return (await isPartlyVisible(ctx, dataset)) ? null : dataset.size;
   }
 
   @Requires('size', ...ACCESS_COLUMNS)
@@ -153,7 +156,7 @@ export class DatasetResolver {
     description: 'Size in a readable form, e.g. `1.2 MB`; null if the caller sees only a part of the dataset.',
   })
   async sizeFormatted(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'size'>) {
-    return (await seesOnlyPart(ctx, dataset)) ? null : formatSize(dataset.size);
+    return (await isPartlyVisible(ctx, dataset)) ? null : formatSize(dataset.size);
   }
 
   @Requires('settings', ...ACCESS_COLUMNS)
@@ -163,7 +166,7 @@ export class DatasetResolver {
       'name hidden fields.',
   })
   async settings(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'settings'>) {
-    return (await seesOnlyPart(ctx, dataset)) ? {} : dataset.settings;
+    return (await isPartlyVisible(ctx, dataset)) ? {} : dataset.settings;
   }
 
   @Requires('lastRefresh', ...ACCESS_COLUMNS)
@@ -173,7 +176,7 @@ export class DatasetResolver {
   })
   async lastRefresh(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'lastRefresh'>) {
     const { lastRefresh } = dataset;
-    return lastRefresh && (await seesOnlyPart(ctx, dataset))
+    return lastRefresh && (await isPartlyVisible(ctx, dataset))
       ? { ...lastRefresh, duration: null, error: null }
       : lastRefresh;
   }

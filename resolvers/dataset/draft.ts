@@ -35,7 +35,7 @@ export class DatasetDraftResolver {
 
   @Can('dataset:read')
   @Mutation(() => ID, {
-    description: 'Deletes the caller’s draft of a dataset. Returns the id of the dataset as it was passed.',
+    description: 'Deletes the caller’s draft of a dataset. Returns the `id` argument.',
   })
   async deleteDatasetDraft(@Ctx() ctx: Context, @Key('dataset') id: string) {
     await drafts.remove(ctx, id);

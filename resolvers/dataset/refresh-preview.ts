@@ -39,7 +39,7 @@ export class RefreshPreviewResolver {
   @Mutation(() => DatasetRefreshPayload, {
     description:
       'Publishes the rows of a preview without loading them again. ' +
-      'Fails with CONFLICT when the rows or the definition of the dataset have changed since the preview.',
+      'Fails with `CONFLICT` when the rows or the definition of the dataset have changed since the preview.',
   })
   async promoteRefresh(
     @Ctx() ctx: Context,

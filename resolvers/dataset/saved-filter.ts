@@ -99,7 +99,7 @@ export class SavedFilterResolver {
   }
 
   @Can('filter:edit')
-  @Mutation(() => ID, { description: 'Deletes a saved filter that no share uses. Returns its id as it was passed.' })
+  @Mutation(() => ID, { description: 'Deletes a saved filter that no share uses. Returns the `id` argument.' })
   async deleteSavedFilter(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,
@@ -153,7 +153,8 @@ export class SavedFilterResolver {
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      'Why the filter does not fit the fields of the dataset, e.g. because a field was removed. Null when it fits. ' +
+      'Reason why the filter does not fit the fields of the dataset, e.g. because a field was removed. ' +
+      'Null when it fits. ' +
       'A query with such a filter fails. It never returns all rows.',
   })
   async problem(@Ctx() ctx: Context, @Root() filter: FilterColumns) {

@@ -45,7 +45,7 @@ export class SnapshotResolver {
   }
 
   @Can('dataset:write')
-  @Mutation(() => ID, { description: 'Deletes a snapshot and its rows. Returns its id as it was passed.' })
+  @Mutation(() => ID, { description: 'Deletes a snapshot and its rows. Returns the `id` argument.' })
   async deleteSnapshot(
     @Ctx() ctx: Context,
     @Key('dataset', 'datasetId') datasetId: string,

@@ -27,7 +27,7 @@ export class UserSettingResolver {
 
   @Can('dataset:read')
   @Mutation(() => ID, {
-    description: 'Deletes the caller’s settings for a dataset. Returns the id of the dataset as it was passed.',
+    description: 'Deletes the caller’s settings for a dataset. Returns the `id` argument.',
   })
   async deleteDatasetUserSettings(@Ctx() ctx: Context, @Key('dataset') id: string) {
     await userSettings.remove(ctx, id);

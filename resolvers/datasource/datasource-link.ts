@@ -37,7 +37,7 @@ export class DatasourceLinkFields {
   async createDatasourceLink(
     @Ctx() ctx: Context,
     @Key('datasource') id: string,
-    @Arg('input', { description: 'Values of the new link.' }) input: CreateDatasourceLinkInput,
+    @Arg('input', { description: 'The new link.' }) input: CreateDatasourceLinkInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(DatasourceLink, await links.create(ctx, id, input), info);

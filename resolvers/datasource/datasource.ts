@@ -50,7 +50,7 @@ export class DatasourceResolver {
   @Mutation(() => Datasource, { description: 'Creates a datasource. The connection is not tested.' })
   async createDatasource(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'Values of the new datasource.' }) input: CreateDatasourceInput,
+    @Arg('input', { description: 'The new datasource.' }) input: CreateDatasourceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Datasource, await datasources.create(ctx, input), info);
@@ -70,8 +70,8 @@ export class DatasourceResolver {
   @Can('datasource:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a datasource with its links and removes it from suites. Returns the id argument. ' +
-      'Fails with CONFLICT while a saved query or dataset uses it.',
+      'Deletes a datasource with its links and removes it from suites. Returns the `id` argument. ' +
+      'Fails with `CONFLICT` while a saved query or dataset uses it.',
   })
   async deleteDatasource(@Ctx() ctx: Context, @Key('datasource') id: string) {
     await datasources.remove(ctx, id);

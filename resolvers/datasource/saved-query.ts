@@ -43,7 +43,7 @@ export class SavedQueryResolver {
   })
   async createSavedQuery(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'Values of the new query.' }) input: CreateSavedQueryInput,
+    @Arg('input', { description: 'The new query.' }) input: CreateSavedQueryInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(SavedQuery, await queries.create(ctx, input), info);
@@ -64,7 +64,7 @@ export class SavedQueryResolver {
 
   @Can('query:delete')
   @Mutation(() => ID, {
-    description: 'Deletes a saved query. Returns the id argument. Fails with CONFLICT while a dataset follows it.',
+    description: 'Deletes a saved query. Returns the `id` argument. Fails with `CONFLICT` while a dataset follows it.',
   })
   async deleteSavedQuery(@Ctx() ctx: Context, @Key('query') id: string) {
     await queries.remove(ctx, id);

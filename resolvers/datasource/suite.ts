@@ -62,14 +62,14 @@ export class SuiteResolver {
   @Mutation(() => Suite, { description: 'Creates a suite of datasources that the caller can read.' })
   async createSuite(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'Values of the new suite.' }) input: CreateSuiteInput,
+    @Arg('input', { description: 'The new suite.' }) input: CreateSuiteInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.one(Suite, await suites.create(ctx, input), info);
   }
 
   @Can('suite:write')
-  @Mutation(() => Suite, { description: 'Updates a suite. Only its creator and superusers can.' })
+  @Mutation(() => Suite, { description: 'Updates a suite. Only its creator and superusers may.' })
   async updateSuite(
     @Ctx() ctx: Context,
     @Id('suite') id: string,
@@ -82,7 +82,7 @@ export class SuiteResolver {
   @Can('suite:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a suite, but not its datasources. Returns the id argument. Only its creator and superusers can.',
+      'Deletes a suite, but not its datasources. Returns the `id` argument. Only its creator and superusers may.',
   })
   async deleteSuite(@Ctx() ctx: Context, @Id('suite') id: string) {
     await suites.remove(ctx, id);

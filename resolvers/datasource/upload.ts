@@ -44,7 +44,7 @@ export class UploadResolver {
     @Arg('input', { description: 'The file and values of the new dataset.' }) input: UploadDatasetInput,
     @Arg('progress', () => Json, {
       nullable: true,
-      description: 'Name chosen by the client for the operation, a string or number.',
+      description: 'Name chosen by the client, a string or number, with which it can follow and cancel the operation.',
     })
     progress?: unknown,
     @Arg('wait', () => Boolean, {

@@ -26,7 +26,7 @@ import { Can, Public } from '../support/guard.ts';
 const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token' } as const;
 registerEnumType(AuthMethodEnum, {
   name: 'AuthMethod',
-  description: 'Method by which a caller is authenticated.',
+  description: 'Authentication method of a caller.',
   valuesConfig: { SESSION: { description: 'Session cookie.' }, TOKEN: { description: 'API token.' } },
 });
 
@@ -47,7 +47,7 @@ class CurrentSession {
     description: 'Time at which the session or token expires. Null for a token that does not expire.',
   })
   expiresAt!: Date | null;
-  @Field(() => AuthMethodEnum, { description: 'Method by which the caller is authenticated.' }) authMethod!:
+  @Field(() => AuthMethodEnum, { description: 'Authentication method of the caller.' }) authMethod!:
     | 'session'
     | 'token';
 }

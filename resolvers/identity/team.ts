@@ -73,7 +73,7 @@ export class TeamResolver {
   }
 
   @Can('team:delete')
-  @Mutation(() => ID, { description: 'Deletes a team. Returns the key that was passed.' })
+  @Mutation(() => ID, { description: 'Deletes a team. Returns the `id` argument.' })
   async deleteTeam(
     @Ctx() ctx: Context,
     @Key('team') id: string,
@@ -101,8 +101,7 @@ export class TeamResolver {
 
   @Can('authenticated')
   @Mutation(() => ID, {
-    description:
-      'Removes a user from a team. Returns the username or id that was passed. Members can remove themselves.',
+    description: 'Removes a user from a team. Returns the `username` argument. Members can remove themselves.',
   })
   async removeTeamMember(@Ctx() ctx: Context, @Key('team') id: string, @Username() username: string) {
     await teams.removeMember(ctx, id, username);

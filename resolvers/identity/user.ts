@@ -115,8 +115,7 @@ export class UserResolver {
 
   @Can('users:delete')
   @Mutation(() => ID, {
-    description:
-      'Deletes a user and ends their sessions and tokens at once. Returns the username or id that was passed.',
+    description: 'Deletes a user and ends their sessions and tokens at once. Returns the `username` argument.',
   })
   async deleteUser(
     @Ctx() ctx: Context,

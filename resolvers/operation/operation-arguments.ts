@@ -8,7 +8,7 @@ import type { OperationRecord } from '../../src/services/operation/operation-rec
 export class OperationArgs {
   @Field(() => Json, {
     nullable: true,
-    description: 'Client-chosen name of the operation, a string or number, to follow and cancel it by.',
+    description: 'Name chosen by the client, a string or number, with which it can follow and cancel the operation.',
   })
   progress?: unknown;
 

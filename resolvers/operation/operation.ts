@@ -50,13 +50,15 @@ const OperationKey = () =>
 @Resolver(() => Operation)
 export class OperationResolver {
   @Can('authenticated')
-  @Query(() => Operation, { description: 'Long operation of the caller.' })
+  @Query(() => Operation, { description: 'Returns a long operation of the caller.' })
   operation(@Ctx() ctx: Context, @OperationKey() id: string): Promise<OperationRecord> {
     return operations.get(ctx, id);
   }
 
   @Can('authenticated')
-  @Query(() => OperationPage, { description: 'Long operations of the caller of the last seven days, latest first.' })
+  @Query(() => OperationPage, {
+    description: 'Lists the long operations of the caller from the last seven days, latest first.',
+  })
   operations(
     @Ctx() ctx: Context,
     @Args(() => PageArgs) page: PageArgs,

@@ -63,7 +63,7 @@ export class DatasetReferenceResolver {
   async createDatasetReference(
     @Ctx() ctx: Context,
     @Key('report', 'reportId') reportId: string,
-    @Arg('input', { description: 'Values of the new reference.' }) input: CreateDatasetReferenceInput,
+    @Arg('input', { description: 'The new reference.' }) input: CreateDatasetReferenceInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(DatasetReference, await references.create(ctx, reportId, input), info);

@@ -33,7 +33,7 @@ export class ReportResolver {
   @Mutation(() => Report, { description: 'Creates a report.' })
   async createReport(
     @Ctx() ctx: Context,
-    @Arg('input', { description: 'Values of the new report.' }) input: CreateReportInput,
+    @Arg('input', { description: 'The new report.' }) input: CreateReportInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(Report, await reports.create(ctx, input), info);
@@ -52,7 +52,7 @@ export class ReportResolver {
 
   @Can('report:delete')
   @Mutation(() => ID, {
-    description: 'Deletes a report. Its datasets are not deleted. Returns the id argument.',
+    description: 'Deletes a report. Its datasets are not deleted. Returns the `id` argument.',
   })
   async deleteReport(@Ctx() ctx: Context, @Key('report') id: string) {
     await reports.remove(ctx, id);

@@ -15,7 +15,7 @@ export class ChildPageArgs {
   })
   limit?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default 0.' })
+  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
   start?: number;
 }
 

@@ -90,7 +90,7 @@ export class FolderResolver {
   @Mutation(() => ID, {
     description:
       'Deletes a folder with all folders inside it. Requires its creator or the permission `folders:create`. ' +
-      'Resources in the folders are in no folder afterwards. Returns the id as passed.',
+      'Resources in the folders are in no folder afterwards. Returns the `id` argument.',
   })
   async deleteFolder(@Ctx() ctx: Context, @Id('folder') id: string) {
     await folders.remove(ctx, id);

@@ -16,7 +16,8 @@ import { modelFor } from '../../src/services/resource/define-model.ts';
 import { Can } from '../support/guard.ts';
 
 /**
- * The types that `node(id)` finds. Folders come last: clients choose their ids, which must not hide another resource.
+ * The types that `node(id)` finds. Folders come last, because clients choose their
+ * ids: such an id must not hide another resource.
  */
 const NODE_TYPES: readonly EntityType[] = [
   ...OWNED_KINDS.map(({ entity }) => entity as EntityType),
@@ -31,7 +32,7 @@ const NODE_TYPES: readonly EntityType[] = [
 @Resolver()
 export class NodeResolver {
   @Can('authenticated')
-  @Query(() => Node, { description: 'A resource of any type that the caller may see, by its id.' })
+  @Query(() => Node, { description: 'Returns a resource of any type that the caller may read, by its id.' })
   async node(
     @Ctx() ctx: Context,
     @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string,

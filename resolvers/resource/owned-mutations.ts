@@ -24,12 +24,15 @@ export interface ShareMutation {
 
 const TagId = () => Arg('tagId', () => ID, { description: 'Id of the tag.' });
 
-/** Declares the mutations of a kind with owners, e.g. `tagDataset`: a resolver class, which it returns. */
+const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
+
+/** Declares the mutations of a kind with owners, e.g. `tagDataset`. Returns the resolver class. */
 export function ownedMutations<T extends OwnedRow>(
   ownedKind: OwnedKind<T>,
   shareMutation: ShareMutation = { input: ShareInput, set: (ctx, ...share) => shares.set(ctx, ownedKind, ...share) },
 ): NewableFunction {
   const { kind, what } = ownedKind;
+  const noun = withArticle(what);
   const type = ownedKind.entity as ClassType<T>;
 
   @Resolver()
@@ -37,7 +40,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:assignTags` as Permission)
     @Mutation(() => TagAssignment, {
       name: `tag${type.name}`,
-      description: `Assigns a tag to a ${what}. Does nothing if it is assigned.`,
+      description: `Assigns a tag to ${noun}. Does nothing if it is already assigned.`,
     })
     async assignTag(
       @Ctx() ctx: Context,
@@ -52,7 +55,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:assignTags` as Permission)
     @Mutation(() => ID, {
       name: `untag${type.name}`,
-      description: `Removes a tag from a ${what}. Returns the id of the tag as passed.`,
+      description: `Removes a tag from ${noun}. ` + 'Returns the `tagId` argument.',
     })
     async unassignTag(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string) {
       await tagging.unassign(ctx, ownedKind, id, tagId);
@@ -62,7 +65,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:read` as Permission)
     @Mutation(() => Favorite, {
       name: `favorite${type.name}`,
-      description: `Adds a ${what} to the favourites of the caller.`,
+      description: `Adds ${noun} to the favourites of the caller.`,
     })
     async addFavorite(@Ctx() ctx: Context, @Key(what) id: string, @Info() info: GraphQLResolveInfo) {
       return ctx.read.one(Favorite, { resourceId: await favorites.add(ctx, ownedKind, id) }, info);
@@ -71,7 +74,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:read` as Permission)
     @Mutation(() => ID, {
       name: `unfavorite${type.name}`,
-      description: `Removes a ${what} from the favourites of the caller. Returns its id as passed.`,
+      description: `Removes ${noun} from the favourites of the caller. ` + 'Returns the `id` argument.',
     })
     async removeFavorite(@Ctx() ctx: Context, @Key(what) id: string) {
       await favorites.remove(ctx, ownedKind, id);
@@ -81,7 +84,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:share` as Permission)
     @Mutation(() => Share, {
       name: `share${type.name}`,
-      description: `Shares a ${what} with a user or team, or updates the share.`,
+      description: `Shares ${noun} with a user or team, or updates the share.`,
     })
     async setShare(
       @Ctx() ctx: Context,
@@ -97,8 +100,8 @@ export function ownedMutations<T extends OwnedRow>(
     @Mutation(() => ID, {
       name: `unshare${type.name}`,
       description:
-        `Deletes the share of a user or team on a ${what}. Access by ownership remains. ` +
-        'Returns the recipient as passed.',
+        `Deletes the share of a user or team on ${noun}. Access by ownership remains. ` +
+        'Returns the `principalId` argument.',
     })
     async removeShare(@Ctx() ctx: Context, @Key(what) id: string, @PrincipalId() principalId: string) {
       await shares.remove(ctx, ownedKind, id, principalId);
@@ -108,7 +111,8 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:changeOwner` as Permission)
     @Mutation(() => type, {
       name: `set${type.name}Owner`,
-      description: `Transfers a ${what} to another user or team. A team requires the role memberPlus in it.`,
+      description:
+        `Transfers ${noun} to another user or team. ` + 'A transfer to a team requires the role `memberPlus` in it.',
     })
     async setOwner(
       @Ctx() ctx: Context,

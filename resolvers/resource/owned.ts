@@ -99,7 +99,7 @@ export function ownedFields<T extends OwnedRow>(
     }
 
     @Requires(...accessLevelColumns(ownedKind))
-    @FieldResolver(() => Share, { description: 'Share of a user or team. An error if there is none.' })
+    @FieldResolver(() => Share, { description: 'Share of a user or team. Fails with `NOT_FOUND` if there is none.' })
     async share(
       @Ctx() ctx: Context,
       @Root() resource: AccessColumns,
@@ -116,7 +116,7 @@ export function ownedFields<T extends OwnedRow>(
 
     @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => ReferencePage, {
-      description: 'The resources that use it and that the caller may read, at most 1000.',
+      description: 'Resources that use it and that the caller may read, at most 1000.',
     })
     async references(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
       return { ...(await ctx.read.childPage(type, 'references', resource, info)), kindOf: ownedKind, resource };
@@ -129,7 +129,9 @@ export function ownedFields<T extends OwnedRow>(
       return ctx.read.children(type, 'tagAssignments', resource, info);
     }
 
-    @FieldResolver(() => TagAssignment, { description: 'Assignment of one tag. An error if it is not assigned.' })
+    @FieldResolver(() => TagAssignment, {
+      description: 'Assignment of one tag. Fails with `NOT_FOUND` if it is not assigned.',
+    })
     async tagAssignment(
       @Ctx() ctx: Context,
       @Root() { id }: AccessColumns,
@@ -141,7 +143,7 @@ export function ownedFields<T extends OwnedRow>(
       return assignment;
     }
 
-    @FieldResolver(() => Boolean, { description: 'Whether it is a favourite of the caller.' })
+    @FieldResolver(() => Boolean, { description: 'Whether the resource is a favourite of the caller.' })
     async favorited(@Ctx() ctx: Context, @Root() resource: AccessColumns) {
       return (await favoriteOf(ctx, resource)) !== null;
     }

@@ -14,10 +14,10 @@ export class Principal {
   @Field(() => ID, { description: 'User id or `team:<id>`.' })
   id!: string;
 
-  @Field(() => String, { description: 'Name to display: of a user the display name, or else the username.' })
+  @Field(() => String, { description: 'Name to display. For a user: the display name, or the username without one.' })
   name!: string;
 
-  @Field(() => PrincipalTypeEnum, { description: 'Whether it is a user or a team.' })
+  @Field(() => PrincipalTypeEnum, { description: 'Type: user or team.' })
   type!: 'user' | 'team';
 
   @Field(() => String, { nullable: true, description: 'E-mail address of a user; null for a team.' })

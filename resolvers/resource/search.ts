@@ -25,9 +25,9 @@ export class SearchResolver {
     @Arg('q', () => String, { description: 'At least one word, at most 500 characters.' }) q: string,
     @Arg('kinds', () => [SearchKindEnum], { nullable: true, description: 'Returns only these kinds. Default: all.' })
     kinds?: string[],
-    @Arg('limit', () => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default 30.' })
+    @Arg('limit', () => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
     limit?: number,
-    @Arg('start', () => Int, { nullable: true, description: 'Number of items to skip. Default 0.' }) start?: number,
+    @Arg('start', () => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' }) start?: number,
   ) {
     return search(ctx, { q, kinds, limit, start });
   }

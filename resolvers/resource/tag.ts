@@ -60,7 +60,7 @@ export class TagResolver {
   }
 
   @Can('tag:edit')
-  @Mutation(() => Tag, { description: 'Updates a tag. Requires its creator or a superuser.' })
+  @Mutation(() => Tag, { description: 'Updates a tag. Only its creator and superusers may.' })
   async updateTag(
     @Ctx() ctx: Context,
     @TagId() id: string,
@@ -73,7 +73,8 @@ export class TagResolver {
   @Can('tag:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a tag and removes it from all resources. Requires its creator or a superuser. Returns the id as passed.',
+      'Deletes a tag and removes it from all resources. Only its creator and superusers may. ' +
+      'Returns the `id` argument.',
   })
   async deleteTag(@Ctx() ctx: Context, @TagId() id: string) {
     await tags.remove(ctx, id);

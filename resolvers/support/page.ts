@@ -40,7 +40,7 @@ export class OwnedPageArgs extends PageArgs {
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether the resource is a favorite of the caller.',
+    description: 'Whether the resource is a favourite of the caller.',
   })
   favorite?: boolean;
 }

@@ -54,7 +54,7 @@ export class VisualTemplateType implements VisualTemplate {
   icon!: string;
 
   @Field(() => String, {
-    description: 'Purpose: `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.',
+    description: 'Purpose, one of `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.',
   })
   category!: VisualTemplate['category'];
 

@@ -34,7 +34,7 @@ export class DatasetVisualResolver {
     @Ctx() ctx: Context,
     @Root() dataset: { id: string },
     @Info() info: GraphQLResolveInfo,
-    @Arg('pinned', () => Boolean, { nullable: true, description: 'True: returns pinned visuals only.' })
+    @Arg('pinned', () => Boolean, { nullable: true, description: 'Returns only pinned visuals if true.' })
     pinned?: boolean,
   ) {
     return ctx.read.children(Dataset, 'visuals', dataset, info, {}, pinned ? { pinned } : undefined);
@@ -90,7 +90,7 @@ export class VisualResolver {
   }
 
   @Can('dataset:deleteVisual')
-  @Mutation(() => ID, { description: 'Deletes a chart or table. Returns its id as it was passed.' })
+  @Mutation(() => ID, { description: 'Deletes a chart or table. Returns the `id` argument.' })
   async deleteVisual(@Ctx() ctx: Context, @Key('dataset', 'datasetId') datasetId: string, @Id('visual') id: string) {
     await visuals.remove(ctx, datasetId, id);
     return id;
@@ -122,8 +122,8 @@ export class VisualResolver {
   @Requires(...DATA_COLUMNS)
   @FieldResolver(() => DatasetAggregate, {
     description:
-      'Data: groups with a measure, or the rows of a table or scatter plot. ' +
-      'Fails with BAD_USER_INPUT when the config lacks a required key.',
+      'Data of the visual: groups with a measure, or the rows of a table or scatter plot. ' +
+      'Fails with `BAD_USER_INPUT` when the config lacks a required key.',
   })
   data(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualDataArgs) args: VisualDataArgs) {
     return loadVisualData(ctx, visual, args);

@@ -57,7 +57,7 @@ export interface CloneInput {
   description?: string | null;
 }
 
-/** What a copy gets besides the definition of its original. */
+/** Parts that a copy includes in addition to the definition of its original. */
 export interface CopyParts {
   /** The rows and their fields. */
   data: boolean;

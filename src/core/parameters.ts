@@ -52,7 +52,7 @@ export function checkParameters(sql: string, definitions: readonly ParameterDefi
   }
   for (const piece of parseTemplate(sql, dialect)) {
     if (typeof piece === 'object' && !defined.has(piece.name))
-      throw badInput(`The placeholder {{${piece.name}}} has no parameter definition`);
+      throw badInput(`The placeholder {{${piece.name}}} has no definition`);
   }
 }
 

@@ -110,7 +110,7 @@ const LEVEL_WORDS = {
 export type LevelWord = (typeof LEVEL_WORDS)[Level];
 export const levelWord = (level: Level): LevelWord => LEVEL_WORDS[level];
 
-/** Whether a user of this level may read only a part of the resource, or nothing. */
+/** Returns whether a user of this level may read only a part of the resource, or nothing. */
 export const isRestricted = (level: Level): boolean => level < LEVEL.view;
 
 export const TEAM_ROLES = ['member', 'memberPlus', 'admin'] as const;
@@ -148,7 +148,7 @@ const RESTRICTED_LEVEL: Partial<Record<Ability, Level>> = {
 const levelSuffices = (level: Level, ability: Ability): boolean =>
   level >= (isRestricted(level) ? (RESTRICTED_LEVEL[ability] ?? LEVEL.view) : REQUIRED_LEVEL[ability]);
 
-/** Whether a level suffices for a permission, e.g. `dataset:write`. */
+/** Returns whether a level suffices for a permission, e.g. `dataset:write`. */
 export const levelAllows = (level: Level, permission: ResourcePermission): boolean =>
   levelSuffices(level, permission.slice(permission.indexOf(':') + 1) as Ability);
 

@@ -32,7 +32,7 @@ export interface TenantDatabase {
   transaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** Access to the rows of all tenants, for what precedes or crosses a tenant. Few files may use it. */
+/** Access to the rows of all tenants, e.g. to find the tenant of a login. Few files may use it. */
 export interface SystemDatabase {
   query: Query;
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;

@@ -57,7 +57,7 @@ export function parseSearchWords(q: string): string[] {
   return words;
 }
 
-/** Whether every word is the beginning of a word of the texts. The reference for the search of every index. */
+/** Returns whether every word is the beginning of a word of the texts. The reference for the search of every index. */
 export function matchesWords(words: readonly string[], texts: readonly string[]): boolean {
   const found = texts.flatMap(wordsOf);
   return words.every((word) => found.some((candidate) => candidate.startsWith(word)));

@@ -3,7 +3,7 @@ import { isUuid } from './id.ts';
 const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
- * Whether a text is a valid slug: `^[a-z0-9][a-z0-9-]*$`, at most 100 characters, not shaped like a UUID
+ * Returns whether a text is a valid slug: `^[a-z0-9][a-z0-9-]*$`, at most 100 characters, not shaped like a UUID
  * (docs/contract.md#identifiers).
  */
 export const isSlug = (text: string): boolean => text.length <= 100 && SLUG.test(text) && !isUuid(text);

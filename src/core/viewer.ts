@@ -2,7 +2,7 @@ import type { TeamRole } from './permissions.ts';
 
 /**
  * The caller: one user of one tenant with one credential. Immutable except for the sliding `expiresAt` of a session and
- * the teams that the request itself adds.
+ * the teams that the request itself creates or joins.
  */
 export interface Viewer {
   userId: string;

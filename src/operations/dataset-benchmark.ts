@@ -8,7 +8,7 @@ import { driverOf } from '../services/datasource/datasource-config.ts';
 import { toRunError } from '../services/datasource/datasource-connection.ts';
 import { prepareLoad } from './dataset-refresh.ts';
 import type { Handler, Job } from './handler.ts';
-import type { LoaderPlace, LoadJob } from './load-job.ts';
+import type { LoaderOptions, LoadJob } from './load-job.ts';
 import { startLoad } from './load-process.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
@@ -18,13 +18,13 @@ type Measurement = Omit<DatasetBenchmarkRun, 'iteration'>;
  * Runs a dataset's query several times and measures the durations, connecting included. Stored rows do not change.
  * `REFRESH_TIMEOUT_MS` limits all runs together.
  */
-export const datasetBenchmark = (place: LoaderPlace): Handler<'dataset.benchmark'> => ({
+export const datasetBenchmark = (options: LoaderOptions): Handler<'dataset.benchmark'> => ({
   takeover: false,
   async run(job, platform) {
     const { config, ...queryInput } = job.input;
     const results = await withQueryTimeout(platform, job, async (signal) => {
       try {
-        const load = await prepareLoad(place, platform, job, {
+        const load = await prepareLoad(options, platform, job, {
           ...queryInput,
           syncFields: true,
           updateTypeMapping: true,

@@ -15,27 +15,27 @@ import {
   type ReadyClone,
 } from './dataset-clone-publish.ts';
 import { Interrupted, type Handler, type Job } from './handler.ts';
-import type { LoaderPlace } from './load-job.ts';
+import type { LoaderOptions } from './load-job.ts';
 import type { CloneResult } from './operation-results.ts';
 
 /** Copies a dataset as it is. */
-export const datasetCopy = (place: LoaderPlace): Handler<'dataset.copy'> =>
-  cloneHandler(place, ({ data }) => data, publishCopy);
+export const datasetCopy = (options: LoaderOptions): Handler<'dataset.copy'> =>
+  cloneHandler(options, ({ data }) => data, publishCopy);
 
 /** Saves the current rows of a dataset in a child of it. */
-export const datasetSnapshot = (place: LoaderPlace): Handler<'dataset.snapshot'> =>
-  cloneHandler(place, () => true, publishSnapshot);
+export const datasetSnapshot = (options: LoaderOptions): Handler<'dataset.snapshot'> =>
+  cloneHandler(options, () => true, publishSnapshot);
 
 /** Creates an independent dataset from a snapshot. */
-export const datasetPromote = (place: LoaderPlace): Handler<'dataset.promote'> =>
-  cloneHandler(place, ({ preserveSnapshot }) => preserveSnapshot, publishPromotion);
+export const datasetPromote = (options: LoaderOptions): Handler<'dataset.promote'> =>
+  cloneHandler(options, ({ preserveSnapshot }) => preserveSnapshot, publishPromotion);
 
 /**
  * Returns a handler that clones the rows, where the input includes them, and publishes everything at once. The cost of
  * a clone does not depend on the number of rows.
  */
 const cloneHandler = <N extends CloneOperation>(
-  place: LoaderPlace,
+  options: LoaderOptions,
   includesRows: (input: OperationInputs[N]) => boolean,
   publishClone: (tx: Transaction, clone: ReadyClone<N>) => Promise<CloneResult>,
 ) => ({
@@ -45,7 +45,7 @@ const cloneHandler = <N extends CloneOperation>(
     const { origin, current } = await platform.database.transaction(job.tenantId, (tx) =>
       readOrigin(tx, input.datasetId),
     );
-    const rows = current && includesRows(input) ? await cloneRows(place, platform, job, current) : null;
+    const rows = current && includesRows(input) ? await cloneRows(options, platform, job, current) : null;
     let isPublished = false;
     return {
       async publish(tx: Transaction) {
@@ -89,7 +89,7 @@ interface ClonedRows {
  * connection and so the lock end with it.
  */
 async function cloneRows(
-  { databaseUrl }: LoaderPlace,
+  { databaseUrl }: LoaderOptions,
   platform: Platform,
   job: Pick<Job, 'progress'>,
   from: Generation,

@@ -16,17 +16,17 @@ import type { Claim } from '../services/operation/operation-repository.ts';
 import { recordRefreshActivity } from '../services/resource/activity.ts';
 import { publishGeneration } from './dataset-publish.ts';
 import type { Handler, Job } from './handler.ts';
-import type { LoaderPlace, LoadJob } from './load-job.ts';
+import type { LoaderOptions, LoadJob } from './load-job.ts';
 import { startLoad, type LoadProcess } from './load-process.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
 type RefreshClaim = Claim<'dataset.refresh'>;
 
 /** Replaces a dataset's rows with those of its query. Readers see the old rows until all new ones are loaded. */
-export const datasetRefresh = (place: LoaderPlace): Handler<'dataset.refresh'> => ({
+export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh'> => ({
   takeover: true,
   async run(job, platform) {
-    const { generation, load } = await loadRows(place, platform, job, job.input);
+    const { generation, load } = await loadRows(options, platform, job, job.input);
     let published: Generation | undefined;
     return {
       async publish(tx) {
@@ -46,12 +46,12 @@ export const datasetRefresh = (place: LoaderPlace): Handler<'dataset.refresh'> =
  * case. Throws UPSTREAM_FAILED after `REFRESH_TIMEOUT_MS` and for errors of the source.
  */
 export async function loadRows(
-  place: LoaderPlace,
+  options: LoaderOptions,
   platform: Platform,
   job: Job,
   input: DatasetRefreshInput,
 ): Promise<{ generation: Generation; load: LoadProcess }> {
-  const loadJob = await prepareLoad(place, platform, job, input);
+  const loadJob = await prepareLoad(options, platform, job, input);
   return withQueryTimeout(platform, job, async (signal) => {
     const load = startLoad(loadJob, signal, (rows) => job.progress({ current: rows }));
     try {
@@ -81,11 +81,11 @@ export async function publishRefresh(
 }
 
 /**
- * Reads what the loader needs: source, query and plan. The dataset's own fields count only after its first refresh.
+ * Reads source, query and plan of a load. The dataset's own fields are used only after its first refresh.
  * Throws NOT_FOUND without the dataset or its datasource.
  */
 export async function prepareLoad(
-  place: LoaderPlace,
+  options: LoaderOptions,
   platform: Platform,
   job: Job,
   input: DatasetRefreshInput,
@@ -105,8 +105,8 @@ export async function prepareLoad(
     : {};
   const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
   return {
-    ...place,
-    // Null where Postgres does not report it; then no datasource is refused for being the own database.
+    ...options,
+    // Null where Postgres does not report it. Then a datasource may be the service's own database.
     ownDatabase: await readOwnDatabase(platform.system).catch(() => null),
     generationId: newId(),
     source: { type: datasource.type, config: datasource.config, secrets, file: sourceFilePath(platform, datasource) },
@@ -121,7 +121,7 @@ export async function prepareLoad(
   };
 }
 
-/** Records why a refresh failed. The dataset keeps its rows, except the dataset of an upload, which is deleted. */
+/** Records the failure of a refresh. The dataset keeps its rows, but a dataset that was being uploaded is deleted. */
 async function recordFailure(claim: RefreshClaim, failure: OperationFailure, tx: Transaction): Promise<void> {
   await discardFailedUpload(claim, tx);
   const at = new Date();

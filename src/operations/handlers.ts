@@ -2,11 +2,11 @@ import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
 import type { Handlers } from './handler.ts';
-import type { LoaderPlace } from './load-job.ts';
+import type { LoaderOptions } from './load-job.ts';
 import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 
 /** Returns the handlers of all queued operations. `loaders.databaseUrl` is the migrator's: locks are taken there. */
-export const handlers = (loaders: LoaderPlace): Handlers => ({
+export const handlers = (loaders: LoaderOptions): Handlers => ({
   'dataset.refresh': datasetRefresh(loaders),
   'dataset.benchmark': datasetBenchmark(loaders),
   'dataset.preview': datasetPreview(loaders),

@@ -1,21 +1,21 @@
-import type { IndexPlace } from '../adapters/dataset-index/open-index.ts';
+import type { IndexLocation } from '../adapters/dataset-index/open-index.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import type { Generation, GenerationId, LoadPlan } from '../core/dataset-index.ts';
 import type { OperationFailure } from '../core/operations.ts';
 import type { BoundQuery } from '../core/row-source.ts';
 
-/** What all loads of a process have in common. */
-export interface LoaderPlace {
+/** Settings that all loads of a process share. */
+export interface LoaderOptions {
   /** Database in which the loader locks its generation. */
   databaseUrl: string;
-  index: IndexPlace;
+  index: IndexLocation;
 }
 
 /**
  * One load: rows of a query become a generation. It contains secrets, so it is sent over the IPC channel only, never as
  * an argument or in the environment.
  */
-export interface LoadJob extends LoaderPlace {
+export interface LoadJob extends LoaderOptions {
   /** The service's own database, which no datasource may use. */
   ownDatabase: DatabaseIdentity | null;
   generationId: GenerationId;

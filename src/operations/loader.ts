@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
-import { openIndex, type IndexPlace } from '../adapters/dataset-index/open-index.ts';
+import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError } from '../core/errors.ts';
@@ -33,13 +33,13 @@ const send = (message: FromLoader): void => {
   process.send?.(message);
 };
 
-let place: IndexPlace;
+let location: IndexLocation;
 
 async function load(job: LoadJob): Promise<Generation> {
-  place = job.index;
+  location = job.index;
   const lock = await lockGeneration(job);
   lock.on('error', () => interrupt('The connection that holds the lock was lost'));
-  const index = await openIndex(place);
+  const index = await openIndex(location);
   const source = createDrivers({ ownDatabase: job.ownDatabase })
     .driverOf(job.source.type)
     .connect(job.source.config, job.source.secrets, job.source.file);
@@ -55,7 +55,7 @@ async function load(job: LoadJob): Promise<Generation> {
 
 /** Prepares the search words of a generation and exits. After an error the first search with `q` prepares them. */
 async function prepareWords(generation: Generation): Promise<void> {
-  await openIndex(place, '128MB')
+  await openIndex(location, '128MB')
     .then((index) => index.prepareWords(generation, stop.signal))
     .catch(() => {});
   exitNow();
@@ -63,7 +63,7 @@ async function prepareWords(generation: Generation): Promise<void> {
 
 /** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
 async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator<Segment> {
-  const dir = loadingFolder(place.dir, job.generationId);
+  const dir = loadingFolder(location.dir, job.generationId);
   await mkdir(dir, { recursive: true });
   yield* source.segments(job.query, dir, stop.signal);
 }

@@ -15,15 +15,15 @@ import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';
 import type { Handler } from './handler.ts';
 import { dropOrphan } from './janitor.ts';
-import type { LoaderPlace } from './load-job.ts';
+import type { LoaderOptions } from './load-job.ts';
 
 /** Loads the rows of a refresh into a generation that no reader sees, and reports what publishing it would change. */
-export const datasetPreview = (place: LoaderPlace): Handler<'dataset.preview'> => ({
+export const datasetPreview = (options: LoaderOptions): Handler<'dataset.preview'> => ({
   takeover: true,
   async run(job, platform) {
     const { input, tenantId } = job;
     const base = await loadPreviewBase((statement) => platform.database.query(tenantId, statement), tenantId, input);
-    const { generation, load } = await loadRows(place, platform, job, input);
+    const { generation, load } = await loadRows(options, platform, job, input);
     let former: GenerationId | null = null;
     return {
       async publish(tx) {

@@ -16,7 +16,7 @@ import {
 import { Interrupted, type Handlers, type Job, type Prepared } from './handler.ts';
 import { recordOutcome, retryOrFail } from './record-outcome.ts';
 
-/** Attempts to record an outcome while Postgres is unavailable, and the pause between them. */
+/** Limits the attempts to record an outcome while Postgres is unavailable. */
 const MAX_RECORD_TRIES = 60;
 const RECORD_RETRY_MS = 500;
 
@@ -95,7 +95,7 @@ async function runAttempt(
   } catch (error) {
     await lease.release();
     const reason = lease.signal.aborted ? lease.signal.reason : error;
-    const record = chooseRecord(platform, handlers, claim, reason, log);
+    const record = recorderOf(platform, handlers, claim, reason, log);
     await retryWhileUnavailable(record, isStopping).catch((failure) =>
       log.error({ err: failure }, 'Could not record the outcome of an operation'),
     );
@@ -124,8 +124,8 @@ async function publish(platform: Platform, claim: Claim, prepared: Prepared): Pr
   });
 }
 
-/** Logs why an attempt did not succeed and returns the function that records it. */
-function chooseRecord(
+/** Logs why an attempt did not succeed. Returns the function that records the outcome. */
+function recorderOf(
   platform: Platform,
   handlers: Handlers,
   claim: Claim,
@@ -148,8 +148,8 @@ function chooseRecord(
 }
 
 /**
- * Tries again while Postgres is unavailable. A restart of Postgres is short, so waiting callers get the outcome sooner
- * than from the reconciler. A shutdown does not wait.
+ * Repeats `record` while Postgres is unavailable. After a short restart of Postgres, waiting callers get the outcome
+ * sooner than from the reconciler. Does not repeat during a shutdown.
  */
 async function retryWhileUnavailable(record: () => Promise<void>, isStopping: () => boolean): Promise<void> {
   for (let tries = 1; ; tries++) {

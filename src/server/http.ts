@@ -21,12 +21,12 @@ import { createContextFactory } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
-import { sendSecurityHeaders } from './security-headers.ts';
+import { registerSecurityHeaders } from './security-headers.ts';
 
 /** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** How long requests may continue while the service stops, which takes 30 seconds at most. */
+/** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
 /** Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. */
@@ -49,7 +49,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     rows: ROWS,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
-      // The reader of a form limits its texts, the code that stores a file limits the file.
+      // Without limits: the form reader limits texts, and the code that stores a file limits its size.
       void api.register(multipart);
     },
     permissionOf: permissionNames(schema),
@@ -82,13 +82,13 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
 }
 
 /**
- * Creates the Fastify server with what applies to every route: headers, cookies, compression, limits, error responses.
+ * Creates the Fastify server with the settings of all routes: headers, cookies, compression, limits, error responses.
  */
 async function createServer({ config, log, publicUrl }: Platform): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // A child logger for each request costs 4 % of a read. Our log lines contain the request id instead.
+    // A child logger for each request costs 4 % of a read. The log lines contain the request id instead.
     childLoggerFactory: (logger) => logger,
     genReqId: ({ headers }) =>
       /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
@@ -111,7 +111,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
       exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     });
-  sendSecurityHeaders(app, publicUrl.startsWith('https'));
+  registerSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
   // An invalid frame, e.g. one that is too large, closes the socket without an error in the log.
   await app.register(websocket, {

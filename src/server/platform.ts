@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Listener } from '../adapters/database/listener.ts';
 import { SystemPool } from '../adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
-import { indexPlace, openIndex } from '../adapters/dataset-index/open-index.ts';
+import { indexLocation, openIndex } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
@@ -13,7 +13,7 @@ import { createSecretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
-import type { LoaderPlace } from '../operations/load-job.ts';
+import type { LoaderOptions } from '../operations/load-job.ts';
 import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
 import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
@@ -23,7 +23,7 @@ export interface OpenPlatform {
   platform: Platform;
   queue: PgBossQueue;
   /** What loader processes of this process need to connect. */
-  loaders: LoaderPlace;
+  loaders: LoaderOptions;
   close(): Promise<void>;
 }
 
@@ -50,8 +50,8 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     registerModels(database.orm);
     const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
-    const place = indexPlace(config, await loadInstallationId(system));
-    const index = await openIndex(place);
+    const location = indexLocation(config, await loadInstallationId(system));
+    const index = await openIndex(location);
     closers.push(() => index.close());
 
     const own = await findOwnIdentity(system, log);
@@ -71,7 +71,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         publicUrl,
       },
       queue,
-      loaders: { databaseUrl: url, index: place },
+      loaders: { databaseUrl: url, index: location },
       close,
     };
   } catch (error) {

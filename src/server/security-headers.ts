@@ -16,7 +16,7 @@ const YEAR_SECONDS = 31_536_000;
  * Sets security headers and `x-request-id` on every response. The headers are created once: @fastify/helmet creates
  * them for each request, which costs a tenth of a read.
  */
-export function sendSecurityHeaders(app: FastifyInstance, https: boolean): void {
+export function registerSecurityHeaders(app: FastifyInstance, https: boolean): void {
   const headers = {
     ...HEADERS,
     ...(https && { 'strict-transport-security': `max-age=${YEAR_SECONDS}; includeSubDomains` }),

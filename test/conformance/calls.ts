@@ -7,19 +7,17 @@ import {
   type GraphQLField,
 } from 'graphql';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 /* Valid calls of any route and any root field, generated from the route table and the schema. */
-
-/** An id that no resource has. */
-export const UNKNOWN = '01900000-0000-7000-8000-000000000000';
 
 /** Returns the kind whose single resource a path is below, e.g. `datasets` for `/datasets/:id/data`. */
 export const kindOf = ({ row }: Endpoint): string | undefined => /^\/([\w-]+)\/:/.exec(row.path)?.[1];
 
 /** Returns the path of a route with a value for its first parameter. The other parameters get unknown ids. */
 export function pathOf({ row }: Endpoint, first: string): string {
-  let place = 0;
-  return row.path.replace(/:\w+\*?/g, () => (place++ === 0 ? encodeURIComponent(first) : UNKNOWN));
+  let parameterIndex = 0;
+  return row.path.replace(/:\w+\*?/g, () => (parameterIndex++ === 0 ? encodeURIComponent(first) : UNKNOWN_ID));
 }
 
 /**
@@ -76,7 +74,7 @@ const NAMED: Record<string, unknown> = {
 };
 /** Values by type, where a name has different meanings. */
 const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup', VisualComponent: 'bar-chart' };
-const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN;
+const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN_ID;
 
 /** Returns the required query string of a GET; empty for other methods. */
 export function queryOf({ row, plan }: Endpoint): string {
@@ -130,6 +128,6 @@ function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): 
       DateTime: '"2026-01-01T00:00:00.000Z"',
       Upload: '"data:text/csv,a"',
     }[named.name] ??
-    JSON.stringify(UNKNOWN);
+    JSON.stringify(UNKNOWN_ID);
   return String(type).startsWith('[') ? `[${one}]` : one;
 }

@@ -1,6 +1,6 @@
 import { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
-import { UNKNOWN } from './calls.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
 
 /** A service with callers of every kind, and resources of every kind. */
@@ -58,4 +58,4 @@ export async function startConformanceClients(): Promise<ConformanceClients> {
 
 /** Returns the path parameter of a private resource of a kind, an unknown id for other kinds. */
 export const privateOf = ({ resources }: ConformanceClients, kind: string | undefined): string =>
-  resources[kind ?? '']?.private ?? UNKNOWN;
+  resources[kind ?? '']?.private ?? UNKNOWN_ID;

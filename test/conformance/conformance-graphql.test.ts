@@ -4,7 +4,8 @@ import { permissionOf, rootTypes } from '../../resolvers/support/guard.ts';
 import { isGlobalPermission } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import type { Client } from '../support/client.ts';
-import { documentOf, UNKNOWN } from './calls.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import { documentOf } from './calls.ts';
 import { startConformanceClients, type ConformanceClients } from './conformance-clients.ts';
 import { READABLE_BY_ALL } from './fixtures.ts';
 import { isDeniedToReaders, kindOfField } from './permission-kinds.ts';
@@ -82,7 +83,7 @@ describe('every root field about one resource', () => {
     const run = (client: Client, id: string) => client.gql(documentOf(root, field, { [key]: JSON.stringify(id) }));
 
     test(`${name} is NOT_FOUND for an unknown id, and for a superuser of another tenant`, async () => {
-      expect(await run(clients.admin, UNKNOWN)).toMatchObject(NOT_FOUND);
+      expect(await run(clients.admin, UNKNOWN_ID)).toMatchObject(NOT_FOUND);
       expect(await run(clients.stranger, clients.resources[kind]!.private)).toMatchObject(NOT_FOUND);
     });
 

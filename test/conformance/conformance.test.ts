@@ -6,7 +6,8 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
 import { expectError } from '../support/expect.ts';
-import { bodyOf, kindOf, pathOf, queryOf, UNKNOWN } from './calls.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import { bodyOf, kindOf, pathOf, queryOf } from './calls.ts';
 import { privateOf, startConformanceClients, type ConformanceClients } from './conformance-clients.ts';
 import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
 import { isDeniedToReaders } from './permission-kinds.ts';
@@ -76,7 +77,7 @@ describe('every route below a resource', () => {
     test(`${name} has a fixture`, () => expect(KINDS).toContain(kind));
 
     test(`${name} is 404 for an unknown id`, async () => {
-      const { status, body } = await send(admin, endpoint, UNKNOWN);
+      const { status, body } = await send(admin, endpoint, UNKNOWN_ID);
       // A route that requires a session refuses tokens first.
       expect(status, JSON.stringify(body)).toBe(endpoint.permission.includes('session') ? 403 : 404);
     });

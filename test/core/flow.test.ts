@@ -230,9 +230,9 @@ describe('expressions', () => {
     ['nope + 1', 'Unknown field "nope"'],
     ['region + 1', '+ takes a number, not a string'],
     ['not amount', 'not takes a boolean, not a number'],
-    ['region > 5', '> cannot bring a string and a integer together'],
+    ['region > 5', '> cannot combine string and integer'],
     ['paid > false', '> does not apply to a boolean'],
-    ["day = 'soon'", '= cannot bring a date and a string together'],
+    ["day = 'soon'", '= cannot combine date and string'],
     ['length(extra)', 'The field "extra" is of type json and cannot be used in an expression'],
     ['round(amount, id)', 'round takes its digits as a whole number from 0 to 15'],
     [

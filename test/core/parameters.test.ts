@@ -114,7 +114,7 @@ describe('definitions are checked when a query is saved', () => {
     ).not.toThrow());
 
   test.each<[string, ParameterDefinition[], string | RegExp]>([
-    ['select {{region}}, {{other}}', [region], 'The placeholder {{other}} has no parameter definition'],
+    ['select {{region}}, {{other}}', [region], 'The placeholder {{other}} has no definition'],
     ['select 1', [region, region], 'The parameter "region" is defined twice'],
     ['select 1', [{ ...region, name: 'a b' }], /^"a b" is not a valid parameter name/],
     ['select 1', [{ ...region, name: '2x' }], /^"2x" is not a valid parameter name/],

@@ -4,9 +4,8 @@ import { WebSocket } from 'ws';
 import type { ApiResponse, Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test } from '../support/shop-fixture.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { createOrders, createTeam, recordsOf } from './dataset-fixture.ts';
-
-const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
 
 const idsOf = (page: ApiResponse['body']): string[] =>
   page._embedded['svc:dataset'].map(({ id }: { id: string }) => id);
@@ -207,13 +206,13 @@ test('a subscription sends the dataset, again when its rows are replaced, and en
   await ann.post(`/datasets/${id}/_refresh`);
   expect((await second).value).toEqual({ data: { datasetUpdated: { id, records: 20 } } });
 
-  const refusal = await subscribe(bob, slug)
+  const refused = await subscribe(bob, slug)
     .next()
     .then(
       ({ value }) => value as { errors: { extensions: object }[] },
       (errors) => ({ errors }),
     );
-  expect(refusal).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
+  expect(refused).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
 
   const last = updates.next();
   await ann.delete(`/datasets/${id}`);

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY } from '../support/shop-fixture.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { expectNoDraft, expectOk, EXPENSIVE, test } from './draft-fixture.ts';
 
 describe('replacing a draft', () => {
@@ -94,7 +94,7 @@ describe('replacing a draft', () => {
       message: expect.stringContaining('shuffle'),
     });
     await expectError(bob.put(parent.draft, { flow: 'x' }), 400);
-    await expectError(bob.put(parent.draft, { queryId: UNKNOWN }), 404, `There is no query ${UNKNOWN}`);
+    await expectError(bob.put(parent.draft, { queryId: UNKNOWN_ID }), 404, `There is no query ${UNKNOWN_ID}`);
     await expectBody(bob.put(parent.draft, { fields: [{ name: 'colour', label: 'x' }] }), 400, {
       message: expect.stringContaining('colour'),
     });
@@ -104,7 +104,7 @@ describe('replacing a draft', () => {
       `There is no datasource ${source.id}`,
     );
     expect(
-      await bob.gql(`mutation { updateDatasetDraft(id: "${parent.id}", input: { queryId: "${UNKNOWN}" }) { id } }`),
+      await bob.gql(`mutation { updateDatasetDraft(id: "${parent.id}", input: { queryId: "${UNKNOWN_ID}" }) { id } }`),
     ).toMatchObject({ errors: [{ extensions: { status: 404 } }] });
     await expectBody(ann.put(parent.draft, { query: 'select {{x}}', params: [] }), 400, {
       message: expect.stringContaining('x'),

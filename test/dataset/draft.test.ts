@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY } from '../support/shop-fixture.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { expectNoDraft, expectOk, EXPENSIVE, SELECTED, test, total } from './draft-fixture.ts';
 
 describe('a dataset without a draft', () => {
@@ -129,7 +129,7 @@ describe('a dataset without a draft', () => {
         { message: `There is no draft of dataset ${parent.id}`, extensions: { code: 'NOT_FOUND', status: 404 } },
       ]);
     }
-    await expectError(ann.get(`/datasets/${UNKNOWN}/draft`), 404, `There is no dataset ${UNKNOWN}`);
+    await expectError(ann.get(`/datasets/${UNKNOWN_ID}/draft`), 404, `There is no dataset ${UNKNOWN_ID}`);
     expect((await ann.get(parent.path)).body).toMatchObject({ query: ORDERS_QUERY });
     expect(
       (await ann.get(`${parent.path}/activity`)).body._embedded['svc:activity'].map(

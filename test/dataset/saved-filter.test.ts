@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 /** The shop with a dataset of its orders, and a filter that ann owns. */
 const test = base.extend<{ orders: { id: string }; big: { id: string } }>({
@@ -20,7 +20,7 @@ const test = base.extend<{ orders: { id: string }; big: { id: string } }>({
   ],
 });
 
-const ids = (body: { _embedded: Record<string, { id: number }[]> }) =>
+const rowIdsOf = (body: { _embedded: Record<string, { id: number }[]> }) =>
   body._embedded['svc:record']!.map(({ id }) => id);
 
 describe('a saved filter', () => {
@@ -46,41 +46,41 @@ describe('a saved filter', () => {
         permissions: { edit: true, delete: true },
       },
     });
-    const one = `${path}/${created.body.id}`;
+    const filterPath = `${path}/${created.body.id}`;
     expect(created.body._links).toEqual({
-      self: { href: `/api${one}` },
+      self: { href: `/api${filterPath}` },
       'svc:dataset': { href: `/api/datasets/${orders.id}` },
       'svc:data': { href: `/api/datasets/${orders.id}/data?filter=${created.body.id}` },
     });
     await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 3 });
-    await expectError(bob.get(one), 404, `There is no filter ${created.body.id}`);
-    expect((await bob.get(path)).body).toMatchObject({ total: 0 });
-    await expectError(bob.put(one, { name: 'mine' }), 404);
+    await expectError(bob.get(filterPath), 404, `There is no filter ${created.body.id}`);
+    await expectBody(bob.get(path), 200, { total: 0 });
+    await expectError(bob.put(filterPath, { name: 'mine' }), 404);
     await expectError(
       bob.get(`/datasets/${orders.id}/data?filter=${created.body.id}`),
       404,
       `There is no filter ${created.body.id}`,
     );
-    await expectError(stranger.get(one), 404);
-    await expectBody(admin.get(one), 200, { permissions: { edit: true, delete: true } });
-    await expectBody(ann.put(one, { name: 'EU', description: null, ownerId: `user:${ann.id}` }), 200, {
+    await expectError(stranger.get(filterPath), 404);
+    await expectBody(admin.get(filterPath), 200, { permissions: { edit: true, delete: true } });
+    await expectBody(ann.put(filterPath, { name: 'EU', description: null, ownerId: `user:${ann.id}` }), 200, {
       name: 'EU',
       description: null,
       criteria: { region: 'EU' },
     });
-    await expectError(ann.put(one, { ownerId: `user:${bob.id}` }), 400);
-    expect(await ann.delete(one)).toMatchObject({ status: 204, body: '' });
-    await expectError(ann.get(one), 404);
+    await expectError(ann.put(filterPath, { ownerId: `user:${bob.id}` }), 400);
+    expect(await ann.delete(filterPath)).toMatchObject({ status: 204, body: '' });
+    await expectError(ann.get(filterPath), 404);
     await ann.delete(`/datasets/${orders.id}/shares/bob`);
   });
 
   test('can be used by id in every filter parameter', async ({ ann, orders, big }) => {
     const path = `/datasets/${orders.id}`;
     const inline = encodeURIComponent(JSON.stringify({ amount: { $gte: 100 } }));
-    const expected = ids((await ann.get(`${path}/data?filter=${inline}`)).body);
+    const expected = rowIdsOf((await ann.get(`${path}/data?filter=${inline}`)).body);
     expect(expected).toHaveLength(11);
-    expect(ids((await ann.get(`${path}/data?filter=${big.id}`)).body)).toEqual(expected);
-    expect(ids((await ann.post(`${path}/_search`, { filter: big.id })).body)).toEqual(expected);
+    expect(rowIdsOf((await ann.get(`${path}/data?filter=${big.id}`)).body)).toEqual(expected);
+    expect(rowIdsOf((await ann.post(`${path}/_search`, { filter: big.id })).body)).toEqual(expected);
     expect((await ann.get(`${path}/discover?fields=amount&filter=${big.id}`)).body.total).toBe(11);
     expect(
       (await ann.post(`${path}/_aggregate`, { measures: [{ fn: 'count', as: 'n' }], filter: big.id })).body.rows,
@@ -99,7 +99,7 @@ describe('a saved filter', () => {
         )
       ).dataset,
     ).toEqual({ data: { total: 11 }, discover: { total: 11 } });
-    await expectError(ann.get(`${path}/data?filter=${UNKNOWN}`), 404, `There is no filter ${UNKNOWN}`);
+    await expectError(ann.get(`${path}/data?filter=${UNKNOWN_ID}`), 404, `There is no filter ${UNKNOWN_ID}`);
   });
 
   test('belongs to one dataset', async ({ ann, source, big }) => {
@@ -143,38 +143,38 @@ describe('a saved filter', () => {
     await admin.put(`/teams/${team.id}/members/bob`, { role: 'member' });
     await ann.put(`/datasets/${orders.id}/shares/bob`, { accessLevel: 1 });
     const filter = await ann.creates(path, { name: 'Ours', criteria: { region: 'EU' }, ownerId: `team:${team.id}` });
-    const one = `${path}/${filter.id}`;
-    expect((await bob.get(one)).body).toMatchObject({
+    const filterPath = `${path}/${filter.id}`;
+    await expectBody(bob.get(filterPath), 200, {
       ownerId: `team:${team.id}`,
       owner: { id: `team:${team.id}`, name: 'Filterers', type: 'team' },
       permissions: { edit: false, delete: false },
     });
     expect((await bob.get(`/datasets/${orders.id}/data?filter=${filter.id}`)).body.total).toBe(5);
-    await expectError(bob.put(one, { name: 'x' }), 403, 'You lack the permission filter:edit');
-    await expectError(bob.delete(one), 403);
-    await expectError(bob.put(`${one}/owner`, { ownerId: bob.id }), 403);
-    expect((await ann.get(`${one}/owner`)).body).toEqual({
+    await expectError(bob.put(filterPath, { name: 'x' }), 403, 'You lack the permission filter:edit');
+    await expectError(bob.delete(filterPath), 403);
+    await expectError(bob.put(`${filterPath}/owner`, { ownerId: bob.id }), 403);
+    expect((await ann.get(`${filterPath}/owner`)).body).toEqual({
       id: `team:${team.id}`,
       name: 'Filterers',
       type: 'team',
       description: null,
     });
-    await expectBody(ann.put(`${one}/owner`, { ownerId: 'bob' }), 200, {
+    await expectBody(ann.put(`${filterPath}/owner`, { ownerId: 'bob' }), 200, {
       id: filter.id,
       name: 'Ours',
       ownerId: `user:${bob.id}`,
       owner: { id: `user:${bob.id}`, name: 'bob', type: 'user' },
     });
-    expect((await bob.get(`${one}/owner`)).body).toEqual({
+    expect((await bob.get(`${filterPath}/owner`)).body).toEqual({
       id: `user:${bob.id}`,
       name: 'bob',
       type: 'user',
       email: null,
     });
-    await expectError(ann.get(one), 404);
-    expect((await bob.put(one, { name: 'Mine' })).body.name).toBe('Mine');
+    await expectError(ann.get(filterPath), 404);
+    expect((await bob.put(filterPath, { name: 'Mine' })).body.name).toBe('Mine');
     await ann.delete(`/datasets/${orders.id}/shares/bob`);
-    await expectError(bob.get(one), 404, `There is no dataset ${orders.id}`);
+    await expectError(bob.get(filterPath), 404, `There is no dataset ${orders.id}`);
     expect((await bob.get('/dataset-filters')).body.total).toBe(0);
   });
 
@@ -202,7 +202,7 @@ describe('a saved filter', () => {
       ['Big', 'Orders'],
       ['Small', 'Further'],
     ]);
-    expect(await namesOf(`?datasets=${UNKNOWN},nonsense`)).toEqual([]);
+    expect(await namesOf(`?datasets=${UNKNOWN_ID},nonsense`)).toEqual([]);
     expect(
       await ann.data(
         `
@@ -239,8 +239,8 @@ describe('a saved filter', () => {
       ownerId: `user:${ann.id}`,
       permissions: { edit: true, delete: true },
     });
-    const one = `/datasets/${orders.id}/filters/${created.id}`;
-    const { headers } = await ann.get(one);
+    const filterPath = `/datasets/${orders.id}/filters/${created.id}`;
+    const { headers } = await ann.get(filterPath);
     expect(
       (
         await ann.data(
@@ -254,7 +254,7 @@ describe('a saved filter', () => {
         )
       ).updateSavedFilter,
     ).toEqual({ name: 'US', criteria: { region: 'US' } });
-    await expectError(ann.put(one, { name: 'late' }, { 'if-match': headers.get('etag')! }), 412);
+    await expectError(ann.put(filterPath, { name: 'late' }, { 'if-match': headers.get('etag')! }), 412);
     expect(
       (
         await ann.data(
@@ -291,7 +291,7 @@ describe('a saved filter', () => {
     expect((await bob.get(`${path}/data`)).body.total).toBe(5);
     await ann.put(path, { query: 'select id, amount from orders' });
     expect((await ann.post(`${path}/_refresh`)).status).toBe(200);
-    expect((await ann.get(`${path}/filters/${filter.id}`)).body).toMatchObject({
+    await expectBody(ann.get(`${path}/filters/${filter.id}`), 200, {
       criteria: { region: 'EU' },
       problem: 'Unknown field "region"',
     });
@@ -300,7 +300,7 @@ describe('a saved filter', () => {
       400,
       'The saved filter "By region" does not fit the dataset: Unknown field "region"',
     );
-    expect((await bob.get(`${path}/data`)).body).toMatchObject({ total: 0, _embedded: { 'svc:record': [] } });
+    await expectBody(bob.get(`${path}/data`), 200, { total: 0, _embedded: { 'svc:record': [] } });
     expect((await bob.get(path)).body.records).toBe(0);
     const notifications = (await ann.get('/notifications?read=false')).body._embedded['svc:notification'];
     expect(notifications).toMatchObject([

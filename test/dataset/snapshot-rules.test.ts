@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { insertDraft, rowsOf, test } from './dataset-copy-fixture.ts';
 
 const namesOf = (body: { _embedded: Record<string, { name: string }[]> }) =>
@@ -86,7 +86,7 @@ test('invalid snapshots and ids are refused', async ({ ann, createOrders, servic
     [other.id, snapshot.id],
     [id, other.id],
     [id, draft],
-    [id, UNKNOWN],
+    [id, UNKNOWN_ID],
     [id, 'one'],
   ] as const) {
     const message = `There is no snapshot ${child}`;

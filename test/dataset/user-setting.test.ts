@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 /** The shop with a dataset of ann's. */
 const test = base.extend<{ orders: { id: string } }>({
@@ -63,8 +63,8 @@ describe('user settings', () => {
       deleteDatasetUserSettings: orders.id,
     });
     expect((await ann.data(settingsQuery(orders.id))).dataset.hasUserSettings).toBe(false);
-    expect(await ann.gql(`mutation { deleteDatasetUserSettings(id: "${UNKNOWN}") }`)).toMatchObject({
-      errors: [{ message: `There is no dataset ${UNKNOWN}`, extensions: { status: 404 } }],
+    expect(await ann.gql(`mutation { deleteDatasetUserSettings(id: "${UNKNOWN_ID}") }`)).toMatchObject({
+      errors: [{ message: `There is no dataset ${UNKNOWN_ID}`, extensions: { status: 404 } }],
     });
   });
 

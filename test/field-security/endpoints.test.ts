@@ -2,9 +2,10 @@ import { getNamedType, isCompositeType, type GraphQLObjectType } from 'graphql';
 import { expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
-import { kindOf, queryOf, UNKNOWN } from '../conformance/calls.ts';
+import { kindOf, queryOf } from '../conformance/calls.ts';
 import { expectError } from '../support/expect.ts';
 import { openSocket } from '../support/follow-operation.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { expectAlike, expectNoSecret, normalize } from './compare.ts';
 import { test, type Twin } from './fixture.ts';
 import { fieldCall, selectAll, type Literals } from './select-all.ts';
@@ -44,7 +45,7 @@ test('twins are equal in every GET route below a dataset', async ({ world }) => 
     (twin) => twin.shareFilter,
     (twin) => twin.teamFilter,
     (twin) => twin.ownFilter,
-    () => UNKNOWN,
+    () => UNKNOWN_ID,
   ];
   let sent = 0;
   for (const endpoint of endpoints.filter(({ row }) => row.method === 'GET' && !row.options.handler)) {
@@ -78,8 +79,8 @@ test('twins are equal by every link, by slug and by natural id', async ({ world 
 const literalsOf = (twin: Twin, reader: string): Literals => ({
   principalId: JSON.stringify(reader),
   principal: JSON.stringify(reader),
-  tagId: JSON.stringify(UNKNOWN),
-  id: JSON.stringify(UNKNOWN),
+  tagId: JSON.stringify(UNKNOWN_ID),
+  id: JSON.stringify(UNKNOWN_ID),
   'filter.id': JSON.stringify(twin.teamFilter),
   measures: '[{ fn: COUNT, as: "n" }]',
 });

@@ -2,8 +2,9 @@ import { expect } from 'vitest';
 import { permissionOf } from '../../resolvers/support/guard.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
-import { bodyOf, documentOf, kindOf, pathOf, UNKNOWN } from '../conformance/calls.ts';
+import { bodyOf, documentOf, kindOf, pathOf } from '../conformance/calls.ts';
 import { expectError } from '../support/expect.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { expectAlike } from './compare.ts';
 import { test } from './fixture.ts';
 
@@ -123,7 +124,7 @@ test('filters of others cannot be changed, transferred or deleted', async ({ wor
     expect((await admin.get(path)).body).toMatchObject({ ownerId: `user:${admin.id}`, criteria: expect.anything() });
     expect((await reader.get(`/datasets/${id}/data?limit=1`)).body.total).toBe(40);
   }
-  await expectError(reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN}`), 404);
+  await expectError(reader.get(`/datasets/${twins[0]!.id}/filters/${UNKNOWN_ID}`), 404);
 });
 
 test('the reader cannot use the query or the datasource for a dataset of their own', async ({

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { UNKNOWN } from '../conformance/calls.ts';
 import { expectBody, expectError } from '../support/expect.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { ALL_FIELDS, expectedView, test } from './shared-dataset.ts';
 
 describe('a restricted share', () => {
@@ -54,7 +54,7 @@ describe('a restricted share', () => {
     const put = (body: object) => ann.put(`${dataset.path}/shares/bob`, body);
     for (const accessLevel of [0, 4, -1, 1.5, 'x', null, undefined])
       expect((await put({ accessLevel })).status, String(accessLevel)).toBe(400);
-    for (const datasetFilterId of [UNKNOWN, other.filters['n']!, 'nowhere', ''])
+    for (const datasetFilterId of [UNKNOWN_ID, other.filters['n']!, 'nowhere', ''])
       expect(await put({ accessLevel: 1, datasetFilterId }), datasetFilterId).toMatchObject({
         status: 404,
         body: { message: `There is no filter ${datasetFilterId}` },
@@ -246,7 +246,7 @@ describe('field security', () => {
     ).id as string;
     const post = (body: unknown, who = ann) => who.post('/dataset-field-report-access', body);
     for (const [body, status] of [
-      [{ [dataset.id]: false, [UNKNOWN]: true }, 404],
+      [{ [dataset.id]: false, [UNKNOWN_ID]: true }, 404],
       [{ [dataset.id]: false, [foreign]: true }, 404],
       [{ [dataset.id]: 'no' }, 400],
       [{ [dataset.id]: null }, 400],

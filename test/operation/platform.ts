@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
-import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
+import { indexLocation, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
@@ -12,14 +12,14 @@ import { readConfig } from '../../src/core/config.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import type { Handlers } from '../../src/operations/handler.ts';
-import type { LoaderPlace } from '../../src/operations/load-job.ts';
+import type { LoaderOptions } from '../../src/operations/load-job.ts';
 import { startReconciler, type ReconcilerOptions } from '../../src/operations/reconciler.ts';
 import { startRunner, type RunnerOptions } from '../../src/operations/runner.ts';
 
 export interface TestPlatform {
   platform: Platform;
   queue: PgBossQueue;
-  loaders: LoaderPlace;
+  loaders: LoaderOptions;
   close(): Promise<void>;
 }
 
@@ -32,8 +32,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const notifications = new Listener(url, Object.values(CHANNELS));
   await notifications.start();
   const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
-  const place = indexPlace(config, 'test');
-  const index = await openIndex(place);
+  const location = indexLocation(config, 'test');
+  const index = await openIndex(location);
   const { drivers } = createDrivers({ ownDatabase: null });
   const platform: Platform = {
     config,
@@ -51,7 +51,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   return {
     platform,
     queue,
-    loaders: { databaseUrl: url, index: place },
+    loaders: { databaseUrl: url, index: location },
     async close() {
       await queue.close();
       await notifications.close();

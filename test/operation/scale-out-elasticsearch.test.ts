@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, test as base } from 'vitest';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
-import { indexPlace, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
+import { indexLocation, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
 import { loadInstallationId } from '../../src/services/identity/bootstrap.ts';
@@ -130,7 +130,7 @@ const [OLD, NEW] = [rowsOf((region) => region), rowsOf((region) => region.toUppe
 /** Runs the janitor without minimum ages. Returns what is left in the engine and which generations have a row. */
 async function sweepAll({ database, engine, worker }: Cluster, folder: string) {
   const system = new SystemPool(database);
-  const place = indexPlace({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await loadInstallationId(system));
+  const place = indexLocation({ DATA_DIR: folder, ELASTICSEARCH_URL: engine }, await loadInstallationId(system));
   const index = await openIndex(place);
   try {
     await sweepGenerations({ system, index, log: pino({ level: 'silent' }) } as unknown as Platform, {

@@ -56,7 +56,7 @@ test('an invalid new reference is refused with the name of the invalid value', a
     [withCondition({ field: 1 }), 400, 'filter.criteria.0.field'],
     [withCondition({ value: undefined }), 400, 'filter.criteria.0.value is required'],
     [withCondition({ value: 'one' }), 400, 'of type integer'],
-    [withCondition({ op: 'in' }), 400, '$in takes a list'],
+    [withCondition({ op: 'in' }), 400, '$in must be a list'],
     [withCondition({ op: 'regex', value: 'a' }), 400, '$regex does not apply'],
     [withCondition({ and: 1 }), 400, 'filter.criteria.0 has the unknown key "and"'],
     [{ chips: [{ field: 'salary', label: 'S' }] }, 400, 'Unknown field "salary"'],

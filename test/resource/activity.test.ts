@@ -3,8 +3,7 @@ import { sweepRecords } from '../../src/operations/janitor.ts';
 import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import { readActivities, readAuditActions } from '../support/activity.ts';
 import { test } from '../support/fixture.ts';
-
-const UNKNOWN = '01900000-0000-7000-8000-000000000000';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
   const { word, one } = namesOf(kind);
@@ -92,7 +91,7 @@ describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
     await admin.put(`${path}/shares/ann`, { accessLevel: 1 });
     expect(await ann.put(path, { name: 'mine' })).toMatchObject({ status: 403 });
     // The name is written already when the tag is looked for.
-    expect(await admin.put(path, { name: 'undone', slug: `undone-${kind}`, tags: [UNKNOWN] })).toMatchObject({
+    expect(await admin.put(path, { name: 'undone', slug: `undone-${kind}`, tags: [UNKNOWN_ID] })).toMatchObject({
       status: 404,
     });
     expect((await readActivities(admin, path)).map(({ type }) => type)).toEqual([`${word}.shared`, `${word}.created`]);

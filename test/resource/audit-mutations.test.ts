@@ -5,8 +5,8 @@ import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import { createResource, recordEvents } from '../support/audit-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { test as base } from '../support/fixture.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
-const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 const schema = await createSchema();
 
 const test = base.extend<{ powerless: Client }>({

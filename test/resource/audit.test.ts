@@ -9,8 +9,7 @@ import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-
-const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 async function tokenIdOf(service: Service, { id }: Client): Promise<string> {
   const [token] = await systemQuery<{ id: string }>(

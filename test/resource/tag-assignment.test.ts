@@ -3,8 +3,7 @@ import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
-
-const UNKNOWN = '01900000-0000-7000-8000-000000000000';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
   const { word, type, one: field, many } = namesOf(kind);
@@ -79,7 +78,11 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
     });
     await expectBody(admin.put(`/${kind}/${id}`, { tags: [two.id] }), 200, { tags: [two.id] });
     await expectBody(admin.put(`/${kind}/${id}`, { description: 'other' }), 200, { tags: [two.id] });
-    await expectError(admin.put(`/${kind}/${id}`, { tags: [two.id, UNKNOWN] }), 404, `There is no tag ${UNKNOWN}`);
+    await expectError(
+      admin.put(`/${kind}/${id}`, { tags: [two.id, UNKNOWN_ID] }),
+      404,
+      `There is no tag ${UNKNOWN_ID}`,
+    );
     await expectError(admin.put(`/${kind}/${id}`, { tags: ['no id'] }), 404, 'There is no tag no id');
     expect((await admin.get(`/${kind}/${id}`)).body.tags).toEqual([two.id]);
 
@@ -135,7 +138,7 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
       ],
     ).toEqual({ tags: [tag.id], tagAssignment: { tagId: tag.id, created: false } });
     await expectGraphqlError(
-      admin.gql(`{ ${field}(id: "${id}") { tagAssignment(tagId: "${UNKNOWN}") { tagId } } }`),
+      admin.gql(`{ ${field}(id: "${id}") { tagAssignment(tagId: "${UNKNOWN_ID}") { tagId } } }`),
       'NOT_FOUND',
     );
     expect((await admin.data(`mutation { untag${type}(id: "${id}", tagId: "${tag.id}") }`))[`untag${type}`]).toBe(
@@ -162,7 +165,7 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
     expect((await ann.get(path)).body.total).toBe(0);
 
     await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 2 });
-    for (const unknown of [foreign.id, UNKNOWN, 'no-id']) {
+    for (const unknown of [foreign.id, UNKNOWN_ID, 'no-id']) {
       await expectError(ann.put(`${path}/${unknown}`), 404, `There is no tag ${unknown}`);
       await expectError(ann.put(`/${kind}/${id}`, { tags: [unknown] }), 404, `There is no tag ${unknown}`);
       expect(await ann.get(`${path}/${unknown}`)).toMatchObject({ status: 404 });
@@ -195,7 +198,7 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
     await admin.delete(`/${kind}/${id}`);
     await admin.delete(`/${kind}/${other}`);
     expect((await admin.get(`/${kind}?tag=${tag.id}`)).body.total).toBe(0);
-    await expectError(admin.get(`/${kind}?folderId=${UNKNOWN}`), 404, `There is no folder ${UNKNOWN}`);
+    await expectError(admin.get(`/${kind}?folderId=${UNKNOWN_ID}`), 404, `There is no folder ${UNKNOWN_ID}`);
     expect(await admin.get(`/${kind}?folderId=none`)).toMatchObject({ status: 404 });
   });
 

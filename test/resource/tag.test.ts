@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-
-const UNKNOWN = '01900000-0000-7000-8000-000000000000';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 describe('a tag', () => {
   test('can be created and read by all users, and changed by its creator and superusers', async ({
@@ -59,7 +58,7 @@ describe('a tag', () => {
     expect(await ann.put(`/tags/${other.id}`, { name: 'UNIQUE'.replace('U', 'Ü') })).toMatchObject({ status: 409 });
     expect(await stranger.post('/tags', { name: 'Ünique' })).toMatchObject({ status: 201 });
 
-    for (const name of ['', ' ', 'x'.repeat(101), UNKNOWN, 'a\u0000b', null])
+    for (const name of ['', ' ', 'x'.repeat(101), UNKNOWN_ID, 'a\u0000b', null])
       expect(await ann.post('/tags', { name })).toMatchObject({ status: 400 });
     for (const color of ['#ff', '#12345', '#gggggg', 'url(x)', 'dark red'])
       await expectError(ann.put(`/tags/${id}`, { color }), 400, 'color must be #rgb, #rrggbb or a CSS colour name');

@@ -1,10 +1,9 @@
 import { expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { test } from './visual-fixture.ts';
 
 const COMPONENTS = ['bar-chart', 'line-chart', 'pie-chart', 'table', 'scatter-plot', 'heatmap', 'gauge', 'card'];
-const UNKNOWN = '01900000-0000-7000-8000-000000000000';
-
 test('the input and the config are checked when a visual is saved', async ({ ann, orders, createVisual }) => {
   const id = await createVisual({ xAxis: 'region' });
   for (const [body, message] of [
@@ -32,13 +31,10 @@ test('the input and the config are checked when a visual is saved', async ({ ann
     ],
     [{ component: 'pie-chart', config: { innerRadius: 100 } }, 'config.innerRadius must be <= 95'],
   ] as const)
-    expect(await ann.post(orders.visuals, body), message).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining(message) },
-    });
+    await expectBody(ann.post(orders.visuals, body), 400, { message: expect.stringContaining(message) });
   await expectError(ann.put(`${orders.visuals}/${id}`, { component: 'table' }), 400, '"component" cannot be changed');
   await expectError(
-    ann.put(`${orders.visuals}/${id}`, { component: 'bar-chart', ownerId: UNKNOWN }),
+    ann.put(`${orders.visuals}/${id}`, { component: 'bar-chart', ownerId: UNKNOWN_ID }),
     400,
     '"ownerId" cannot be changed',
   );
@@ -85,14 +81,9 @@ test('every component has a JSON Schema, and a template that can be saved', asyn
     needs: ['xAxis', 'yAxis'],
   });
 
-  const {
-    status,
-    body: { templates },
-  } = await ann.get(`/datasets/${orders.id}/visual-templates`);
-  expect([status, [...new Set(templates.map(({ component }: { component: string }) => component))].sort()]).toEqual([
-    200,
-    COMPONENTS.toSorted(),
-  ]);
+  const { templates } = await expectBody(ann.get(`/datasets/${orders.id}/visual-templates`), 200, {});
+  const templateComponents = new Set(templates.map(({ component }: { component: string }) => component));
+  expect([...templateComponents].sort()).toEqual(COMPONENTS.toSorted());
   for (const { component, config, ...rest } of templates) {
     expect(rest).toEqual({
       id: expect.any(String),

@@ -74,7 +74,7 @@ export const gridIn = ({ top, bottom }: Room, right = MARGIN): GridComponentOpti
   outerBoundsContain: 'all',
 });
 
-/** Whether a picture is too low for axis names and long labels. */
+/** Returns whether a picture is too low for axis names and long labels. */
 export const isLow = ({ height }: Picture): boolean => height < 280;
 
 /** Returns the space that title and legend leave. */

@@ -46,7 +46,7 @@ export function scale(name: string | null | undefined): string[] {
   return [...(own(SEQUENTIAL, wanted) ?? own(SEQUENTIAL, OF_MOOD[wanted] ?? '') ?? SEQUENTIAL['blues']!)];
 }
 
-/** Whether dark text is more readable on the colour `#rrggbb` than white text. */
+/** Returns whether dark text is more readable on the colour `#rrggbb` than white text. */
 export function isLight(color: string): boolean {
   const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as [
     number,

@@ -5,10 +5,10 @@ import { render } from './render.ts';
 
 parentPort!.on('message', ({ id, picture }: DrawJob) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage(answer(id, () => render(picture)));
+  parentPort!.postMessage(drawResult(id, () => render(picture)));
 });
 
-function answer(id: number, draw: () => string): DrawResult {
+function drawResult(id: number, draw: () => string): DrawResult {
   try {
     return { id, svg: draw() };
   } catch (error) {

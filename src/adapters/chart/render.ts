@@ -57,10 +57,10 @@ const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> = {
 };
 
 /**
- * Removes what ECharts adds for its own scripts and for pointers: half of the bytes, and random names. Quotation marks
- * in texts are escaped, so that no text matches.
+ * Removes the attributes that ECharts adds for scripts and pointers: half of the bytes, and random names. Quotation
+ * marks in texts are escaped, so that no text matches.
  */
-const still = (svg: string): string =>
+const removeScriptAttributes = (svg: string): string =>
   svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');
 
 /** Draws a picture as SVG, without a browser. ECharts escapes every text. */
@@ -73,7 +73,7 @@ export function render(picture: Picture): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption(option);
-    return still(chart.renderToSVGString());
+    return removeScriptAttributes(chart.renderToSVGString());
   } finally {
     chart.dispose();
   }

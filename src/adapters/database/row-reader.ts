@@ -22,7 +22,7 @@ import {
   oneStatement,
   pageStatement,
   TOTAL,
-  writtenStatement,
+  readAfterWriteStatement,
   type ListPart,
 } from '../../core/read/statement.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -30,10 +30,10 @@ import type { Viewer } from '../../core/viewer.ts';
 /** A row of an entity as the driver returns it. The selection decides which of its fields are present. */
 type QueriedRow<T> = ReadRow<T> & SqlRow;
 
-/** Equal keys of one tick share a statement. */
+/** Loads rows by id. All loads of one tick share a statement. */
 type RowLoader<V> = DataLoader<string, V | null>;
 
-/** The related rows of one parent. */
+/** The related rows of one parent, and their number if it is selected. */
 interface ChildrenBatch<T> extends SqlRow {
   parent: string;
   items: ReadRow<T>[];
@@ -121,7 +121,7 @@ export class RowReader implements Reader {
   ): Promise<ReadRow<T>> {
     const model = this.#modelFor(type);
     const { selection } = selectionOf(source, model);
-    const [row] = await this.#query<QueriedRow<T>>(writtenStatement(selection, this.#viewer, id));
+    const [row] = await this.#query<QueriedRow<T>>(readAfterWriteStatement(selection, this.#viewer, id));
     if (!row) throw notFound({ what: model.label, id });
     return row;
   }
@@ -173,7 +173,7 @@ export class RowReader implements Reader {
     return row!.total;
   }
 
-  /** An empty page has no row with the total. If it is not the first page, there may be rows before it. */
+  /** Returns the total of a page without rows, on which no row contains it. Counts unless the page is the first. */
   async #totalOfEmptyPage(model: Model, part: ListPart): Promise<number> {
     return part.start > 0 ? this.#count(model, part) : 0;
   }
@@ -185,7 +185,7 @@ export class RowReader implements Reader {
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  /** Loads one parent's part of a relation together with those of the other parents of the tick. */
+  /** Loads the related rows of one parent, in one statement with those of the other parents of the tick. */
   async #loadChildren<T>(
     parent: Model,
     relation: string,
@@ -202,13 +202,13 @@ export class RowReader implements Reader {
       const statement = childrenStatement(parent, relation, selection, this.#viewer, parents, part, total);
       const batches = await this.#query<ChildrenBatch<T>>(statement);
       const byParent = new Map(batches.map((batch) => [batch.parent, batch]));
-      return ids.map((one) => byParent.get(one) ?? null);
+      return ids.map((parentId) => byParent.get(parentId) ?? null);
     });
     return { parent: id, items: [], total: 0, ...(await loader.load(id)) };
   }
 
   /**
-   * Returns the loader of a purpose. It batches but does not cache, since a mutation may change rows between two reads.
+   * Returns the loader of a purpose. It does not cache, because a mutation may change rows between two reads.
    */
   #loader<V>(purpose: string, batch: (ids: readonly string[]) => Promise<(V | null)[]>): RowLoader<V> {
     const existing = this.#loaders.get(purpose);
@@ -226,7 +226,7 @@ function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSel
 
 const isPaths = (source: SelectionSource): source is readonly string[] => Array.isArray(source);
 
-/** Validates the bounds of a list. */
+/** Returns the part of a list that the arguments select. Throws BAD_USER_INPUT for an invalid `limit` or `start`. */
 const listPart = (
   args: ListArguments,
   where: RowCondition | undefined,

@@ -8,24 +8,24 @@ import type { EngineSettings } from './elasticsearch/client.ts';
  * Where an installation stores the rows of its datasets. Plain data, because it is sent to loaders; the engine's
  * address may contain a password.
  */
-export interface IndexPlace {
+export interface IndexLocation {
   /** A folder of this machine: for the rows themselves, or for rows staged for the engine. */
   dir: string;
   /** The search engine that stores the rows; null when the folder does. */
   engine: EngineSettings | null;
 }
 
-/** Returns the place that the configuration names. `installation` distinguishes services that share a cluster. */
-export const indexPlace = (
+/** Returns the location that the configuration names. `installation` distinguishes services that share a cluster. */
+export const indexLocation = (
   { DATA_DIR, ELASTICSEARCH_URL: url }: Pick<Config, 'DATA_DIR' | 'ELASTICSEARCH_URL'>,
   installation: string,
-): IndexPlace =>
+): IndexLocation =>
   url
     ? { dir: join(DATA_DIR, 'staging'), engine: { url, prefix: `dws-${installation}-` } }
     : { dir: join(DATA_DIR, 'datasets'), engine: null };
 
-/** Opens the index at a place. `memoryLimit` applies to the embedded index. */
-export async function openIndex({ dir, engine }: IndexPlace, memoryLimit?: string): Promise<DatasetIndex> {
+/** Opens the index at a location. `memoryLimit` applies to the embedded index. */
+export async function openIndex({ dir, engine }: IndexLocation, memoryLimit?: string): Promise<DatasetIndex> {
   if (!engine) return openDuckdbIndex({ dir, ...(memoryLimit && { memoryLimit }) });
   // The engine's client needs 40 MB of memory, so it is loaded only when it is used.
   const { openElasticsearchIndex } = await import('./elasticsearch/elasticsearch-index.ts');

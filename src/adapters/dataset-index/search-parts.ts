@@ -11,7 +11,7 @@ export function fieldFinder({ fields }: Generation): (name: string) => IndexedFi
   };
 }
 
-/** Whether a search matches all rows of its generation. */
+/** Returns whether a search matches all rows of its generation. */
 export const matchesAll = ({ where, words }: Search): boolean =>
   where.kind === 'and' && where.nodes.length === 0 && words.length === 0;
 

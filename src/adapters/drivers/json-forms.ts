@@ -16,7 +16,7 @@ function canonical(text: string): string | null {
   return digits ? `${sign}${digits}e${Number(exponent) - fraction.length + padded.length - digits.length}` : '0';
 }
 
-/** Whether clients read the exact value of a decimal from a JSON number. */
+/** Returns whether clients read the exact value of a decimal from a JSON number. */
 function survivesAsNumber(text: string): boolean {
   const exact = canonical(text);
   return exact !== null && canonical(String(Number(text))) === exact;

@@ -93,6 +93,6 @@ export function serverConfig(kind: ServerKind): ServerConfig {
 export const addressOf = (target: ServerTarget) =>
   `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
 
-/** Removes the password from a server's message, which may repeat what it was sent. */
+/** Removes the password from a server's message, which may repeat its input. */
 export const redact = (target: ServerTarget, message: string) =>
   target.password ? message.replaceAll(target.password, '***') : message;

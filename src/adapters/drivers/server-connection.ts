@@ -81,8 +81,8 @@ export class ServerConnection<
 
   async *segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncGenerator<Segment, void> {
     const queue = new SegmentQueue();
-    const left = new AbortController();
-    const filling = this.#session(AbortSignal.any([signal, left.signal]), query.timeout, (session, work) =>
+    const stopped = new AbortController();
+    const filling = this.#session(AbortSignal.any([signal, stopped.signal]), query.timeout, (session, work) =>
       fill(session, work, query, dir, queue),
     ).then(
       () => queue.end(),
@@ -91,10 +91,10 @@ export class ServerConnection<
     try {
       for await (const segment of queue) {
         if (!signal.aborted) yield segment;
-        else await givenUp(segment, queue, filling, signal);
+        else await discardAborted(segment, queue, filling, signal);
       }
     } finally {
-      left.abort();
+      stopped.abort();
       await filling;
       await queue.discard();
     }
@@ -135,8 +135,8 @@ export class ServerConnection<
   }
 }
 
-/** Stops delivering segments, and waits for the result of the session. */
-async function givenUp(
+/** Discards a segment of an aborted query and waits for the session. Throws its error, or the reason of the abort. */
+async function discardAborted(
   { path }: Segment,
   queue: SegmentQueue,
   filling: Promise<void>,

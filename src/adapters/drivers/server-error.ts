@@ -10,10 +10,10 @@ const wordsOf = (error: unknown) => (error instanceof Error ? error.message : St
 export function connectFailure(error: unknown, kind: string, target: ServerTarget): ApiError {
   if (error instanceof ApiError) return error;
   // Node reports a name with several addresses as an AggregateError, whose own message is empty.
-  const said = wordsOf(error instanceof AggregateError ? error.errors[0] : error);
-  const silent = said === 'timeout expired' || said === 'connect ETIMEDOUT';
+  const message = wordsOf(error instanceof AggregateError ? error.errors[0] : error);
+  const silent = message === 'timeout expired' || message === 'connect ETIMEDOUT';
   return upstreamFailed(
-    `Cannot connect to ${kind} at ${addressOf(target)}: ${redact(target, silent ? 'no answer within 10 s' : said)}`,
+    `Cannot connect to ${kind} at ${addressOf(target)}: ${redact(target, silent ? 'no response within 10 s' : message)}`,
   );
 }
 
@@ -22,8 +22,8 @@ export const connectionLost = (error: unknown, kind: string, target: ServerTarge
   upstreamFailed(`The connection to ${kind} at ${addressOf(target)} was lost: ${redact(target, wordsOf(error))}`);
 
 /** Returns the error for the server's message about its own state (full, shut down, broken, busy). */
-export const serverTrouble = (said: string, kind: string, target: ServerTarget): ApiError =>
-  upstreamFailed(`${kind} at ${addressOf(target)}: ${redact(target, said)}`);
+export const serverTrouble = (message: string, kind: string, target: ServerTarget): ApiError =>
+  upstreamFailed(`${kind} at ${addressOf(target)}: ${redact(target, message)}`);
 
 /** Returns the error of a query that exceeded its time. */
 export const queryTimeout = (timeout: number) => upstreamFailed(`query timeout after ${timeout} ms`);

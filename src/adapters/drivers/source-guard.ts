@@ -26,7 +26,7 @@ METADATA.addAddress('168.63.129.16');
 /** The link-local range in the form of a NAT64 gateway. */
 METADATA.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 
-/** Whether a datasource at this IP address (with or without an IPv6 zone) is refused. */
+/** Returns whether a datasource at this IP address (with or without an IPv6 zone) is refused. */
 export function isRefusedAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
   return METADATA.check(bare, net.isIPv6(bare) ? 'ipv6' : 'ipv4');

@@ -27,13 +27,13 @@ export function accountFor(cluster: string): Account {
 }
 
 /**
- * Whether the account can enter the folder: a folder of root's home is closed to other users, regardless of its own
- * mode.
+ * Returns whether the account can enter the folder: a folder of root's home is closed to other users, regardless of its
+ * own mode.
  */
 export const canEnter = (account: Account, folder: string): boolean =>
   spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], { ...account, cwd: '/', stdio: 'ignore' }).status === 0;
 
-/** Whether the account can run the program; the second value is its error output otherwise. */
+/** Returns whether the account can run the program; the second value is its error output otherwise. */
 export function canRun(account: Account, program: string): [boolean, string] {
   const { status, stderr, error } = spawnSync(program, ['--version'], { ...account, cwd: '/', encoding: 'utf8' });
   return [status === 0, stderr || String(error ?? '')];

@@ -20,7 +20,7 @@ export interface Cluster {
 export function openCluster(dataDir: string, durable: boolean): Cluster {
   const known = readRecord(dataDir);
   const record = {
-    ...(known ?? { password: randomBytes(32).toString('base64url'), cluster: place(dataDir) }),
+    ...(known ?? { password: randomBytes(32).toString('base64url'), cluster: chooseFolder(dataDir) }),
     holder: process.pid,
   };
   const account = accountFor(record.cluster);
@@ -40,7 +40,7 @@ export function openCluster(dataDir: string, durable: boolean): Cluster {
 }
 
 /** Returns a folder whose parents the Postgres user can enter. */
-function place(dataDir: string): string {
+function chooseFolder(dataDir: string): string {
   const inside = join(dataDir, 'postgres');
   if (canEnter(accountFor(inside), dataDir)) return inside;
   const home = join(

@@ -22,7 +22,7 @@ export function postmasterOf(cluster: string): { pid: number; port: number; read
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Whether a process lives, also one of another user. */
+/** Returns whether a process lives, also one of another user. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -15,8 +15,8 @@ const DAY = 86_400_000;
 /** Days from 30 December 1899, the origin of Excel's dates, to 1 January 1970. */
 const EPOCH = 25_569;
 
-/** Formats a value as a cell at a reference such as `B7`; empty for a missing value. */
-export type CellOf = (place: string, value: unknown) => string;
+/** Formats a value as a cell at an address such as `B7`; empty for a missing value. */
+export type CellOf = (address: string, value: unknown) => string;
 
 /**
  * Returns how values of a field are written. Values that Excel cannot store exactly (long numbers, early dates) are
@@ -24,34 +24,36 @@ export type CellOf = (place: string, value: unknown) => string;
  */
 export function cellOf({ type, format }: Pick<Field, 'type' | 'format'>): CellOf {
   const write = format ? exact : WRITERS[type];
-  return (place, value) => (value === null || value === undefined ? '' : write(place, value));
+  return (address, value) => (value === null || value === undefined ? '' : write(address, value));
 }
 
-const exact: CellOf = (place, value) => textCell(place, String(value), TEXT);
-const numeric: CellOf = (place, value) =>
-  fits(value as number) ? `<c r="${place}"><v>${value as number}</v></c>` : exact(place, value);
+const exact: CellOf = (address, value) => textCell(address, String(value), TEXT);
+const numeric: CellOf = (address, value) =>
+  fits(value as number) ? `<c r="${address}"><v>${value as number}</v></c>` : exact(address, value);
 const fits = (value: number) => value === 0 || (Math.abs(value) <= GREATEST && Math.abs(value) >= MIN_NORMAL_DOUBLE);
 
 const WRITERS: Record<Field['type'], CellOf> = {
-  string: (place, value) => textCell(place, value as string),
-  text: (place, value) => textCell(place, value as string),
-  json: (place, value) => textCell(place, JSON.stringify(value)),
+  string: (address, value) => textCell(address, value as string),
+  text: (address, value) => textCell(address, value as string),
+  json: (address, value) => textCell(address, JSON.stringify(value)),
   integer: numeric,
   number: numeric,
-  boolean: (place, value) => `<c r="${place}" t="b"><v>${value === true ? 1 : 0}</v></c>`,
-  date: (place, value) => dateCell(place, value as string, DATE),
-  datetime: (place, value) => dateCell(place, value as string, DATETIME),
+  boolean: (address, value) => `<c r="${address}" t="b"><v>${value === true ? 1 : 0}</v></c>`,
+  date: (address, value) => dateCell(address, value as string, DATE),
+  datetime: (address, value) => dateCell(address, value as string, DATETIME),
 };
 
-const dateCell = (place: string, iso: string, style: number): string =>
-  iso < FIRST_DAY ? textCell(place, iso) : `<c r="${place}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`;
+const dateCell = (address: string, iso: string, style: number): string =>
+  iso < FIRST_DAY
+    ? textCell(address, iso)
+    : `<c r="${address}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`;
 
 /**
  * Formats a text cell. A text that looks like a formula is styled as text, so that it stays text when a user edits its
  * cell.
  */
-export function textCell(place: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
-  return `<c r="${place}"${style ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(cut(text))}</t></is></c>`;
+export function textCell(address: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
+  return `<c r="${address}"${style ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(cut(text))}</t></is></c>`;
 }
 
 /** Cuts a text to the length that Excel accepts, without splitting a character. */
@@ -67,8 +69,8 @@ const EVERY_SPECIAL =
 const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Escapes a text for XML. Characters that XML forbids become `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and such sequences
- * in the text itself are escaped.
+ * Escapes a text for XML. Characters that XML forbids become `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and such
+ * sequences in the text itself are escaped.
  */
 const escaped = (text: string): string =>
   SPECIAL.test(text)

@@ -104,7 +104,7 @@ class RowCursor {
     return this.#at < this.#batch.length;
   }
 
-  /** Whether there is another row. Waits for the next batch if none is available. */
+  /** Returns whether there is another row. Waits for the next batch if none is available. */
   async more(): Promise<boolean> {
     while (!this.ready) {
       const { done, value } = await this.#batches.next();

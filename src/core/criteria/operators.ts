@@ -53,7 +53,7 @@ function condition(
     case '$regex':
       return regex(field, operand, siblings, budget);
     case '$options':
-      if (!Object.hasOwn(siblings, '$regex')) throw badInput('$options needs a $regex beside it');
+      if (!Object.hasOwn(siblings, '$regex')) throw badInput('$options requires $regex');
       return and([]);
     default:
       throw badInput(`Unknown operator ${show(operator)} for the field ${show(field.name)}`);
@@ -61,7 +61,7 @@ function condition(
 }
 
 function operatorObject(field: Field, operand: unknown): Record<string, unknown> {
-  if (!isObject(operand)) throw badInput(`$not below the field ${show(field.name)} takes an object of operators`);
+  if (!isObject(operand)) throw badInput(`$not below the field ${show(field.name)} must be an object of operators`);
   return operand;
 }
 
@@ -110,7 +110,7 @@ function ordered(field: Field, operator: string, value: unknown, budget: Budget)
 }
 
 function exists(field: Field, operand: unknown, budget: Budget): CriteriaNode {
-  if (typeof operand !== 'boolean') throw badInput(`$exists of the field ${show(field.name)} takes true or false`);
+  if (typeof operand !== 'boolean') throw badInput(`$exists of the field ${show(field.name)} must be true or false`);
   budget.condition();
   const missing: CriteriaNode = { kind: 'missing', field };
   return operand ? not(missing) : missing;
@@ -119,9 +119,9 @@ function exists(field: Field, operand: unknown, budget: Budget): CriteriaNode {
 function regex(field: Field, source: unknown, siblings: Record<string, unknown>, budget: Budget): CriteriaNode {
   if (field.type !== 'string' && field.type !== 'text')
     throw badInput(`$regex does not apply to the field ${show(field.name)} of type ${field.type}`);
-  if (typeof source !== 'string') throw badInput(`$regex of the field ${show(field.name)} takes a string`);
+  if (typeof source !== 'string') throw badInput(`$regex of the field ${show(field.name)} must be a string`);
   const options = Object.hasOwn(siblings, '$options') ? siblings.$options : '';
-  if (options !== '' && options !== 'i') throw badInput(`$options of the field ${show(field.name)} knows only "i"`);
+  if (options !== '' && options !== 'i') throw badInput(`$options of the field ${show(field.name)} supports only "i"`);
   budget.condition();
   budget.regex(regexSize(parsePortableRegex(source)));
   return { kind: 'regex', field, source, insensitive: options === 'i' };

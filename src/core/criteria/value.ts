@@ -67,10 +67,10 @@ const describe = (value: unknown) =>
 
 /** Returns the operand of an operator that requires a list. */
 export function list(operator: string, value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw badInput(`${operator} takes a list`);
+  if (!Array.isArray(value)) throw badInput(`${operator} must be a list`);
   return value;
 }
 
-/** Whether the value is a JSON object. */
+/** Returns whether the value is a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

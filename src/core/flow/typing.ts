@@ -119,7 +119,7 @@ function commonType(operands: readonly Typed[], user: string): ValueType {
       if (type === 'null') return common;
       if (NUMERIC.includes(common) && NUMERIC.includes(type)) return 'number';
       if (TEMPORAL.includes(common) && TEMPORAL.includes(type)) return 'datetime';
-      throw badInput(`${user} cannot bring a ${common} and a ${type} together`);
+      throw badInput(`${user} cannot combine ${common} and ${type}`);
     });
 }
 

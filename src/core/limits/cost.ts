@@ -23,7 +23,7 @@ export type Cost = (CostItem | Cost)[];
 interface CostSum {
   /** Objects that do not depend on the field above. */
   fixed: number;
-  /** Objects for each item of a list without a limit of its own. */
+  /** Number of objects for each item of a list that has no limit. */
   each: number;
 }
 

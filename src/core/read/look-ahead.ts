@@ -95,8 +95,8 @@ function requiredPaths(model: Model, { name, extensions }: GraphQLField<unknown,
 }
 
 /**
- * Whether the rows of a relation can be read with their parent. Pages cannot, and neither can fields with arguments:
- * all aliases of a field share one key of the row.
+ * Returns whether the rows of a relation can be read with their parent. Pages cannot, and neither can fields with
+ * arguments: all aliases of a field share one key of the row.
  */
 function isJoinable(
   relation: Relation,
@@ -139,7 +139,7 @@ function collectFields(
   return fields;
 }
 
-/** Whether a fragment on a type condition applies to an object type. */
+/** Returns whether a fragment on a type condition applies to an object type. */
 function applies({ schema }: SelectionInfo, condition: string | undefined, type: GraphQLObjectType): boolean {
   if (condition === undefined || condition === type.name) return true;
   const abstract = schema.getType(condition);

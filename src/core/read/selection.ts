@@ -16,15 +16,15 @@ export interface Selection {
 /** Collects the columns and relations of a selection. */
 export class SelectionBuilder {
   readonly model: Model;
+  /** The id is always selected. */
   readonly #columns = new Set(['id']);
   readonly #relations = new Map<string, SelectionBuilder>();
 
-  /** Starts with the id. */
   constructor(model: Model) {
     this.model = model;
   }
 
-  /** Creates the builder of rows that are read by themselves. They include their version, for the entity tag. */
+  /** Creates the builder of rows that are not read as a relation. They include their version, for the entity tag. */
   static forRoot(model: Model): SelectionBuilder {
     const builder = new SelectionBuilder(model);
     if ('version' in model.columns) builder.#columns.add('version');
@@ -32,8 +32,8 @@ export class SelectionBuilder {
   }
 
   /**
-   * Selects a column, or a relation and what the path names below it, e.g. `owner.name`. Throws for a name that the
-   * model does not have.
+   * Selects a column, a relation, or a path below a relation, e.g. `owner.name`. Throws for a name that the model does
+   * not have.
    */
   select(path: string): void {
     const [first = '', ...rest] = path.split('.');
@@ -68,7 +68,7 @@ export class SelectionBuilder {
   }
 }
 
-/** Returns the selection of columns and relations by their paths, with id and version. */
+/** Returns the selection of paths, e.g. `['name', 'owner.name']`, with id and version. */
 export function selectPaths(model: Model, paths: readonly string[]): Selection {
   const builder = SelectionBuilder.forRoot(model);
   for (const path of paths) builder.select(path);

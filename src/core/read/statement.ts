@@ -16,13 +16,13 @@ import type { Selection } from './selection.ts';
 import type { BoundCondition } from './sql-parameters.ts';
 import { StatementBuilder } from './statement-builder.ts';
 
-/** The column of a page's rows that contains the total. No GraphQL field can have this name. */
+/** Column that contains the total in each row of a page. No GraphQL field can have this name. */
 export const TOTAL = '@total';
 
 /** A part of a list. */
 export interface ListPart {
   args: ListArguments;
-  /** Number of rows, validated. */
+  /** Maximum number of rows, validated. */
   limit: number;
   /** Number of rows to skip, validated. */
   start: number;
@@ -31,8 +31,8 @@ export interface ListPart {
 }
 
 /**
- * Returns the statement of a part of a list in a total order. With `total` each row has the number of all rows in
- * `TOTAL`: one subselect of the same statement, which is cheaper than a second statement and sees the same snapshot.
+ * Returns the statement of a part of a list, sorted without ties. With `total` each row contains the length of the
+ * whole list as `TOTAL`: a subselect is cheaper than a second statement and sees the same snapshot.
  */
 export function pageStatement(selection: Selection, viewer: Viewer, part: ListPart, total: boolean): Statement {
   const { model } = selection;
@@ -54,7 +54,7 @@ export function countStatement(model: Model, viewer: Viewer, part: Pick<ListPart
   return builder.build((scope) => `select ${countSql(model, printAll(conditions), scope)} as total`);
 }
 
-/** Returns the statement of one row by id, key or natural id, or by values that identify it. */
+/** Returns the statement of one row, found by its id, slug or natural id, or by the values of some fields. */
 export function oneStatement(
   selection: Selection,
   viewer: Viewer,
@@ -63,7 +63,7 @@ export function oneStatement(
 ): Statement {
   const { model } = selection;
   const identity = typeof key === 'string' ? [keyCondition(model, key, viewer)] : valueConditions(model, key);
-  const conditions = [...identity, ...ownConditions(model, viewer, where)];
+  const conditions = [...identity, ...baseConditions(model, viewer, where)];
   return selectStatement(`one ${selection.id}`, selection, viewer, conditions, 1);
 }
 
@@ -71,20 +71,20 @@ export function oneStatement(
  * Returns the statement of a row that the viewer has just written. The access filter of the row itself does not apply;
  * those of its relations do.
  */
-export function writtenStatement(selection: Selection, viewer: Viewer, id: string): Statement {
+export function readAfterWriteStatement(selection: Selection, viewer: Viewer, id: string): Statement {
   return selectStatement(`written ${selection.id}`, selection, viewer, [{ sql: 'r.id = ?', params: [id] }], 1);
 }
 
 /** Returns the statement of the rows with the given ids, in no order. */
 export function manyStatement(selection: Selection, viewer: Viewer, ids: readonly string[]): Statement {
-  const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...ownConditions(selection.model, viewer)];
+  const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...baseConditions(selection.model, viewer)];
   return selectStatement(`many ${selection.id}`, selection, viewer, conditions);
 }
 
 /**
  * Returns the statement of a to-many relation for several parents: rows `{ parent, items, total? }`. Each parent has
- * its own part of its list. `selection` is of the related rows. The viewer's access to the parents is not checked: the
- * caller has read them.
+ * its own part of its list. `selection` selects from the related rows. Access to the parents is not checked, because
+ * the caller has already read them.
  */
 export function childrenStatement(
   parent: Model,
@@ -126,7 +126,7 @@ function selectStatement(
   return builder.build((scope) => selectSql(selection, { conditions: printAll(bound), limit }, scope));
 }
 
-/** The parts of the key that depend on the arguments: the limit is a literal, an offset of 0 is left out. */
+/** Returns what distinguishes the SQL texts of parts: the limit is a literal, and an offset of 0 is left out. */
 const partKey = ({ limit, start }: ListPart, total: boolean): string => `${limit} ${start > 0} ${total}`;
 
 const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Viewer): Condition =>
@@ -151,15 +151,15 @@ const bindAll = (builder: StatementBuilder, conditions: readonly Condition[]): B
 
 const printAll = (conditions: readonly BoundCondition[]): string[] => conditions.map(({ text }) => `(${text})`);
 
-/** The access filter of the rows, a condition of the service, and the client's filters. */
+/** Returns the access filter of the rows, the service's own condition, and the client's filters. */
 const listConditions = (
   model: Model,
   viewer: Viewer,
   { args, where }: Pick<ListPart, 'args' | 'where'>,
-): Condition[] => [...ownConditions(model, viewer, where), ...filterConditions(model, args, viewer)];
+): Condition[] => [...baseConditions(model, viewer, where), ...filterConditions(model, args, viewer)];
 
-/** The access filter of the rows and a condition of the service. */
-function ownConditions(model: Model, viewer: Viewer, where?: FieldValues | Condition): Condition[] {
+/** Returns the access filter of the rows and the service's own condition. */
+function baseConditions(model: Model, viewer: Viewer, where?: FieldValues | Condition): Condition[] {
   const access = model.accessFilter?.(viewer);
   const conditions = access ? [access] : [];
   if (where) conditions.push(...(isCondition(where) ? [where] : valueConditions(model, where)));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { indexPlace, openIndex } from '../../adapters/dataset-index/open-index.ts';
+import { indexLocation, openIndex } from '../../adapters/dataset-index/open-index.ts';
 import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { Config } from '../../core/config.ts';
 import { keyRing } from '../app-secret.ts';
@@ -93,9 +93,9 @@ export async function checkIndex(client: pg.Client, config: Config): Promise<str
     rows: [installation],
   } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
   if (!installation) return 'not used yet';
-  const place = indexPlace(config, installation.value);
-  const where = place.engine ? 'the search engine' : place.dir;
-  const rows = await openIndex(place);
+  const location = indexLocation(config, installation.value);
+  const where = location.engine ? 'the search engine' : location.dir;
+  const rows = await openIndex(location);
   try {
     await rows.ping();
     const present = new Set((await rows.generations()).filter(({ complete }) => complete).map(({ id }) => id));

@@ -84,7 +84,7 @@ function createResolver(method: (...values: unknown[]) => unknown, readers: Read
   return (root, _args, context, info) => method(...readers.map((read) => read(root, context, info)));
 }
 
-/** Returns what reads a parameter; undefined for a parameter that TypeGraphQL converts. */
+/** Returns the function that reads a parameter; undefined for a parameter that TypeGraphQL converts. */
 function createReader({ kind, propertyName, getType }: Parameter): ReadParameter | undefined {
   if (kind === 'context')
     return propertyName

@@ -5,7 +5,7 @@ import { APP } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 
 type Env = ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ export async function create(ctx: Context, { env, ...input }: CreateAppInput): P
 /** Updates an app. Its code gets a new environment from its next call. Returns its id. */
 export async function update(ctx: Context, id: string, { env, ...input }: UpdateAppInput): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const app = await load(ctx, tx, APP, id, 'app:write', { ifMatch: ctx.ifMatch });
+    const app = await loadResource(ctx, tx, APP, id, 'app:write', { ifMatch: ctx.ifMatch });
     if (env !== undefined) {
       const former = await loadEnv(ctx, tx, app.id);
       const merged = env === null ? new Map<string, string>() : mergeEnv(former, env);
@@ -34,7 +34,7 @@ export async function update(ctx: Context, id: string, { env, ...input }: Update
 /** Deletes an app. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await load(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
+    tx.em.remove(await loadResource(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -17,7 +17,7 @@ import { findGrantee, accessLevelInTransaction, accessLevel, type Grantee } from
 import { loadNames } from '../resource/activity.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { loadRestrictions } from './dataset-restriction.ts';
-import { visibleIn, type ViewedDataset } from './dataset-view.ts';
+import { withoutHiddenFields, type ViewedDataset } from './dataset-view.ts';
 
 interface AccessPrincipal {
   /** The id of a user, or `team:<id>`. */
@@ -80,7 +80,7 @@ export async function explainAccess(
   const grade = await accessLevelInTransaction({ viewer: grantee }, ctx, { ...dataset, parentId: dataset.parent?.id });
   const root = dataset.parent ?? dataset;
   const [restriction] = isRestricted(grade) ? await loadRestrictions(ctx.query, grantee, [root.id]) : [];
-  const visibleFields = visibleIn(dataset.fields, restriction ?? null).map(({ name }) => name);
+  const visibleFields = withoutHiddenFields(dataset.fields, restriction ?? null).map(({ name }) => name);
   const describe = describePrincipals(await loadNames(ctx, tenantId, [principal, root.ownerId, ...grantee.principals]));
   const reasons = [
     ...ownershipReasons(grantee, root.ownerId, describe),

@@ -99,7 +99,8 @@ function parseSort(columns: readonly string[], sort: string | null | undefined):
 }
 
 /**
- * Whether a text is the name of a time zone. Excludes offsets such as `+02:00`: Intl accepts them, the indexes do not.
+ * Returns whether a text is the name of a time zone. Excludes offsets such as `+02:00`: Intl accepts them, the indexes
+ * do not.
  */
 function isTimezone(timezone: string): boolean {
   if (!/^[A-Za-z]/.test(timezone)) return false;

@@ -10,7 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
 
 interface BenchmarkOptions {
@@ -31,7 +31,7 @@ export async function benchmark(
   wait: boolean,
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) =>
-    startBenchmark(ctx, tx, await load(ctx, tx, DATASET, id, 'dataset:refresh'), options, true),
+    startBenchmark(ctx, tx, await loadResource(ctx, tx, DATASET, id, 'dataset:refresh'), options, true),
   );
 }
 
@@ -46,7 +46,7 @@ export async function benchmarkInternal(
   wait: boolean,
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:refresh');
+    const dataset = await loadResource(ctx, tx, DATASET, id, 'dataset:refresh');
     if (!ctx.viewer.superuser) throw refused('Only superusers and workers can benchmark a dataset this way');
     return startBenchmark(ctx, tx, dataset, options, false);
   });

@@ -16,7 +16,7 @@ const ROWS_ONLY: RowOrigin = { queryId: null, datasourceId: null, query: null, p
 /**
  * Returns the source and flow of the viewer's copy of a dataset. See docs/contract.md#copies-and-snapshots.
  *
- * - A viewer who cannot read the datasource gets no source: the copy has only rows.
+ * - For a viewer who cannot read the datasource, the copy has rows but no query.
  * - A link to a saved query stays a link for a viewer who can read that query, unless the copy is `frozen`.
  * - Otherwise the copy gets the query's text; if the dataset has a link, this requires `datasource:run`.
  */

@@ -10,7 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
 
 interface CopyOptions extends CopyParts {
@@ -31,7 +31,7 @@ export async function copy(
 ): Promise<OperationRecord> {
   const copyName = checkText(name, 'name');
   return startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:copy');
+    const dataset = await loadResource(ctx, tx, DATASET, id, 'dataset:copy');
     if (dataset.isDraft) throw conflict('A draft cannot be copied: commit it first');
     if (parts.data) await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
     const input: DatasetCopyInput = { datasetId: dataset.id, newId: newId(), name: copyName, ...parts };

@@ -4,7 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { badInput, forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { mayShare } from './dataset-share.ts';
 
 const MAX_DATASETS = 1000;
@@ -24,7 +24,7 @@ export async function setFieldSecurity(
     const enabledById: Record<string, boolean> = {};
     // A fixed order prevents deadlocks between two calls.
     for (const [key, enabled] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const dataset = await load(ctx, tx, DATASET, key, 'dataset:share');
+      const dataset = await loadResource(ctx, tx, DATASET, key, 'dataset:share');
       if (dataset.id in enabledById) throw badInput(`The dataset ${dataset.id} is named twice`);
       dataset.fieldSecurityEnabled = enabledById[dataset.id] = enabled as boolean;
     }

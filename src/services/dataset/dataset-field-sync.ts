@@ -4,7 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { distinctNames } from '../../core/fields.ts';
 import { checkFlow } from '../../core/flow/check.ts';
 import { withSource } from '../datasource/datasource-connection.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { countFieldChanges, mergeFields } from './dataset-fields.ts';
 import { prepareRun } from './dataset-run.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
@@ -19,7 +19,7 @@ export async function syncFields(ctx: Context, id: string): Promise<FieldSync> {
     columns.map(({ type }, i) => ({ name: names[i]!, type })),
   );
   return ctx.transaction(async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
+    const dataset = await loadResource(ctx, tx, DATASET, id, 'dataset:write');
     const before = dataset.fields;
     dataset.fields = mergeFields(before, described);
     await notifyBrokenFilters(tx, dataset.tenantId, dataset.id, before, dataset.fields);

@@ -11,7 +11,7 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { findResourceId, load, type ExpectedVersion } from '../resource/load-resource.ts';
+import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
 import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
 
 export interface RefreshOptions {
@@ -64,7 +64,7 @@ export async function loadForRefresh(
 ): Promise<Dataset> {
   const datasetId = await findResourceId(ctx, tx, DATASET.table, id);
   if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
-  return load(ctx, tx, DATASET, id, permission, expected);
+  return loadResource(ctx, tx, DATASET, id, permission, expected);
 }
 
 /** Stops the running refresh of a dataset that is deleted. Waiting refreshes end by themselves. */

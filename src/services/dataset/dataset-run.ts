@@ -9,7 +9,7 @@ import { bindParameters } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { loadSource, toRunError, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
 import { runInline } from '../operation/operation-inline.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
 
 /**
@@ -60,7 +60,7 @@ interface PreparedRun {
 export function prepareRun(ctx: Context, id: string, params: Record<string, unknown> | null): Promise<PreparedRun> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write');
+    const dataset = await loadResource(ctx, tx, DATASET, id, 'dataset:write');
     const { datasourceId, query: text, params: definitions } = await runnableQuery(tx, tenantId, dataset);
     const parameters = params
       ? bindParameters(definitions, params)

@@ -68,7 +68,7 @@ function restrictFields(
     throw invalid('visibleFields', 'must name the fields to show when restrictFields is true');
 }
 
-/** Whether a share is restricted by a filter. */
+/** Returns whether a share is restricted by a filter. */
 export async function isUsedByShare(
   tx: Pick<Transaction, 'query'>,
   { id, tenantId }: Pick<SavedFilter, 'id' | 'tenantId'>,
@@ -96,6 +96,6 @@ export async function loadVisibleShares(
   return own.map((share) => ({ ...share, visibleFields: share.visibleFields?.filter(isVisible) ?? null }));
 }
 
-/** Whether the viewer may share the dataset, within a transaction. */
+/** Returns whether the viewer may share the dataset, within a transaction. */
 export const mayShare = async (ctx: Context, tx: Transaction, dataset: Dataset): Promise<boolean> =>
   levelAllows(await accessLevelInTransaction(ctx, tx, dataset), 'dataset:share');

@@ -41,15 +41,15 @@ export async function restrictionOn(ctx: Context, dataset: AccessColumns): Promi
   return isRestricted(await accessLevel(ctx, dataset)) ? ctx.restriction(rootIdOf(dataset)) : null;
 }
 
-/** Returns the fields that a restriction does not hide. */
-export const visibleIn = <T extends { name: string }>(fields: T[], restriction: Restriction | null): T[] =>
+/** Returns the fields without those that a restriction hides. */
+export const withoutHiddenFields = <T extends { name: string }>(fields: T[], restriction: Restriction | null): T[] =>
   restriction?.fields ? fields.filter(({ name }) => restriction.fields!.has(name)) : fields;
 
 /** Returns the fields of a dataset that the viewer sees. */
 export const visibleFields = async (
   ctx: Context,
   dataset: AccessColumns & Pick<ViewedDataset, 'fields'>,
-): Promise<Field[]> => visibleIn(dataset.fields, await restrictionOn(ctx, dataset));
+): Promise<Field[]> => withoutHiddenFields(dataset.fields, await restrictionOn(ctx, dataset));
 
 /**
  * Returns the viewer's view of a dataset: the only place that decides which rows and fields a viewer sees.
@@ -71,14 +71,14 @@ export async function viewOf(
   return {
     datasetId: rootIdOf(dataset),
     generation,
-    fields: visibleIn(fields, restriction),
-    where: visibleRows(restriction, fields),
+    fields: withoutHiddenFields(fields, restriction),
+    where: visibleRowCriteria(restriction, fields),
     partial: restriction !== null,
   };
 }
 
 /** Returns the criteria of the rows that a restriction shows. They may use fields that it hides. */
-const visibleRows = (restriction: Restriction | null, fields: Field[]): CriteriaNode =>
+const visibleRowCriteria = (restriction: Restriction | null, fields: Field[]): CriteriaNode =>
   restriction?.rows ? or(restriction.rows.map((criteria) => shareCriteria(criteria, fields))) : ALL;
 
 /**
@@ -91,7 +91,7 @@ function shareCriteria(criteria: Record<string, unknown>, fields: readonly Field
 }
 
 /**
- * Parses stored criteria over the fields that the source still has. Returns the error if they do not fit these fields.
+ * Parses stored criteria over the fields that the source still has. Returns the error if they do not fit.
  */
 export function parseStoredCriteria(
   criteria: Record<string, unknown>,

@@ -8,7 +8,7 @@ import { parseFlow } from '../../core/flow/parse.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { wait } from '../operation/operation-wait.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { changeFieldSecurity } from './dataset-field-security.ts';
@@ -54,7 +54,7 @@ export async function create(ctx: Context, { refresh, fields, ...input }: Create
 export async function update(ctx: Context, id: string, input: UpdateDatasetInput): Promise<string> {
   const { queryId, datasourceId, query, params, flow, settings, fieldSecurityEnabled, fields, ...common } = input;
   return ctx.transaction(async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, id, 'dataset:write', { ifMatch: ctx.ifMatch });
+    const dataset = await loadResource(ctx, tx, DATASET, id, 'dataset:write', { ifMatch: ctx.ifMatch });
     await redefine(ctx, tx, dataset, { queryId, datasourceId, query, params, flow, settings, fields });
     if (fieldSecurityEnabled != null && fieldSecurityEnabled !== dataset.fieldSecurityEnabled)
       await changeFieldSecurity(ctx, tx, dataset, fieldSecurityEnabled);

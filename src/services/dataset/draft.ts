@@ -11,7 +11,7 @@ import { newId } from '../../core/id.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { recordActivities } from '../resource/activity.ts';
-import { checkVersion, load } from '../resource/load-resource.ts';
+import { checkVersion, loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { loadForRefresh, stopRefresh } from './dataset-refresh.ts';
@@ -97,7 +97,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
  * applies to the draft, not to the dataset.
  */
 async function loadParent(ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> {
-  const parent = await load(ctx, tx, DATASET, id, permission);
+  const parent = await loadResource(ctx, tx, DATASET, id, permission);
   if (parent.parentId) throw conflict('A draft or snapshot cannot have drafts');
   return parent;
 }

@@ -4,7 +4,7 @@ import type { CriteriaNode } from '../../core/criteria/tree.ts';
 import { badInput, ApiError, notFound } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import type { AccessColumns } from '../resource/access-level.ts';
-import { parseStoredCriteria, restrictionOn, visibleIn, type DatasetView } from './dataset-view.ts';
+import { parseStoredCriteria, restrictionOn, withoutHiddenFields, type DatasetView } from './dataset-view.ts';
 
 type View = Pick<DatasetView, 'datasetId' | 'fields' | 'partial'>;
 
@@ -39,7 +39,7 @@ export async function filterForViewer(
   { criteria, dataset }: FilterColumns,
 ): Promise<{ criteria: Record<string, unknown> | null; problem: string | null }> {
   const restriction = await restrictionOn(ctx, dataset);
-  const problem = criteriaProblem(criteria, visibleIn(dataset.fields, restriction), restriction !== null);
+  const problem = criteriaProblem(criteria, withoutHiddenFields(dataset.fields, restriction), restriction !== null);
   return { criteria: restriction && problem !== null ? null : criteria, problem };
 }
 

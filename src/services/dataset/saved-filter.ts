@@ -11,7 +11,7 @@ import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { assignInput } from '../resource/assign-input.ts';
-import { checkVersion, load } from '../resource/load-resource.ts';
+import { checkVersion, loadResource } from '../resource/load-resource.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { isUsedByShare, mayShare } from './dataset-share.ts';
@@ -32,7 +32,7 @@ export function create(
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const { tenantId, userId } = ctx.viewer;
-    const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
+    const dataset = await loadResource(ctx, tx, DATASET, datasetId, 'dataset:read');
     if (dataset.parentId) throw conflict('A draft or snapshot uses the filters of its dataset');
     const ownerId = owner ? await resolvePrincipal(tx, tenantId, owner) : `user:${userId}`;
     checkNewOwner(ctx, ownerId);
@@ -107,7 +107,7 @@ async function loadEditable(
   datasetId: string,
   id: string,
 ): Promise<{ filter: SavedFilter; dataset: Dataset; used: boolean }> {
-  const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
+  const dataset = await loadResource(ctx, tx, DATASET, datasetId, 'dataset:read');
   const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const level = filter ? ownershipLevel(ctx.viewer, filter.ownerId) : LEVEL.none;
   const used = filter !== null && (await isUsedByShare(tx, filter));

@@ -17,7 +17,7 @@ import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { recordActivities } from '../resource/activity.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkCopySize } from './dataset-copy.ts';
@@ -42,7 +42,7 @@ export async function create(
 ): Promise<OperationRecord> {
   const texts = { description: null, ...checkTexts(input) };
   return startInTransaction(ctx, wait, async (tx) => {
-    const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:copy');
+    const dataset = await loadResource(ctx, tx, DATASET, datasetId, 'dataset:copy');
     if (dataset.parentId) throw conflict('A draft or snapshot cannot have snapshots');
     if (!dataset.generationId) throw conflict('The dataset has no rows yet: refresh it first');
     await checkCopySize(tx, ctx.viewer.tenantId, ctx.platform.config, dataset);
@@ -133,7 +133,7 @@ async function loadSnapshot(
   id: string,
   permission: ResourcePermission,
 ): Promise<{ dataset: Dataset; snapshot: Dataset }> {
-  const dataset = await load(ctx, tx, DATASET, datasetId, 'dataset:read');
+  const dataset = await loadResource(ctx, tx, DATASET, datasetId, 'dataset:read');
   const [found] = isUuid(id)
     ? await tx.query<{ id: string }>({
         text: `
@@ -143,7 +143,8 @@ async function loadSnapshot(
         values: [ctx.viewer.tenantId, dataset.id, id],
       })
     : [];
-  if (found) return { dataset, snapshot: await load(ctx, tx, DATASET, found.id, permission, { ifMatch: ctx.ifMatch }) };
+  if (found)
+    return { dataset, snapshot: await loadResource(ctx, tx, DATASET, found.id, permission, { ifMatch: ctx.ifMatch }) };
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, dataset), permission)) throw forbidden({ permission });
   throw notFound({ what: 'snapshot', id });
 }

@@ -11,7 +11,7 @@ import {
   loadSharedLevels,
   type AccessColumns,
 } from '../resource/access-level.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 
 /**
  * Permission on a datasource that a query requires: `read` to follow a saved query, `run` to run a text of one's own.
@@ -27,7 +27,7 @@ export const loadUsableDatasource = (
   tx: Transaction,
   id: string,
   use: DatasourceUse,
-): Promise<Datasource> => load(ctx, tx, DATASOURCE, id, use);
+): Promise<Datasource> => loadResource(ctx, tx, DATASOURCE, id, use);
 
 /** Returns the SQL dialect of a datasource type. */
 export const dialectOf = (type: string): SqlDialect => (type === 'mysql' ? 'mysql' : 'standard');

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { loadUsableDatasource } from './datasource-access.ts';
 
 /** The types of links. Links are documentation: no query is joined by them. */
@@ -30,7 +30,7 @@ export async function create(
 ): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const source = await load(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
+    const source = await loadResource(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
     const target = await loadUsableDatasource(ctx, tx, targetDatasourceId, 'datasource:read');
     const link = tx.em.create(
       DatasourceLink,
@@ -51,7 +51,7 @@ export async function create(
 /** Deletes a link of a datasource that the caller may write. Throws NOT_FOUND for an unknown link. */
 export async function remove(ctx: Context, sourceId: string, linkId: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const source = await load(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
+    const source = await loadResource(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
     const link = isUuid(linkId)
       ? await tx.em.findOne(DatasourceLink, { id: linkId, sourceDatasourceId: source.id })
       : null;

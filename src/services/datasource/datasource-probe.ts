@@ -6,7 +6,7 @@ import { checkText, invalid } from '../../core/input-checks.ts';
 import { bindParameters, parseTemplate, type BoundParameter, type ParameterDefinition } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { ConnectionTest, QueryResult, SourceTable } from '../../core/row-source.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { dialectOf } from './datasource-access.ts';
 import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';
 
@@ -90,6 +90,6 @@ const dataTypeOf = (value: unknown): ParameterDefinition['dataType'] =>
 
 const loadPermittedSource = (ctx: Context, id: string, permission: ResourcePermission): Promise<SealedSource> =>
   ctx.transaction(async (tx) => {
-    const datasource = await load(ctx, tx, DATASOURCE, id, permission);
+    const datasource = await loadResource(ctx, tx, DATASOURCE, id, permission);
     return loadSource(tx, ctx.viewer.tenantId, datasource.id);
   });

@@ -16,8 +16,8 @@ export const upload = (ctx: Context, input: UploadDatasourceInput): Promise<stri
   );
 
 /**
- * Creates the rows of an uploaded file: the file's own and its datasource's. `embedded` marks a datasource that is only
- * a part of an uploaded dataset. Throws PAYLOAD_TOO_LARGE past the tenant's quota.
+ * Creates the records of an uploaded file and of its datasource. `embedded` marks a datasource that is part of an
+ * uploaded dataset. Throws PAYLOAD_TOO_LARGE past the tenant's quota.
  */
 export async function createUploaded(
   ctx: Context,

@@ -7,7 +7,7 @@ import { forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { dropFileRow } from '../dataset/dataset-upload-cleanup.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { driverOf, validateDatasourceConfig, validateDatasourceSecrets } from './datasource-config.ts';
@@ -40,7 +40,7 @@ export async function update(
   { config, secrets, ...input }: UpdateDatasourceInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch });
+    const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch });
     await updateConnection(ctx, tx, datasource, { config, secrets });
     await updateOwned(ctx, tx, DATASOURCE, datasource, input);
     return datasource.id;
@@ -91,7 +91,7 @@ async function checkStoredSecretsStay(
  */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const datasource = await load(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
+    const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'datasource', datasource.id);
     tx.em.remove(datasource);
     if (datasource.fileId) await dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);

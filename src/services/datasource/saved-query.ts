@@ -13,7 +13,7 @@ import {
 } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { QueryResult } from '../../core/row-source.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkOwnerMayUse, dialectOf, loadUsableDatasource } from './datasource-access.ts';
@@ -50,7 +50,7 @@ export async function update(
 ): Promise<string> {
   checkLanguage(language);
   const updated = await ctx.transaction(async (tx) => {
-    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
+    const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
     const content = {
       datasourceId: datasourceId ?? saved.datasourceId,
       query: query ?? saved.query,
@@ -71,7 +71,7 @@ export async function update(
 /** Deletes a saved query. Throws CONFLICT listing the datasets that follow it, if any. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:delete', { ifMatch: ctx.ifMatch });
+    const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'query', saved.id);
     tx.em.remove(saved);
   });
@@ -126,7 +126,7 @@ function prepareRun(
 ): Promise<{ source: SealedSource; text: string; parameters: BoundParameter[] }> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const saved = await load(ctx, tx, SAVED_QUERY, id, 'query:run');
+    const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:run');
     await checkOwnerMayUse(tx, tenantId, saved.ownerId, saved.datasourceId, 'datasource:read');
     return {
       source: await loadSource(tx, tenantId, saved.datasourceId),

@@ -13,7 +13,6 @@ import { USERNAME_PATTERN } from './username.ts';
 
 /** Consecutive failed logins that lock a user. See docs/contract.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
-/** Duration of the lock. */
 export const LOGIN_LOCK_MINUTES = 15;
 
 interface LoginInput {
@@ -47,13 +46,13 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
   const mayLogIn =
     account !== undefined && account.enabled && !account.password_expired && (!account.locked || account.known_address);
-  // The attempt counts as a failure before its result is known, so that concurrent attempts cannot outrun the lock.
+  // The attempt counts as a failure before its result is known, so that concurrent attempts cannot bypass the lock.
   // A success resets the count.
-  const [matches, unlocked] = await Promise.all([
+  const [passwordMatches, wasUnlocked] = await Promise.all([
     verifyPassword(mayLogIn ? account.password_hash : null, input.password),
-    mayLogIn ? recordAttempt(platform, account) : false,
+    mayLogIn ? countFailure(platform, account) : false,
   ]);
-  if (!mayLogIn || !matches || !(unlocked || account.known_address)) {
+  if (!mayLogIn || !passwordMatches || !(wasUnlocked || account.known_address)) {
     recordFailedLogin(ctx, tenant, input.username);
     throw wrongCredentials();
   }
@@ -73,7 +72,7 @@ function recordFailedLogin({ request: { mutation } }: PublicContext, tenant: str
   Object.assign(mutation, { key: name, actor: { tenant: { slug: tenant }, userId: null, username: name } });
 }
 
-/** Returns whether such an account can exist. Other input, which may be of any length, is not looked up. */
+/** Returns whether such an account can exist. Other input, of any length, never reaches the database or the hash. */
 const isWellFormed = (tenant: string, { username, domain, password }: LoginInput): boolean =>
   isSlug(tenant) &&
   USERNAME_PATTERN.test(username) &&
@@ -81,7 +80,7 @@ const isWellFormed = (tenant: string, { username, domain, password }: LoginInput
   password.length <= MAX_PASSWORD_LENGTH;
 
 /**
- * Counts an attempt at a password in the database, exactly and across processes. Throws 429 past `RATE_LIMIT_LOGIN`
+ * Counts an attempt to enter a password, exactly and across processes. Throws 429 past `RATE_LIMIT_LOGIN`
  * attempts a minute with the same key.
  */
 export async function countLoginAttempt(platform: Platform, attempt: string): Promise<void> {
@@ -134,11 +133,11 @@ async function findAccount(
 }
 
 /**
- * Counts a failed attempt; the tenth in a row locks the user. The first attempt after a lock restarts the count.
- * Returns whether the user was unlocked before the attempt.
+ * Counts a failed attempt. The tenth in a row locks the user, and the first after a lock restarts the count. Returns
+ * whether the user was not locked before the attempt.
  */
-async function recordAttempt(platform: Platform, account: Account): Promise<boolean> {
-  // `where` sees what concurrent attempts have written. It excludes locked users, whose lock is not prolonged.
+async function countFailure(platform: Platform, account: Account): Promise<boolean> {
+  // The condition reads the row as concurrent attempts left it. It excludes locked users, so that no lock is prolonged.
   const counted = await platform.system.query({
     text: `
       update dws.app_user set

@@ -8,7 +8,7 @@ import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
 
-/** What the record of an operation contains from its start. */
+/** The part of an operation's record that is known before it runs. */
 export interface OperationSubject {
   operation: OperationName;
   resource: { kind: string; id: string };
@@ -43,7 +43,7 @@ export async function start<N extends OperationName>(
   const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) await lockConcurrencyKey(tx, concurrencyKey);
   const joinedWorkId =
-    concurrencyKey && fingerprint ? await findWaiting(tx, tenantId, concurrencyKey, fingerprint) : undefined;
+    concurrencyKey && fingerprint ? await findQueuedWork(tx, tenantId, concurrencyKey, fingerprint) : undefined;
   const workId = joinedWorkId ?? id;
   await insertQueued(tx, viewer, { id, workId, alias }, request);
   if (!joinedWorkId) await platform.queue.send({ workId, tenantId }, tx);
@@ -82,8 +82,8 @@ async function insertQueued(
   if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
 }
 
-/** Finds the latest work item with this key and fingerprint that has not started yet. */
-async function findWaiting(
+/** Returns the id of the latest work with this key and fingerprint that has not started yet. */
+async function findQueuedWork(
   tx: Transaction,
   tenantId: string,
   concurrencyKey: string,
@@ -107,29 +107,30 @@ export const get = (ctx: Context, idOrAlias: string): Promise<OperationRecord> =
 
 /**
  * Cancels the caller's operation and returns its record. A queued operation ends at once. A running one is signalled to
- * stop, including its statement in the source, and ends when it did. If other operations share the work, only the
- * caller's ends. Throws CONFLICT for a finished operation.
+ * stop, including its statement in the source, and ends once it has stopped. If other operations share the work, only
+ * the caller's ends. Throws CONFLICT for a finished operation.
  */
 export async function cancel(ctx: Context, idOrAlias: string): Promise<OperationRecord> {
   const { id } = await get(ctx, idOrAlias);
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
-    const own = await readCancellable(tx, tenantId, id);
-    if (own?.concurrencyKey) await lockConcurrencyKey(tx, own.concurrencyKey);
-    const open = await tx.query<{ id: string; status: OperationStatus }>({
+    const target = await readCancellable(tx, tenantId, id);
+    if (target?.concurrencyKey) await lockConcurrencyKey(tx, target.concurrencyKey);
+    const unfinished = await tx.query<{ id: string; status: OperationStatus }>({
       text: `select id, status
         from dws.operation
         where tenant_id = $1 and work_id = $2 and finished_at is null
         order by id
         for update`,
-      values: [tenantId, own?.workId],
+      values: [tenantId, target?.workId],
     });
-    const openOwn = open.find((row) => row.id === id);
-    if (!own || !openOwn) throw conflict('The operation has ended already');
-    if (openOwn.status === 'running' && open.length === 1) return requestCancellation(tx, tenantId, id, own.workId);
+    const unfinishedTarget = unfinished.find((row) => row.id === id);
+    if (!target || !unfinishedTarget) throw conflict('The operation has already ended');
+    if (unfinishedTarget.status === 'running' && unfinished.length === 1)
+      return requestCancellation(tx, tenantId, id, target.workId);
     await recordCancelled(tx, tenantId, id);
-    if (own.upload) await discardUpload(tx, tenantId, own.resourceId);
-    if (own.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, own.concurrencyKey);
+    if (target.upload) await discardUpload(tx, tenantId, target.resourceId);
+    if (target.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, target.concurrencyKey);
   });
   return get(ctx, id);
 }
@@ -156,7 +157,7 @@ async function readCancellable(
   return operation;
 }
 
-/** Signals the worker of a running operation to stop. It records the end itself. */
+/** Signals the worker of a running operation to stop. The worker records the end. */
 async function requestCancellation(tx: Transaction, tenantId: string, id: string, workId: string): Promise<void> {
   await tx.query({
     text: `update dws.operation
@@ -180,7 +181,7 @@ async function recordCancelled(tx: Transaction, tenantId: string, id: string): P
   });
 }
 
-/** Cancels the running operation with a concurrency key, of any caller. For a resource that is being deleted. */
+/** Cancels the running operation with a concurrency key, of any user, because its resource is deleted. */
 export async function cancelRunning(tx: Transaction, tenantId: string, concurrencyKey: string): Promise<void> {
   const running = await tx.query<{ workId: string }>({
     text: `update dws.operation

@@ -12,7 +12,7 @@ import { conflict, ApiError, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
-import { checkVersion, findResourceId, load } from '../resource/load-resource.ts';
+import { checkVersion, findResourceId, loadResource } from '../resource/load-resource.ts';
 import {
   checkAlias,
   checkChips,
@@ -108,10 +108,10 @@ export async function remove(ctx: Context, reportId: string, alias: string): Pro
 
 /** Loads and locks the report for a change. `If-Match` is not checked here, as it applies to the reference. */
 const loadReport = (ctx: Context, tx: Transaction, id: string): Promise<Report> =>
-  load(ctx, tx, REPORT, id, 'report:write');
+  loadResource(ctx, tx, REPORT, id, 'report:write');
 
 const loadDataset = (ctx: Context, tx: Transaction, id: string): Promise<Dataset> =>
-  load(ctx, tx, DATASET, id, 'dataset:read');
+  loadResource(ctx, tx, DATASET, id, 'dataset:read');
 
 /**
  * Loads a dataset that a report may refer to. Drafts and snapshots are deleted with their dataset, so they are refused.

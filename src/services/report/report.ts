@@ -1,7 +1,7 @@
 import { REPORT } from '../../../entities/owned-kinds.ts';
 import type { CreateReportInput, UpdateReportInput } from '../../../entities/report-input.ts';
 import type { Context } from '../../core/context.ts';
-import { load } from '../resource/load-resource.ts';
+import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkDefinition, checkJsonSize } from './report-definition.ts';
 
@@ -21,7 +21,7 @@ export async function update(
   { definition, settings, ...input }: UpdateReportInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const report = await load(ctx, tx, REPORT, id, 'report:write', { ifMatch: ctx.ifMatch });
+    const report = await loadResource(ctx, tx, REPORT, id, 'report:write', { ifMatch: ctx.ifMatch });
     if (definition !== undefined) report.definition = checkDefinition(definition ?? { blocks: [] });
     if (settings !== undefined) report.settings = checkSettings(settings ?? {});
     await updateOwned(ctx, tx, REPORT, report, input);
@@ -32,7 +32,7 @@ export async function update(
 /** Deletes a report. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await load(ctx, tx, REPORT, id, 'report:delete', { ifMatch: ctx.ifMatch }));
+    tx.em.remove(await loadResource(ctx, tx, REPORT, id, 'report:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -9,18 +9,18 @@ import type { Viewer } from '../../core/viewer.ts';
 /** The user who caused an activity. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
-/** Returns the statement that stores activities. Its only value is JSON at the place `$<place>`. */
+/** Returns the statement that stores activities. Its only value is JSON, bound as `$<parameter>`. */
 export const activityStatement = (
   { tenantId, userId }: { tenantId: string; userId: string | null },
   events: readonly ActivityEvent[],
-  place = 1,
+  parameter = 1,
 ): Statement => ({
   text: `
     insert into dws.activity
       (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
     select a.id, a.tenant_id, a.kind, a.resource_id, a.name, a.owner_id, a.user_id, a.type, a.message,
       coalesce(a.data, '{}'), clock_timestamp()
-    from jsonb_to_recordset($${place}::jsonb) as a(
+    from jsonb_to_recordset($${parameter}::jsonb) as a(
       id uuid, tenant_id uuid, kind text, resource_id uuid, name text, owner_id text, user_id uuid, type text,
       message text, data jsonb
     )`,

@@ -19,7 +19,7 @@ export type ExpectedVersion = Pick<Context, 'ifMatch'>;
  * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if the viewer may not read it,
  * FORBIDDEN with the permission if they lack it, and 412 if `If-Match` does not allow the version of the row.
  */
-export async function load<T extends OwnedRow>(
+export async function loadResource<T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
   kind: OwnedKind<T>,

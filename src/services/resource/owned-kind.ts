@@ -8,7 +8,7 @@ import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissi
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
-import { load } from './load-resource.ts';
+import { loadResource } from './load-resource.ts';
 import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
 import { checkSlug, reserveSlug } from './resource-slug.ts';
 import { addTags, replaceTags } from './tag-assignment.ts';
@@ -85,7 +85,7 @@ export async function setOwner<T extends OwnedRow>(
   ownerId: string,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const row = await load(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission, {
+    const row = await loadResource(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission, {
       ifMatch: ctx.ifMatch,
     });
     await changeOwner(ctx, tx, kind, row, ownerId);

@@ -8,7 +8,7 @@ import { invalid } from '../../core/input-checks.ts';
 import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
-import { checkVersion, load } from './load-resource.ts';
+import { checkVersion, loadResource } from './load-resource.ts';
 import { resolvePrincipal } from './resolve-ids.ts';
 
 /** Checks the fields of a share that only some kinds have and assigns them to the share. */
@@ -26,7 +26,7 @@ export function set<T extends OwnedRow>(
   if (!isShareLevel(accessLevel)) throw invalid('accessLevel', 'must be 1 (View), 2 (Edit) or 3 (Admin)');
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
-    const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('A share cannot have a higher access level than the caller');
     const principal = await resolvePrincipal(tx, tenantId, principalId);
@@ -57,7 +57,7 @@ export async function remove<T extends OwnedRow>(
   principalId: string,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const resource = await load(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     const share = await tx.em.findOne(Share, {
       resourceId: resource.id,
       principal: await resolvePrincipal(tx, ctx.viewer.tenantId, principalId),

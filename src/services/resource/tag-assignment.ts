@@ -7,7 +7,7 @@ import { isUuid } from '../../core/id.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
-import { checkVersion, load } from './load-resource.ts';
+import { checkVersion, loadResource } from './load-resource.ts';
 import { resolveIds } from './resolve-ids.ts';
 
 type TaggedKind = Pick<OwnedKind<OwnedRow>, 'kind'>;
@@ -22,7 +22,7 @@ export function assign<T extends OwnedRow>(
   tagId: string,
 ): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
-    const resource = await load(ctx, tx, kind, id, tagPermissionOf(kind));
+    const resource = await loadResource(ctx, tx, kind, id, tagPermissionOf(kind));
     const [knownId] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
     const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: knownId });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
@@ -38,7 +38,7 @@ export async function unassign<T extends OwnedRow>(
   tagId: string,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const resource = await load(ctx, tx, kind, id, tagPermissionOf(kind));
+    const resource = await loadResource(ctx, tx, kind, id, tagPermissionOf(kind));
     const present = isUuid(tagId) ? await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId }) : null;
     if (!present) throw notFound({ what: 'tag assignment', id: tagId });
     checkVersion(ctx, 'tag assignment', present.version);

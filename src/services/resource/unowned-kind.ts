@@ -25,7 +25,7 @@ export interface UnownedKind<T extends UnownedRow> {
   permission?: GlobalPermission;
 }
 
-/** Whether the viewer may change or delete a row of the kind. */
+/** Returns whether the viewer may change or delete a row of the kind. */
 export const canChange = (
   { permission }: Pick<UnownedKind<UnownedRow>, 'permission'>,
   viewer: Viewer,

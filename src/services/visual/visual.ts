@@ -13,7 +13,7 @@ import { restoreHiddenFields, type IsVisible } from '../../core/visual/visible-c
 import { VIEW_COLUMNS } from '../dataset/dataset-view.ts';
 import { assignInput } from '../resource/assign-input.ts';
 import { copyRow } from '../resource/copy-row.ts';
-import { checkVersion, load } from '../resource/load-resource.ts';
+import { checkVersion, loadResource } from '../resource/load-resource.ts';
 import { checkConfig, fieldVisibility } from './visual-config.ts';
 
 /** Per dataset. */
@@ -88,7 +88,7 @@ export async function copyVisuals(
 
 /** Loads the dataset and locks it, and with it the positions of its visuals. `If-Match` applies to the visual. */
 const lockDataset = (ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> =>
-  load(ctx, tx, DATASET, id, permission);
+  loadResource(ctx, tx, DATASET, id, permission);
 
 async function loadVisual(ctx: Context, tx: Transaction, dataset: Dataset, id: string): Promise<Visual> {
   const visual = isUuid(id) ? await tx.em.findOne(Visual, { id, datasetId: dataset.id }) : null;

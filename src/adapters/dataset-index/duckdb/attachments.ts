@@ -38,7 +38,7 @@ export class Attachments {
       return attachment.alias;
     } catch (error) {
       if (this.#attached.get(path) === attachment) this.#attached.delete(path);
-      throw existsSync(path) ? error : gone('These rows are no longer kept', { cause: error });
+      throw existsSync(path) ? error : gone('These rows are no longer stored', { cause: error });
     }
   }
 

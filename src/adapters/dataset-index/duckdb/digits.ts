@@ -9,7 +9,7 @@ const MAX_PRECISION = 38;
  * them in divisions and averages, and wide decimals are several times as slow as narrow ones.
  */
 export async function settleDigits(statements: LoadStatements, table: string, column: string): Promise<string> {
-  const [answer] = await statements.rows(`
+  const [row] = await statements.rows(`
       SELECT
         max(CASE WHEN point > 0 THEN point - 1 ELSE bytes END),
         max(CASE WHEN point > 0 THEN strlen(rtrim(digits, '0')) - point ELSE 0 END),
@@ -18,7 +18,7 @@ export async function settleDigits(statements: LoadStatements, table: string, co
         SELECT digits, strlen(digits) bytes, instr(digits, '.') point,
           contains(digits, 'e') OR contains(digits, 'E') exponent
         FROM (SELECT ltrim(${column}, '-') digits FROM ${table}))`);
-  const [whole, scale, exponent] = answer!;
+  const [whole, scale, exponent] = row!;
   const precision = Number(whole) + Number(scale);
   if (exponent || precision > MAX_PRECISION) return 'VARCHAR';
   const sqlType = whole === null ? 'DOUBLE' : `DECIMAL(${Math.max(precision, 1)},${Number(scale)})`;

@@ -11,8 +11,8 @@ const EXACT_DIGITS = 15;
 const NARROW_PRECISION = 18;
 
 /**
- * Determines what depends on the values: whether a string field is a `text`, and whether numbers would change as JSON
- * numbers. It needs one pass over the columns; undecided ones are checked value by value.
+ * Determines from the values whether a string field is a `text`, and whether numbers would change as JSON numbers. It
+ * needs one pass over the columns; undecided ones are checked value by value.
  */
 export async function describeValues(
   statements: LoadStatements,
@@ -20,11 +20,11 @@ export async function describeValues(
   fields: LoadedField[],
 ): Promise<LoadedField[]> {
   const asked = fields.flatMap((field) => question(field).map((sql) => ({ field, sql })));
-  const [answers = []] =
+  const [values = []] =
     asked.length === 0 ? [] : await statements.rows(`SELECT ${asked.map(({ sql }) => sql).join(', ')} FROM ${table}`);
   const described: LoadedField[] = [];
   for (const field of fields) {
-    const extremes = asked.flatMap((one, i) => (one.field === field ? [answers[i]] : []));
+    const extremes = asked.flatMap((one, i) => (one.field === field ? [values[i]] : []));
     described.push(
       await describe(
         statements,

@@ -37,12 +37,12 @@ export function compileFlow(
     columns: [...columns],
     order: [ROW],
   });
-  const answered = plan.columns.map((column, i) => ({ ...column, column: `c${i}` }));
+  const stagedColumns = plan.columns.map((column, i) => ({ ...column, column: `c${i}` }));
   const select = plan.columns.map(({ column }) => quoteName(column));
   const named = select.map((column, i) => `${column} AS ${quoteName(`c${i}`)}`).join(', ');
   return {
     sql: `SELECT ${named} FROM ${plan.from} ORDER BY ${plan.order.join(', ')}`,
-    columns: answered,
+    columns: stagedColumns,
     select,
     from: plan.from,
     order: plan.order,

@@ -8,9 +8,9 @@ import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
 
 /** Concurrent queries. Each occupies a thread of libuv's pool, which files and name look-ups need too. */
-const RUNNING = 4;
-const WAITING = 64;
-const FULL = 'Too many queries are waiting for the index';
+const MAX_CONCURRENT_QUERIES = 4;
+const MAX_WAITING_QUERIES = 64;
+const QUEUE_FULL = 'Too many queries are waiting for the index';
 
 /** Runs a statement with bound values and returns its rows. */
 export type RunStatement = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
@@ -25,8 +25,8 @@ export type Aliases = string[];
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
-  readonly #queries = new ConcurrencyGate(RUNNING, WAITING, FULL);
-  readonly #scans = new ConcurrencyGate(RUNNING, WAITING, FULL);
+  readonly #queries = new ConcurrencyGate(MAX_CONCURRENT_QUERIES, MAX_WAITING_QUERIES, QUEUE_FULL);
+  readonly #scans = new ConcurrencyGate(MAX_CONCURRENT_QUERIES, MAX_WAITING_QUERIES, QUEUE_FULL);
   readonly #idle: DuckDBConnection[] = [];
   readonly #writes = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -54,7 +54,7 @@ export class Serving {
     return new Serving(instance, admin);
   }
 
-  /** Runs statements on read-only files, after waiting for a place in the queue. */
+  /** Runs statements on read-only files, after waiting in the queue. */
   async query<T>(
     files: string[],
     signal: AbortSignal,
@@ -75,7 +75,7 @@ export class Serving {
   }
 
   /**
-   * Yields a result that is too large for memory in chunks. Exports have places of their own, so that no page waits
+   * Yields a result that is too large for memory in chunks. Exports have a separate queue, so that no page waits
    * for them.
    */
   async *stream(
@@ -138,7 +138,7 @@ export class Serving {
 
   async ping(): Promise<void> {
     await this.#on([], (connection) => connection.run('SELECT 1')).catch((error: unknown) => {
-      throw unavailable('The dataset index does not answer', { cause: error });
+      throw unavailable('The dataset index does not respond', { cause: error });
     });
   }
 

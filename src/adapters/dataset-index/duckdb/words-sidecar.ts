@@ -84,7 +84,7 @@ export class WordsSidecar {
       await rename(unfinished, path);
     } catch (error) {
       await rm(unfinished, { force: true });
-      throw existsSync(rows) ? error : gone('These rows are no longer kept', { cause: error });
+      throw existsSync(rows) ? error : gone('These rows are no longer stored', { cause: error });
     } finally {
       this.#gate.leave();
     }

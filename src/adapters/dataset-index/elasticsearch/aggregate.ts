@@ -18,10 +18,10 @@ import { inexactSums } from './sums.ts';
 const FETCHED_COST = 10;
 const COMPUTED_COST = 1;
 /**
- * Number of groups held beyond those requested: so that they need not be sorted after each one, and because texts with
- * the same beginning are compared only at the end.
+ * Number of groups to collect beyond those requested, so that they need not be sorted after each one, and because texts
+ * with the same beginning are compared only at the end.
  */
-const SLACK = 10_000;
+const EXTRA_GROUPS = 10_000;
 
 /** Returns groups with their measures. Groups without a sort are ordered by their values, missing ones last. */
 export async function aggregateRows(
@@ -98,7 +98,7 @@ async function* ungrouped(
   { engine, generation, matching: { query }, measures }: Question,
   signal: AbortSignal,
 ): AsyncGenerator<Result> {
-  const answer = await searchDocuments(
+  const response = await searchDocuments(
     engine,
     generation,
     {
@@ -113,7 +113,7 @@ async function* ungrouped(
   const values = [];
   for (const [i, { fold, value }] of measures.entries()) {
     const folded = fold && (await foldPairs(engine, { generation, query, sources: [], fold }, signal)({}));
-    values.push(value({ rows: totalOf(answer), computed: answer.aggregations?.[`m${i}`], folded }));
+    values.push(value({ rows: totalOf(response), computed: response.aggregations?.[`m${i}`], folded }));
   }
   yield { values, digests: [] };
 }
@@ -136,11 +136,11 @@ async function best(
   const cut = () => {
     kept.sort(compare);
     const further = kept.findIndex((result, i) => i >= limit && !undecided(kept[limit - 1]!, result));
-    kept.splice(further < 0 ? limit + SLACK : further);
+    kept.splice(further < 0 ? limit + EXTRA_GROUPS : further);
   };
   for await (const result of results) {
     total++;
-    if (kept.push(result) >= limit + 2 * SLACK) cut();
+    if (kept.push(result) >= limit + 2 * EXTRA_GROUPS) cut();
   }
   cut();
   return { kept, total };

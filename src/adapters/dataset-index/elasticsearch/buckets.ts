@@ -47,7 +47,7 @@ export async function* bucketsOf(
   let after: estypes.AggregationsCompositeAggregateKey | undefined;
   for (let seen = 0; seen <= MAX_BUCKETS; seen += size) {
     const composite = { size, sources, ...(after && { after }) };
-    const answer = await searchDocuments(
+    const response = await searchDocuments(
       engine,
       generation,
       {
@@ -59,7 +59,7 @@ export async function* bucketsOf(
       },
       signal,
     );
-    const { buckets, after_key: next } = answer.aggregations!['all'] as unknown as {
+    const { buckets, after_key: next } = response.aggregations!['all'] as unknown as {
       buckets: Bucket[];
       after_key?: estypes.AggregationsCompositeAggregateKey;
     };
@@ -67,7 +67,7 @@ export async function* bucketsOf(
     if (buckets.length < size) return;
     after = next;
   }
-  throw badInput(`The dataset index cannot tell more than ${MAX_BUCKETS} groups or different values apart`);
+  throw badInput(`The dataset index cannot distinguish more than ${MAX_BUCKETS} groups or values`);
 }
 
 const pageSize = (generation: Generation, cost: number) =>

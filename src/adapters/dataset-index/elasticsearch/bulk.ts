@@ -65,15 +65,15 @@ export async function sendBatches(
 /** Sends one batch until all of it is stored. */
 async function sendBatch(target: BulkTarget, body: Batch['body'], signal: AbortSignal): Promise<void> {
   let left = body;
-  const patience = new RetryDelay(signal);
+  const retryDelay = new RetryDelay(signal);
   for (;;) {
-    const answer = await request(target, left, signal).catch((error: unknown) => patience.afterFailure(error));
-    if (!answer) continue;
-    if (!answer.errors) return;
-    const rest = unsentLines(left, answer, target.fields);
-    if (rest.length < left.length) patience.renew();
+    const response = await request(target, left, signal).catch((error: unknown) => retryDelay.afterFailure(error));
+    if (!response) continue;
+    if (!response.errors) return;
+    const rest = unsentLines(left, response, target.fields);
+    if (rest.length < left.length) retryDelay.restart();
     left = rest;
-    await patience.wait();
+    await retryDelay.wait();
   }
 }
 
@@ -107,7 +107,7 @@ function unsentLines(body: Buffer, { items }: BulkResponse, fields: readonly Ind
         body.subarray(start, middle),
         Buffer.from(withoutDuplicateKeys(body.toString('utf8', middle, end - 1), error, fields)),
       );
-    else if (status === 404) throw gone('These rows are no longer kept');
+    else if (status === 404) throw gone('These rows are no longer stored');
     else throw upstreamFailed(`The search engine refused a row (${status}, ${error.type ?? 'no reason was given'})`);
   }
   return Buffer.concat(rest);

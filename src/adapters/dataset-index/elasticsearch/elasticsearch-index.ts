@@ -97,7 +97,7 @@ export class ElasticsearchIndex implements DatasetIndex {
       (client, options) => client.indices.exists({ index: names.all() }, { ...options, maxRetries: 0 }),
       signal,
     ).catch((error: unknown) => {
-      throw signal.aborted ? unavailable('The dataset index does not answer') : error;
+      throw signal.aborted ? unavailable('The dataset index does not respond') : error;
     });
   }
 

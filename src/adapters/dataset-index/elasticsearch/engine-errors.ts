@@ -2,10 +2,10 @@ import { errors } from '@elastic/elasticsearch';
 import { ApiError, gone, unavailable } from '../../../core/errors.ts';
 
 const RETRY_AFTER = { headers: { 'retry-after': '5' } };
-const SHOWN_CHARACTERS = 500;
+const MAX_REASON_CHARACTERS = 500;
 
-/** Statuses that may pass: the engine is busy or unavailable. */
-const PASSING_STATUS = new Set([429, 502, 503, 504]);
+/** Statuses of an engine that is busy or unavailable for a time. */
+const TEMPORARY_STATUS = new Set([429, 502, 503, 504]);
 /** Errors for an unknown name and for an expired scroll. */
 const GONE_TYPES = new Set(['index_not_found_exception', 'search_context_missing_exception']);
 
@@ -15,23 +15,23 @@ interface Cause {
 }
 
 /**
- * Errors of requests without a response. Callers check their own signal before they ask whether an error is temporary.
+ * Errors of requests without a response. Callers check their own signal first: an abort is no temporary error.
  */
-const UNANSWERED = [
+const NO_RESPONSE_ERRORS = [
   errors.ConnectionError,
   errors.TimeoutError,
   errors.NoLivingConnectionsError,
   errors.RequestAbortedError,
 ];
 
-/** Whether the same request may succeed later without any change. */
-export const isPassing = (error: unknown): boolean =>
+/** Returns whether the same request may succeed later. */
+export const isTemporary = (error: unknown): boolean =>
   error instanceof errors.ResponseError
-    ? PASSING_STATUS.has(error.statusCode ?? 0)
-    : UNANSWERED.some((kind) => error instanceof kind);
+    ? TEMPORARY_STATUS.has(error.statusCode ?? 0)
+    : NO_RESPONSE_ERRORS.some((kind) => error instanceof kind);
 
-/** Whether the engine rejected a name that is already in use. */
-export const isTaken = (error: unknown): boolean =>
+/** Returns whether the engine rejected a name that is already in use. */
+export const isNameTaken = (error: unknown): boolean =>
   error instanceof errors.ResponseError &&
   causesOf(error).some(({ type }) => type === 'resource_already_exists_exception');
 
@@ -43,16 +43,18 @@ export function engineError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason as unknown;
   if (error instanceof ApiError || !(error instanceof errors.ElasticsearchClientError)) return error;
   if (!(error instanceof errors.ResponseError))
-    return isPassing(error)
-      ? unavailable('The dataset index does not answer', RETRY_AFTER)
-      : new Error(`The search engine's answer was not understood: ${error.name}`);
+    return isTemporary(error)
+      ? unavailable('The dataset index does not respond', RETRY_AFTER)
+      : new Error(`The response of the search engine is invalid: ${error.name}`);
   const causes = causesOf(error);
-  if (causes.some(({ type }) => GONE_TYPES.has(type ?? ''))) return gone('These rows are no longer kept');
-  if (isPassing(error)) return unavailable('The dataset index has too much to do', RETRY_AFTER);
+  if (causes.some(({ type }) => GONE_TYPES.has(type ?? ''))) return gone('These rows are no longer stored');
+  if (isTemporary(error)) return unavailable('The dataset index is overloaded', RETRY_AFTER);
   if (error.statusCode === 401 || error.statusCode === 403)
-    return unavailable('The dataset index refuses the credentials it was given', RETRY_AFTER);
-  const said = causes.map(({ type, reason }) => `${type}: ${reason}`).join('; ');
-  return new Error(`The search engine refused the request (${error.statusCode}): ${said.slice(0, SHOWN_CHARACTERS)}`);
+    return unavailable('The dataset index rejects the configured credentials', RETRY_AFTER);
+  const reasons = causes.map(({ type, reason }) => `${type}: ${reason}`).join('; ');
+  return new Error(
+    `The search engine refused the request (${error.statusCode}): ${reasons.slice(0, MAX_REASON_CHARACTERS)}`,
+  );
 }
 
 /** Returns the reasons in a response, including those of shards. */

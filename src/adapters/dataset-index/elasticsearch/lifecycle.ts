@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Generation, GenerationId, IndexedField } from '../../../core/dataset-index.ts';
 import { gone, unavailable } from '../../../core/errors.ts';
 import type { Engine } from './client.ts';
-import { isTaken } from './engine-errors.ts';
+import { isNameTaken } from './engine-errors.ts';
 import { mappingsOf } from './field-layout.ts';
 import { withRetry } from './retry.ts';
 
@@ -51,8 +51,8 @@ export async function createIndex(
     await client.indices
       .create({ index, settings, mappings, aliases: { [alias]: {} } }, options)
       .catch((error: unknown) => {
-        // An earlier attempt created it, and its response was lost.
-        if (!isTaken(error)) throw error;
+        // The response to an earlier attempt was lost.
+        if (!isNameTaken(error)) throw error;
       });
   });
   signal.throwIfAborted();
@@ -111,7 +111,7 @@ export async function cloneIndex(
   try {
     await engine.run(async (client, options) => {
       const index = (await indexesOf(engine, from.id, options)).find(({ complete }) => complete);
-      if (!index) throw gone('These rows are no longer kept');
+      if (!index) throw gone('These rows are no longer stored');
       const { shards_acknowledged: ready } = await client.indices.clone(
         { index: index.name, target, wait_for_active_shards: 1 },
         { ...options, maxRetries: 0 },

@@ -24,7 +24,7 @@ export interface Measure {
   type: FieldType;
   /** Aggregation that the engine computes; undefined when the row count is sufficient. */
   agg?: estypes.AggregationsAggregationContainer;
-  /** Computation that requires a query of its own. */
+  /** Computation that requires a separate query. */
   fold?: Fold;
   /** Returns the value in its JSON form. */
   value(found: Found): unknown;

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { unavailable } from '../../../core/errors.ts';
-import { engineError, isPassing } from './engine-errors.ts';
+import { engineError, isTemporary } from './engine-errors.ts';
 
-const FIRST_PAUSE_MS = 200;
+const INITIAL_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
 /** Maximum time that a load waits for an engine that is unavailable or busy. A restart is shorter. */
-const WHOLE_MS = 90_000;
+const MAX_WAIT_MS = 90_000;
 
 /** Waits between attempts, longer each time, up to a total. */
 export class RetryDelay {
@@ -15,18 +15,18 @@ export class RetryDelay {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    this.renew();
+    this.restart();
   }
 
   /** Restarts the total after progress. */
-  renew(): void {
-    this.#pause = FIRST_PAUSE_MS;
+  restart(): void {
+    this.#pause = INITIAL_PAUSE_MS;
     this.#since = performance.now();
   }
 
   /** Throws UNAVAILABLE when the total is reached, and the signal's reason when it aborts. */
   async wait(): Promise<void> {
-    if (performance.now() - this.#since > WHOLE_MS) throw unavailable('The dataset index has too much to do');
+    if (performance.now() - this.#since > MAX_WAIT_MS) throw unavailable('The dataset index is overloaded');
     await delay(this.#pause * (0.5 + Math.random() / 2), undefined, { signal: this.#signal }).catch(() => {
       throw this.#signal.reason;
     });
@@ -35,7 +35,7 @@ export class RetryDelay {
 
   /** Waits after a temporary failure. Throws any other error as callers receive it. */
   async afterFailure(error: unknown): Promise<void> {
-    if (this.#signal.aborted || !isPassing(error) || performance.now() - this.#since > WHOLE_MS)
+    if (this.#signal.aborted || !isTemporary(error) || performance.now() - this.#since > MAX_WAIT_MS)
       throw engineError(error, this.#signal);
     await this.wait();
   }
@@ -43,13 +43,13 @@ export class RetryDelay {
 
 /** Repeats a step of a load while the engine is unavailable. The step must be idempotent. */
 export async function withRetry<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
-  const patience = new RetryDelay(signal);
+  const retryDelay = new RetryDelay(signal);
   for (;;) {
     signal.throwIfAborted();
     try {
       return await step();
     } catch (error) {
-      await patience.afterFailure(error);
+      await retryDelay.afterFailure(error);
     }
   }
 }

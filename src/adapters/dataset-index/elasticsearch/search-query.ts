@@ -37,7 +37,7 @@ function wordQueries(words: readonly string[], fields: readonly IndexedField[]):
   const needed = kept.filter((word) => !kept.some((other) => other !== word && other.startsWith(word)));
   const keys = fields.flatMap((field) => layoutOf(field).words ?? []);
   if (needed.length * keys.length > MAX_LOOKUPS)
-    throw badInput(`q has too many words to look for in ${keys.length} fields`);
+    throw badInput(`q has too many words for a search in ${keys.length} fields`);
   return needed.map((word) =>
     keys.length === 0
       ? { match_none: {} }

@@ -25,15 +25,15 @@ export const searchDocuments = (
         options,
       );
     } catch (error) {
-      throw refusalOf(error) ?? error;
+      throw rejectionError(error) ?? error;
     }
   }, signal);
 
 /** Returns the error for a rejection that cannot be predicted, because it depends on the engine's memory. */
-function refusalOf(error: unknown): Error | undefined {
-  const said = error instanceof errors.ResponseError ? JSON.stringify(error.body) : '';
-  if (said.includes('Determinizing automaton')) return badInput('$regex is too complex for the dataset index');
-  return /too many (nested )?clauses/i.test(said)
+function rejectionError(error: unknown): Error | undefined {
+  const reason = error instanceof errors.ResponseError ? JSON.stringify(error.body) : '';
+  if (reason.includes('Determinizing automaton')) return badInput('$regex is too complex for the dataset index');
+  return /too many (nested )?clauses/i.test(reason)
     ? badInput('The filter and q have too many parts together for the dataset index')
     : undefined;
 }

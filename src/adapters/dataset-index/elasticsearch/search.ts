@@ -21,7 +21,7 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
   const row = positionRow(search);
   const after = row === undefined ? undefined : await sortValues(engine, matching, search, row, signal);
   const countable = search.total && !matching.everything;
-  const answer = await searchDocuments(
+  const response = await searchDocuments(
     engine,
     generation,
     {
@@ -34,19 +34,19 @@ export async function searchRows(engine: Engine, search: RowSearch, signal: Abor
     },
     signal,
   );
-  const found = (answer.hits?.hits ?? []).slice(after ? start : 0);
+  const found = (response.hits?.hits ?? []).slice(after ? start : 0);
   const more = found.length > limit;
   if (more) found.pop();
   const page: Page = {
     rows: found.map(rows.row),
     next: more ? encodeCursor({ generation: generation.id, row: Number(found.at(-1)!._id) }) : null,
   };
-  if (search.total) page.total = countable ? totalOf(answer) : generation.records;
+  if (search.total) page.total = countable ? totalOf(response) : generation.records;
   return page;
 }
 
 /** Returns the number of matching documents. */
-export const totalOf = (answer: SearchResponse): number => (answer.hits.total as estypes.SearchTotalHits).value;
+export const totalOf = (response: SearchResponse): number => (response.hits.total as estypes.SearchTotalHits).value;
 
 type Hit = SearchResponse['hits']['hits'][number];
 
@@ -102,7 +102,7 @@ async function sortValues(
   signal: AbortSignal,
 ): Promise<estypes.SortResults> {
   const query = { bool: { filter: [matching.query, { term: { [ROW]: row } }] } };
-  const answer = await searchDocuments(
+  const response = await searchDocuments(
     engine,
     generation,
     {
@@ -115,7 +115,7 @@ async function sortValues(
     },
     signal,
   );
-  const values = answer.hits?.hits[0]?.sort;
+  const values = response.hits?.hits[0]?.sort;
   if (!values) throw invalidCursor();
   return values;
 }

@@ -53,7 +53,7 @@ const scaled = (digits: string, scale: number) =>
 
 const sign = <T extends number | bigint>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
 
-/** Whether a text may be only the beginning of another one. */
+/** Returns whether a text may be only the beginning of another one. */
 export const isCut = (text: string): boolean =>
   text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
 

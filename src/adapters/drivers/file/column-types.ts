@@ -116,12 +116,12 @@ async function firstThatHolds(
       : `bool_and(case when k in (${names.join(', ')}) then ${check} else false end)`;
   });
   // Without any check the file is still read, because only reading shows whether it can be read.
-  const answers = new Map(
+  const results = new Map(
     (await session.rows(`select k, ${checks.join(', ')} from ${valuesOf(from, columns)} group by k`)).map(
       ([k, ...held]) => [Number(k), held],
     ),
   );
-  return columns.map((_, i) => (answers.has(i) ? CANDIDATES.find((__, n) => answers.get(i)![n] === true) : null));
+  return columns.map((_, i) => (results.has(i) ? CANDIDATES.find((__, n) => results.get(i)![n] === true) : null));
 }
 
 /**

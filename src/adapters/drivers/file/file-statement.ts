@@ -32,8 +32,7 @@ export async function prepareSelect(session: DuckdbSession, query: BoundQuery): 
   if (prepared.parameterCount !== parameters.length)
     throw badInput('Parameters such as $1 and ? are not known here; write {{name}}');
   const count = prepared.columnCount;
-  if (count > MAX_COLUMNS)
-    throw badInput(`The query answers with ${count} columns; at most ${MAX_COLUMNS} are possible`);
+  if (count > MAX_COLUMNS) throw badInput(`The query returns ${count} columns; at most ${MAX_COLUMNS} are possible`);
   const written = Array.from({ length: count }, (_, i) => writtenColumn(prepared.columnType(i)));
   const fields = distinctNames(written.map((_, i) => prepared.columnName(i)));
   const names = written.map((_, i) => `c${i}`);
@@ -78,9 +77,9 @@ async function placeTypes(
   // A query that fails without types may succeed with those of the definitions; otherwise that failure is reported.
   const prepared = await session.connection.prepare(text).catch(() => undefined);
   return parameters.map((_, i) => {
-    const place = prepared?.parameterIndex(`p${i}`) ?? 0;
-    return prepared && SCALARS.has(prepared.parameterTypeId(place))
-      ? prepared.parameterType(place).toString()
+    const index = prepared?.parameterIndex(`p${i}`) ?? 0;
+    return prepared && SCALARS.has(prepared.parameterTypeId(index))
+      ? prepared.parameterType(index).toString()
       : undefined;
   });
 }
@@ -115,9 +114,9 @@ const SCALARS = new Set<DuckDBTypeId>([
  * A text gets the type expected at its placeholder. Any other value gets its own type, unless a text is expected, so
  * that `id > 1.5` compares with 1.5 and not with 2.
  */
-function typeOf({ dataType, value }: BoundQuery['parameters'][number], place: string | undefined): string {
-  if (dataType === 'string') return place ?? 'VARCHAR';
-  return place === 'VARCHAR' ? place : OWN_TYPE[dataType](value);
+function typeOf({ dataType, value }: BoundQuery['parameters'][number], expected: string | undefined): string {
+  if (dataType === 'string') return expected ?? 'VARCHAR';
+  return expected === 'VARCHAR' ? expected : OWN_TYPE[dataType](value);
 }
 
 const OWN_TYPE: Record<'number' | 'boolean' | 'date', (value: ParameterValue) => string> = {

@@ -24,8 +24,8 @@ interface Node {
  * file, catalogue or setting. DuckDB itself refuses files and settings too.
  */
 export async function guardSelect(session: DuckdbSession, text: string): Promise<void> {
-  const [answer] = await session.rows('select json_serialize_sql(cast($text as VARCHAR))', { text });
-  const tree = JSON.parse(String(answer![0])) as {
+  const [row] = await session.rows('select json_serialize_sql(cast($text as VARCHAR))', { text });
+  const tree = JSON.parse(String(row![0])) as {
     error: boolean;
     error_type?: string;
     error_message?: string;

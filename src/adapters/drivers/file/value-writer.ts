@@ -125,7 +125,7 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
 
 const isoMoment = (value: string) => `strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
 
-/** Whether a written value may contain characters with a meaning in the dialect. */
+/** Returns whether a written value may contain characters with a meaning in the dialect. */
 const mayNeedQuotes = ({ storage }: Omit<Column, 'name'>) => storage.kind === 'text' || storage.kind === 'json';
 
 /**

@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<number, string>> = {
   255: 'geometry',
 };
 
-/** Names of those that are, as text and as bytes. `text` stands for all of its sizes. */
+/** Names of the protocol's string types, as text and as bytes. `text` stands for all of its sizes. */
 const STRING_WORDS: Readonly<Record<number, [text: string, bytes: string]>> = {
   15: ['varchar', 'varbinary'],
   249: ['text', 'blob'],
@@ -58,7 +58,7 @@ export function typeWord(field: WireField): string {
   );
 }
 
-/** Whether a value that is sent as a string is bytes, not text. */
+/** Returns whether a value that is sent as a string is bytes, not text. */
 export const isBytes = (field: WireField) => field.characterSet === BINARY_CHARSET;
 
 export const isUnsigned = (field: WireField) => (field.flags & UNSIGNED) !== 0;

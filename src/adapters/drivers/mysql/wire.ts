@@ -148,7 +148,7 @@ export class WireGuard {
       this.#left = this.#header.readUIntLE(0, 3);
       this.#message += this.#left;
       if (this.#message > MAX_GATHERED)
-        throw badInput(`The query answers with a row of more than ${MAX_GATHERED / 1024 / 1024} MiB`);
+        throw badInput(`The query returns a row of more than ${MAX_GATHERED / 1024 / 1024} MiB`);
       if (this.#left < CONTINUED) this.#message = 0;
     }
     return at + copied;

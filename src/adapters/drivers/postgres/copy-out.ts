@@ -5,22 +5,22 @@ import { bodyLength } from './wire-guard.ts';
 
 const COPY_DATA = 'd'.charCodeAt(0);
 /** A message is a byte of type, four of length (which include themselves), and the payload. */
-const HEADER = 5;
+const HEADER_BYTES = 5;
 /** Bytes read ahead of the writer before the socket is paused. */
-const MAX_AHEAD = 1024 * 1024;
+const MAX_AHEAD_BYTES = 1024 * 1024;
 
 type DataListener = (chunk: Buffer) => void;
 
 /**
- * A COPY TO STDOUT whose rows bypass pg's parser, which would create an object for each. While it runs it receives
- * the socket's bytes and passes every message that is not a row to pg. The COPY uses the extended protocol, which
+ * A COPY TO STDOUT whose rows bypass pg's parser, which would create an object for each. While it runs it reads the
+ * socket itself and passes every message that is not a row to pg. The COPY uses the extended protocol, which
  * accepts one statement only.
  */
 class CopyOut implements Submittable {
   readonly #sql: string;
   #stream!: Connection['stream'];
   /** pg's own listeners; empty until the statement is sent. */
-  #pgListeners: DataListener[] = [];
+  #clientListeners: DataListener[] = [];
   #ahead: Buffer[] = [];
   #aheadBytes = 0;
   #arrived = Promise.withResolvers<void>();
@@ -34,9 +34,9 @@ class CopyOut implements Submittable {
 
   submit(connection: Connection): void {
     this.#stream = connection.stream;
-    this.#pgListeners = this.#stream.listeners('data') as DataListener[];
+    this.#clientListeners = this.#stream.listeners('data') as DataListener[];
     this.#stream.on('data', this.#receive);
-    for (const listener of this.#pgListeners) this.#stream.off('data', listener);
+    for (const listener of this.#clientListeners) this.#stream.off('data', listener);
     connection.parse({ name: '', text: this.#sql, types: [] }, true);
     connection.bind({}, true);
     connection.execute({}, true);
@@ -46,12 +46,12 @@ class CopyOut implements Submittable {
   readonly #receive = (chunk: Buffer): void => {
     this.#ahead.push(chunk);
     this.#aheadBytes += chunk.length;
-    if (this.#aheadBytes >= MAX_AHEAD) this.#stream.pause();
+    if (this.#aheadBytes >= MAX_AHEAD_BYTES) this.#stream.pause();
     this.#arrived.resolve();
   };
 
   /** Returns the bytes that have arrived since the last call, at least one chunk. */
-  async arrived(): Promise<Buffer[]> {
+  async nextChunks(): Promise<Buffer[]> {
     if (this.#ahead.length === 0 && !this.done) await this.#arrived.promise;
     this.throwIfFailed();
     const chunks = this.#ahead;
@@ -66,9 +66,9 @@ class CopyOut implements Submittable {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Passes bytes to pg's parser. */
-  passToPg(bytes: Buffer): void {
-    for (const listener of this.#pgListeners) listener.call(this.#stream, bytes);
+  /** Passes bytes to pg's own parser. */
+  passToClient(bytes: Buffer): void {
+    for (const listener of this.#clientListeners) listener.call(this.#stream, bytes);
   }
 
   /**
@@ -76,10 +76,10 @@ class CopyOut implements Submittable {
    * on a partial row.
    */
   release(): void {
-    if (!this.done || this.#pgListeners.length === 0) return;
-    for (const listener of this.#pgListeners) this.#stream.on('data', listener);
+    if (!this.done || this.#clientListeners.length === 0) return;
+    for (const listener of this.#clientListeners) this.#stream.on('data', listener);
     this.#stream.off('data', this.#receive);
-    for (const chunk of this.#ahead) this.passToPg(chunk);
+    for (const chunk of this.#ahead) this.passToClient(chunk);
     this.#stream.resume();
   }
 
@@ -109,7 +109,7 @@ class CopyOut implements Submittable {
 class MessageScanner {
   readonly #copy: CopyOut;
   readonly #writer: SegmentWriter;
-  readonly #header = Buffer.alloc(HEADER);
+  readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerBytes = 0;
   /** Bytes of the current message's payload, in total and remaining. */
   #length = 0;
@@ -120,11 +120,11 @@ class MessageScanner {
     this.#writer = writer;
   }
 
-  /** Scans a chunk up to its end, or up to the end of the statement. Returns the position reached. */
+  /** Scans a chunk to its end or to the end of the statement. Returns the position reached. */
   scan(chunk: Buffer): number {
     let at = 0;
     while (at < chunk.length && !this.#copy.done) {
-      if (this.#headerBytes < HEADER) {
+      if (this.#headerBytes < HEADER_BYTES) {
         at = this.#readHeader(chunk, at);
         continue;
       }
@@ -136,12 +136,12 @@ class MessageScanner {
   }
 
   #readHeader(chunk: Buffer, at: number): number {
-    const copied = chunk.copy(this.#header, this.#headerBytes, at, at + HEADER - this.#headerBytes);
+    const copied = chunk.copy(this.#header, this.#headerBytes, at, at + HEADER_BYTES - this.#headerBytes);
     this.#headerBytes += copied;
-    if (this.#headerBytes === HEADER) {
+    if (this.#headerBytes === HEADER_BYTES) {
       this.#length = this.#remaining = bodyLength(this.#header);
       // Copied, because pg's parser may retain its input until the message is complete.
-      if (this.#header[0] !== COPY_DATA) this.#copy.passToPg(Buffer.from(this.#header));
+      if (this.#header[0] !== COPY_DATA) this.#copy.passToClient(Buffer.from(this.#header));
       if (this.#remaining === 0) this.#headerBytes = 0;
     }
     return at + copied;
@@ -150,7 +150,7 @@ class MessageScanner {
   #takeBody(chunk: Buffer, start: number, end: number): void {
     this.#remaining -= end - start;
     if (this.#remaining === 0) this.#headerBytes = 0;
-    if (this.#header[0] !== COPY_DATA) return this.#copy.passToPg(chunk.subarray(start, end));
+    if (this.#header[0] !== COPY_DATA) return this.#copy.passToClient(chunk.subarray(start, end));
     this.#writer.append(chunk, start, end);
     if (this.#remaining === 0) this.#writer.endRecord(this.#length);
   }
@@ -162,9 +162,9 @@ export async function copyOut(session: Session, sql: string, writer: SegmentWrit
   const scanner = new MessageScanner(copy, writer);
   try {
     while (!copy.done) {
-      for (const chunk of await copy.arrived()) {
-        const end = scanner.scan(chunk);
-        if (end < chunk.length) copy.passToPg(chunk.subarray(end));
+      for (const chunk of await copy.nextChunks()) {
+        const stopped = scanner.scan(chunk);
+        if (stopped < chunk.length) copy.passToClient(chunk.subarray(stopped));
         await writer.flush();
       }
     }

@@ -16,8 +16,8 @@ export class ParseOnly implements Submittable {
   readonly result: Promise<ParsedStatement>;
   readonly #text: string;
   readonly #types: number[];
-  readonly #answer: ParsedStatement = { parameterTypes: [], fields: null };
-  #settle!: { resolve(answer: ParsedStatement): void; reject(error: unknown): void };
+  readonly #parsed: ParsedStatement = { parameterTypes: [], fields: null };
+  #settle!: { resolve(parsed: ParsedStatement): void; reject(error: unknown): void };
 
   constructor(text: string, parameterTypes: number[]) {
     this.#text = text;
@@ -29,7 +29,7 @@ export class ParseOnly implements Submittable {
 
   submit(connection: Connection): void {
     connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
-      this.#answer.parameterTypes = message.dataTypeIDs;
+      this.#parsed.parameterTypes = message.dataTypeIDs;
     });
     // The types of the package expect names of types; the protocol uses OIDs.
     connection.parse({ name: '', text: this.#text, types: this.#types as unknown as string[] }, true);
@@ -38,7 +38,7 @@ export class ParseOnly implements Submittable {
   }
 
   handleRowDescription(message: { fields: FieldDef[] }): void {
-    this.#answer.fields = message.fields;
+    this.#parsed.fields = message.fields;
   }
 
   handleError(error: unknown, connection: Connection): void {
@@ -47,6 +47,6 @@ export class ParseOnly implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.#settle.resolve(this.#answer);
+    this.#settle.resolve(this.#parsed);
   }
 }

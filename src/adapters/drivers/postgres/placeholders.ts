@@ -65,8 +65,8 @@ async function inferTypes(session: Session, text: string, occurrences: Parameter
 }
 
 /**
- * `text` is also what Postgres infers when it expects no type. Then the definition decides, if the statement permits
- * it.
+ * Postgres also infers `text` when it expects no type. Then the type of the definition is used, if the statement
+ * permits it.
  */
 async function preferDefinitions(
   session: Session,

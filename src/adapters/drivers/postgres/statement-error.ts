@@ -16,8 +16,8 @@ export function statementFailure(error: unknown, target: ServerTarget, timeout: 
   if (error instanceof ApiError) return error;
   if (!(error instanceof pg.DatabaseError) || !error.code) return connectionLost(error, 'postgres', target);
   if (error.code === QUERY_CANCELED) return queryTimeout(timeout);
-  const said = error.message + (error.hint ? `. Hint: ${error.hint}` : '');
-  return SOURCE_TROUBLE.test(error.code) ? serverTrouble(said, 'postgres', target) : badInput(redact(target, said));
+  const text = error.message + (error.hint ? `. Hint: ${error.hint}` : '');
+  return SOURCE_TROUBLE.test(error.code) ? serverTrouble(text, 'postgres', target) : badInput(redact(target, text));
 }
 
 /** Adds the line to an error about a user's text of several lines. */

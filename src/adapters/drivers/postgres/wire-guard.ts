@@ -72,7 +72,7 @@ class Messages {
       this.#left = bodyLength(this.#header);
       if (this.#left > MAX_MESSAGE)
         throw this.#header[0] === DATA_ROW
-          ? badInput(`The query answers with a row of more than ${MAX_MESSAGE / 1024 / 1024} MiB`)
+          ? badInput(`The query returns a row of more than ${MAX_MESSAGE / 1024 / 1024} MiB`)
           : upstreamFailed('The server does not speak the protocol of Postgres');
     }
   }

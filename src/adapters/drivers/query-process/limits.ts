@@ -6,8 +6,8 @@ export const MAX_TEXT_BYTES = 2 * 1024 ** 3;
 export const MAX_ROWS = 100_000_000;
 
 /**
- * Bytes of memory at which a query process is killed. They include the memory of the engine, which also has a separate,
- * lower limit.
+ * Bytes of memory, of engine and JavaScript together, at which a query process is ended. The engine alone has a lower
+ * limit.
  */
 export const MAX_PROCESS_MEMORY = 1024 ** 3;
 

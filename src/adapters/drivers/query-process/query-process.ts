@@ -25,7 +25,7 @@ const UNKNOWN_SEGMENTS = 3;
 
 export interface WorkLimits {
   signal: AbortSignal;
-  /** Milliseconds for the whole task, including the wait for other processes. */
+  /** Milliseconds for the whole task, including the wait for a free process. */
   timeout: number;
 }
 
@@ -135,7 +135,7 @@ function resultOf(child: ChildProcess, onSegment: (segment: Segment) => void): P
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromProcess) => {
       if (message.kind === 'segment') onSegment(message.segment);
-      if (message.kind === 'answer') resolve(message.value);
+      if (message.kind === 'result') resolve(message.value);
       if (message.kind === 'refused') reject(badInput(message.message));
       if (message.kind === 'broken') reject(new Error(`The query process failed: ${message.message}`));
     });

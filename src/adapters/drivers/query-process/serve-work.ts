@@ -16,10 +16,10 @@ const ENGINES: Record<Job['engine'], () => Promise<{ openEngine: OpenEngine }>> 
 };
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-const tell = (message: FromProcess): void => parentPort!.postMessage(message);
+const send = (message: FromProcess): void => parentPort!.postMessage(message);
 
 let unread = 0;
-let room = Promise.withResolvers<void>();
+let capacity = Promise.withResolvers<void>();
 
 async function run({ engine: name, file, config, work }: Job): Promise<unknown> {
   const engine = (await ENGINES[name]()).openEngine(file, config);
@@ -48,7 +48,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
   for await (const segment of segments) {
     rows += segment.rows;
     bytes += segment.bytes;
-    tell({ kind: 'segment', segment });
+    send({ kind: 'segment', segment });
     if (rows > MAX_ROWS)
       throw badInput(`The query returns more than ${MAX_ROWS} rows, the maximum for an uploaded file`);
     if (bytes > MAX_TEXT_BYTES)
@@ -56,7 +56,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
         `The query returns more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the maximum for an uploaded file`,
       );
     unread += 1;
-    while (unread >= MAX_UNREAD) await room.promise;
+    while (unread >= MAX_UNREAD) await capacity.promise;
   }
 }
 
@@ -71,12 +71,12 @@ function failure(error: unknown, { file }: Job): FromProcess {
 parentPort!.on('message', (message: ToProcess) => {
   if (message.kind === 'do')
     run(message.job).then(
-      (value) => tell({ kind: 'answer', value }),
-      (error: unknown) => tell(failure(error, message.job)),
+      (value) => send({ kind: 'result', value }),
+      (error: unknown) => send(failure(error, message.job)),
     );
   else {
     unread -= 1;
-    room.resolve();
-    room = Promise.withResolvers();
+    capacity.resolve();
+    capacity = Promise.withResolvers();
   }
 });

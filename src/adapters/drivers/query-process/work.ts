@@ -47,7 +47,7 @@ export interface Job {
 export type ToProcess = { kind: 'do'; job: Job } | { kind: 'taken' };
 
 export type FromProcess =
-  | { kind: 'answer'; value: unknown }
+  | { kind: 'result'; value: unknown }
   | { kind: 'segment'; segment: Segment }
   /** An error for the client. */
   | { kind: 'refused'; message: string }
