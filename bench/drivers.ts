@@ -195,7 +195,7 @@ async function uploaded(
   await make(file);
   const config = await createDrivers({ ownDatabase: null })
     .driverOf(type)
-    .upload!.recognise(file, name, new AbortController().signal);
+    .upload!.detectConfig(file, name, new AbortController().signal);
   return {
     source: { contender, type, config: config!, secrets: {}, file, query },
     pid: null,

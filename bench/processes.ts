@@ -80,7 +80,7 @@ export async function startServer(
     await new Promise((wake) => setTimeout(wake, 50));
   }
   child.kill('SIGKILL');
-  throw new Error(`${command.join(' ')} does not answer at ${url}`);
+  throw new Error(`${command.join(' ')} does not respond at ${url}`);
 }
 
 /** Ends a process that this one started: SIGTERM, then SIGKILL after 10 s. */

@@ -55,7 +55,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:assignTags` as Permission)
     @Mutation(() => ID, {
       name: `untag${type.name}`,
-      description: `Removes a tag from ${noun}. ` + 'Returns the `tagId` argument.',
+      description: `Removes a tag from ${noun}. Returns the \`tagId\` argument.`,
     })
     async unassignTag(@Ctx() ctx: Context, @Key(what) id: string, @TagId() tagId: string) {
       await tagging.unassign(ctx, ownedKind, id, tagId);
@@ -74,7 +74,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:read` as Permission)
     @Mutation(() => ID, {
       name: `unfavorite${type.name}`,
-      description: `Removes ${noun} from the favourites of the caller. ` + 'Returns the `id` argument.',
+      description: `Removes ${noun} from the favourites of the caller. Returns the \`id\` argument.`,
     })
     async removeFavorite(@Ctx() ctx: Context, @Key(what) id: string) {
       await favorites.remove(ctx, ownedKind, id);
@@ -111,8 +111,7 @@ export function ownedMutations<T extends OwnedRow>(
     @Can(`${kind}:changeOwner` as Permission)
     @Mutation(() => type, {
       name: `set${type.name}Owner`,
-      description:
-        `Transfers ${noun} to another user or team. ` + 'A transfer to a team requires the role `memberPlus` in it.',
+      description: `Transfers ${noun} to another user or team. A transfer to a team requires the role \`memberPlus\` in it.`,
     })
     async setOwner(
       @Ctx() ctx: Context,

@@ -80,9 +80,9 @@ interface UploadedSource {
    * content decides; the file name only distinguishes text formats. Throws `badInput` with the position of the error
    * for a broken file of a supported type.
    */
-  recognise(path: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null>;
+  detectConfig(path: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null>;
   /** Returns the query that selects all rows of a single-table file, null if the user must choose a table. */
-  wholeQuery(config: Record<string, unknown>): string | null;
+  defaultQuery(config: Record<string, unknown>): string | null;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { LoaderOptions } from './load-job.ts';
 import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 
 /** Returns the handlers of all queued operations. `loaders.databaseUrl` is the migrator's: locks are taken there. */
-export const handlers = (loaders: LoaderOptions): Handlers => ({
+export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'dataset.refresh': datasetRefresh(loaders),
   'dataset.benchmark': datasetBenchmark(loaders),
   'dataset.preview': datasetPreview(loaders),

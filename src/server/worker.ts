@@ -1,6 +1,6 @@
 import { createSmtpMailer } from '../adapters/mail/smtp-mailer.ts';
 import type { Platform } from '../core/platform.ts';
-import { handlers } from '../operations/handlers.ts';
+import { createHandlers } from '../operations/handlers.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
@@ -15,7 +15,7 @@ export async function startWorker({
   queue,
   loaders,
 }: Pick<OpenPlatform, 'platform' | 'queue' | 'loaders'>): Promise<{ stop(): Promise<void> }> {
-  const operationHandlers = handlers(loaders);
+  const operationHandlers = createHandlers(loaders);
   const runner = await startRunner(platform, queue, operationHandlers, {
     heartbeat: 5 * SECOND_MS,
     shutdownTimeout: 20 * SECOND_MS,

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { expectError } from '../support/expect.ts';
-import { makeSource, test } from '../support/shop-fixture.ts';
+import { createSource, test } from '../support/shop-fixture.ts';
 
 describe('a refresh and a concurrent change of its dataset', () => {
   const CONCURRENCY_KEY_LOCK = `hashtextextended('dws.concurrency_key:dataset:' || $1, 0)`;
@@ -113,7 +113,7 @@ test('a user who changes the owner gets the record as they still see it, and has
 test('a subscription ends when the caller loses access', async ({ admin, bob, shop }) => {
   const team = await admin.creates('/teams', { name: 'Watchers' });
   await admin.put(`/teams/${team.id}/members/bob`, { role: 'member' });
-  const shared = await makeSource(admin, shop, { ownerId: `team:${team.id}` });
+  const shared = await createSource(admin, shop, { ownerId: `team:${team.id}` });
   const { id } = await admin.creates('/datasets', {
     name: 'Watched',
     datasourceId: shared.id,

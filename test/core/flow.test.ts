@@ -302,6 +302,9 @@ describe('invalid steps are refused', () => {
       [{ type: 'filter', criteria: { region: 5 } }],
       'Flow step 1 (filter): The field "region" is of type string: 5 cannot be compared with it',
     ],
-    [[{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }], 'Flow step 1 (remove): At least one field must remain'],
+    [
+      [{ type: 'remove', fields: COLUMNS.map(({ name }) => name) }],
+      'Flow step 1 (remove): At least one field must remain',
+    ],
   ])('%j', (flow, message) => expect(() => checkFlow(parseFlow(flow), COLUMNS)).toThrow(invalid(message)));
 });

@@ -180,7 +180,7 @@ export function loadingContract(index: () => DatasetIndex): void {
     await expect(load({ maxRows: 2 })).rejects.toMatchObject({
       status: 500,
       code: 'UPSTREAM_FAILED',
-      message: 'The query answers more than the 2 rows that are allowed',
+      message: 'The query returns more than the 2 rows that are allowed',
     });
     expect(await load({ maxRows: 3 })).toMatchObject({ records: 3 });
   });

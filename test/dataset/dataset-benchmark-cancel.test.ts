@@ -3,7 +3,7 @@ import type { DatasetBenchmarkInput } from '../../src/core/operations.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operationTest } from '../operation/fixture.ts';
-import { filesOf, GATED, makeDataset } from '../operation/refreshable.ts';
+import { filesOf, GATED, createSourceDataset } from '../operation/refreshable.ts';
 import { expectBody } from '../support/expect.ts';
 import { test } from '../support/shop-fixture.ts';
 import { closeGate, FOLLOW_TIMEOUT, listWaiting, ONE_RUN, WAYS } from './dataset-benchmark-fixture.ts';
@@ -86,8 +86,8 @@ describe('a benchmark', () => {
 
 operationTest('a benchmark whose worker dies is recorded as failed and does not start again', async ({ world }) => {
   const ann = await world.caller();
-  const dataset = await makeDataset(world, ann);
-  const worker = await world.worker('real');
+  const dataset = await createSourceDataset(world, ann);
+  const worker = await world.startWorkerProcess('real');
   const openGate = await dataset.closeGate();
   const [row] = await ann.query<{ datasourceId: string }>({
     text: 'select datasource_id as "datasourceId" from dws.dataset',
@@ -108,7 +108,7 @@ operationTest('a benchmark whose worker dies is recorded as failed and does not 
   );
   await eventually(async () => (await dataset.running()).length > 0);
   await worker.kill('SIGKILL');
-  await world.worker('real');
+  await world.startWorkerProcess('real');
   await expect(wait(ann, id)).rejects.toMatchObject({ status: 500, code: 'INTERNAL' });
   await openGate();
   await eventually(async () => (await filesOf(world.dataDir)).length === 0);

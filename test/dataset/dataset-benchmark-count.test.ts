@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { BoundQuery } from '../../src/core/row-source.ts';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, bound, never, useSource } from '../support/postgres-source.ts';
+import { boundQuery, boundParameter, neverAborted, useSource } from '../support/postgres-source.ts';
 import { useFiles } from '../support/uploaded-source.ts';
 
 const FOLLOW_TIMEOUT = { timeout: 20_000 };
@@ -12,14 +12,14 @@ const FOLLOW_TIMEOUT = { timeout: 20_000 };
 describe('Postgres counts', () => {
   const source = useSource();
   const count = (text: string, parameters: BoundQuery['parameters'] = []) =>
-    source.connection.count(ask(text, parameters), never);
+    source.connection.count(boundQuery(text, parameters), neverAborted);
 
   test('the rows of any query, with bound values', async () => {
     expect(await count('select 1 as id, null as id, 3 as id -- equal names')).toBe(1);
     const filtered = `
       with a as (select generate_series(1, 1000) as i)
       select * from a where i > {{minimum}} order by i;`;
-    expect(await count(filtered, [bound('minimum', 600)])).toBe(400);
+    expect(await count(filtered, [boundParameter('minimum', 600)])).toBe(400);
     const awkwardTypes = `values ('x', '{}'::json, row(1, 2), array[1], null::xml), (null, null, null, null, null)`;
     expect(await count(awkwardTypes)).toBe(2);
     expect(await count(`select pg_sleep(0) from generate_series(1, 3)`)).toBe(3);
@@ -50,7 +50,9 @@ describe('Postgres counts', () => {
   });
 
   test('until its timeout', async () => {
-    await expect(source.connection.count(ask('select pg_sleep(60)', [], 300), never)).rejects.toMatchObject({
+    await expect(
+      source.connection.count(boundQuery('select pg_sleep(60)', [], 300), neverAborted),
+    ).rejects.toMatchObject({
       message: 'query timeout after 300 ms',
     });
     await expect.poll(() => source.busy()).toEqual([]);
@@ -60,14 +62,14 @@ describe('Postgres counts', () => {
 describe.skipIf(!HAS_MARIADB)('MySQL counts', () => {
   const source = HAS_MARIADB ? useMysqlSource() : null!;
   const count = (text: string, parameters: BoundQuery['parameters'] = []) =>
-    source.connection.count(ask(text, parameters), never);
+    source.connection.count(boundQuery(text, parameters), neverAborted);
 
   test('the rows of any query, with bound values', async () => {
     expect(await count('select 1 as id, null as id, 3 as id # equal names')).toBe(1);
     const filtered = `
       with a as (select seq from seq_1_to_1000)
       select * from a where seq > {{minimum}} order by seq limit {{limit}};`;
-    expect(await count(filtered, [bound('minimum', 600), bound('limit', 300)])).toBe(300);
+    expect(await count(filtered, [boundParameter('minimum', 600), boundParameter('limit', 300)])).toBe(300);
     const awkwardTypes = `select json_object('a', 1), x'00', null, point(1, 2) union all select null, null, null, null`;
     expect(await count(awkwardTypes)).toBe(2);
     expect(await count('select 1 from dual where false')).toBe(0);
@@ -81,12 +83,12 @@ describe.skipIf(!HAS_MARIADB)('MySQL counts', () => {
   test('until it is cancelled or its timeout', async () => {
     const cancellation = new AbortController();
     const counting = source.connection
-      .count(ask('select sleep(60), 7 as n'), cancellation.signal)
+      .count(boundQuery('select sleep(60), 7 as n'), cancellation.signal)
       .catch((error: unknown) => error);
     await expect.poll(() => source.busy(), FOLLOW_TIMEOUT).toEqual([expect.stringContaining('sleep')]);
     cancellation.abort();
     expect(await counting).toMatchObject({ code: 'CANCELLED' });
-    await expect(source.connection.count(ask('select sleep(60)', [], 500), never)).rejects.toMatchObject({
+    await expect(source.connection.count(boundQuery('select sleep(60)', [], 500), neverAborted)).rejects.toMatchObject({
       status: 500,
       message: 'query timeout after 500 ms',
     });
@@ -121,9 +123,9 @@ describe('an uploaded file counts', () => {
   test.for(DRIVERS)('the rows of any query, with bound values (%s)', async ([, open]) => {
     const connection = await open();
     const count = (text: string, parameters: BoundQuery['parameters'] = []) =>
-      connection.count(ask(text, parameters), never);
+      connection.count(boundQuery(text, parameters), neverAborted);
     const filtered = 'select i, i, w from data where i > {{minimum}} order by w -- all';
-    expect(await count(filtered, [bound('minimum', 600)])).toBe(400);
+    expect(await count(filtered, [boundParameter('minimum', 600)])).toBe(400);
     expect(await count('with d as (select w from data) select distinct substr(w, 1, 2) from d;')).toBe(9);
     expect(await count('select null as n from data where i < 0')).toBe(0);
     for (const text of ['pragma table_info(data)', 'select 1; select 2', 'delete from data', 'select 1) select (1'])
@@ -133,8 +135,8 @@ describe('an uploaded file counts', () => {
   test.for(DRIVERS)('until it is cancelled or its timeout (%s)', async ([, open]) => {
     const connection = await open();
     const endless = 'select a.w from data a, data b, data c, data d where a.w || b.w || c.w || d.w = {{never}}';
-    const query = (timeout: number) => ask(endless, [bound('never', 'x')], timeout);
-    await expect(connection.count(query(1500), never)).rejects.toMatchObject({
+    const query = (timeout: number) => boundQuery(endless, [boundParameter('never', 'x')], timeout);
+    await expect(connection.count(query(1500), neverAborted)).rejects.toMatchObject({
       status: 500,
       message: 'query timeout after 1500 ms',
     });

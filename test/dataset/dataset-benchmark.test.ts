@@ -2,7 +2,7 @@ import { describe, expect, vi } from 'vitest';
 import type { ApiResponse } from '../support/client.ts';
 import { HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
-import { makeSource, test } from '../support/shop-fixture.ts';
+import { createSource, test } from '../support/shop-fixture.ts';
 import { FOLLOW_TIMEOUT, ONE_RUN, WAYS } from './dataset-benchmark-fixture.ts';
 import { rowsOf, searched } from './dataset-copy-fixture.ts';
 import { createOrders, createTeam } from './dataset-fixture.ts';
@@ -215,7 +215,7 @@ test('a benchmark requires dataset:refresh, and the owner’s access to the data
 });
 
 test('only superusers benchmark without the owner’s access to the datasource', async ({ admin, ann, bob, shop }) => {
-  const datasource = await makeSource(admin, shop, { ownerId: ann.id });
+  const datasource = await createSource(admin, shop, { ownerId: ann.id });
   const { id } = await createOrders(ann, datasource);
   const path = `/datasets/${id}`;
   await ann.put(path, { ownerId: bob.id });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { Context } from '../../src/core/context.ts';
-import { handlers } from '../../src/operations/handlers.ts';
+import { createHandlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
 import { copy } from '../../src/services/dataset/dataset-copy.ts';
 import * as snapshots from '../../src/services/dataset/snapshot.ts';
@@ -9,7 +9,7 @@ import type { OperationRecord } from '../../src/services/operation/operation-rec
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import { get } from '../../src/services/operation/operation.ts';
 import { eventually, rows, test, type World } from '../operation/fixture.ts';
-import { filesOf, makeDataset } from '../operation/refreshable.ts';
+import { filesOf, createSourceDataset } from '../operation/refreshable.ts';
 
 /** Creates a user and a dataset of 100 rows, loaded by a worker that has stopped. */
 async function createDataset(world: World) {
@@ -18,8 +18,8 @@ async function createDataset(world: World) {
     ann.viewer.userId,
     ann.viewer.tenantId,
   ]);
-  const dataset = await makeDataset(world, ann);
-  const first = await world.worker('real');
+  const dataset = await createSourceDataset(world, ann);
+  const first = await world.startWorkerProcess('real');
   await wait(ann, await dataset.refresh('select n from generate_series(1, 100) n'));
   await first.kill('SIGTERM');
   return { ann, dataset, before: await filesOf(world.dataDir) };
@@ -66,7 +66,7 @@ test.for(Object.keys(START))(
   'a %s whose worker is killed during publication is published once by another',
   async (what, { world }) => {
     const { ann, dataset, before } = await createDataset(world);
-    const killed = await world.worker('real');
+    const killed = await world.startWorkerProcess('real');
     const unlock = await lockSlugs(world, ann);
     const { id } = await START[what]!(ann, dataset.id);
     await untilPublishing(world);
@@ -79,7 +79,7 @@ test.for(Object.keys(START))(
     expect(await publishedDatasets(world)).toEqual([]);
     expect(await get(ann, id)).toMatchObject({ status: 'running' });
     await unlock();
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded', result: { name: 'Published', records: 100 } });
     expect(await publishedDatasets(world)).toEqual([
       { name: 'Published', records: 100, part: what === 'snapshot', generations: 1 },
@@ -93,7 +93,7 @@ test.for(Object.keys(START))(
 
 test('a promotion whose worker is killed does not change the snapshot, and is repeated', async ({ world }) => {
   const { ann, dataset } = await createDataset(world);
-  const killed = await world.worker('real');
+  const killed = await world.startWorkerProcess('real');
   const { result } = await snapshots.create(ann, dataset.id, { name: 'Kept' }, null, true);
   const { id: snapshot } = result as { id: string };
   const unlock = await lockSlugs(world, ann);
@@ -102,7 +102,7 @@ test('a promotion whose worker is killed does not change the snapshot, and is re
   await killed.kill('SIGKILL');
   expect(await publishedDatasets(world)).toEqual([{ name: 'Kept', records: 100, part: true, generations: 1 }]);
   await unlock();
-  await world.here(handlers(world.loaders));
+  await world.startWorker(createHandlers(world.loaders));
   expect(await wait(ann, id)).toMatchObject({
     status: 'succeeded',
     result: { id: snapshot, name: 'Free', records: 100 },
@@ -116,7 +116,7 @@ test('a copy fails without remains when the caller has lost the permission', asy
   await rows(world, `update dws.dataset set owner_id = 'user:01900000-0000-7000-8000-000000000000' where id = $1`, [
     dataset.id,
   ]);
-  await world.here(handlers(world.loaders));
+  await world.startWorker(createHandlers(world.loaders));
   await expect(wait(ann, started.id)).rejects.toMatchObject({
     status: 403,
     message: 'You lack the permission dataset:copy',
@@ -129,14 +129,14 @@ test('a snapshot fails without remains when its dataset is deleted', async ({ wo
   const { ann, dataset } = await createDataset(world);
   const { id } = await START['snapshot']!(ann, dataset.id);
   await rows(world, `delete from dws.dataset where id = $1`, [dataset.id]);
-  await world.here(handlers(world.loaders));
+  await world.startWorker(createHandlers(world.loaders));
   await expect(wait(ann, id)).rejects.toMatchObject({ status: 404, message: `There is no dataset ${dataset.id}` });
   expect(await publishedDatasets(world)).toEqual([]);
 });
 
 test('of two promotions of a snapshot one fails', async ({ world }) => {
   const { ann, dataset } = await createDataset(world);
-  await world.here(handlers(world.loaders));
+  await world.startWorker(createHandlers(world.loaders));
   const { result } = await snapshots.create(ann, dataset.id, { name: 'Kept' }, null, true);
   const { id: snapshot } = result as { id: string };
   const unlock = await lockSlugs(world, ann);

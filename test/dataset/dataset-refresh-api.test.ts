@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
-import { makeSource, test, type Shop } from '../support/shop-fixture.ts';
+import { createSource, test, type Shop } from '../support/shop-fixture.ts';
 import { createOrders, recordsOf } from './dataset-fixture.ts';
 
 const FOLLOW_TIMEOUT = { timeout: 20_000 };
@@ -111,7 +111,7 @@ test('a failed refresh leaves the old rows and reports the error', async ({ ann,
 });
 
 test('only superusers refresh without the owner’s access to the datasource', async ({ admin, ann, bob, shop }) => {
-  const datasource = await makeSource(admin, shop, { ownerId: ann.id });
+  const datasource = await createSource(admin, shop, { ownerId: ann.id });
   const { id } = await createOrders(ann, datasource);
   const path = `/datasets/${id}`;
   await ann.put(path, { ownerId: bob.id });

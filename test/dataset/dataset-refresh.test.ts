@@ -6,19 +6,19 @@ import { describe, expect } from 'vitest';
 import { GENERATION_LOCK } from '../../src/adapters/database/generation-lock.ts';
 import type { Context } from '../../src/core/context.ts';
 import { newId } from '../../src/core/id.ts';
-import { handlers } from '../../src/operations/handlers.ts';
+import { createHandlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as base, type World } from '../operation/fixture.ts';
-import { childrenOf, filesOf, GATED, isRunning, loaderOf, makeDataset } from '../operation/refreshable.ts';
+import { childrenOf, filesOf, GATED, isRunning, loaderOf, createSourceDataset } from '../operation/refreshable.ts';
 
-type TestDataset = Awaited<ReturnType<typeof makeDataset>>;
+type TestDataset = Awaited<ReturnType<typeof createSourceDataset>>;
 
 const test = base.extend<{ ann: Context; dataset: TestDataset }>({
   ann: async ({ world }, use) => use(await world.caller()),
   dataset: async ({ world, ann }, use) => {
-    const dataset = await makeDataset(world, ann);
+    const dataset = await createSourceDataset(world, ann);
     await use(dataset);
     await dataset.drop();
   },
@@ -33,7 +33,7 @@ const sortedFiles = async (world: World) => (await filesOf(world.dataDir)).toSor
 
 describe('a refresh', () => {
   test('replaces the rows and counts the changed fields', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     const operation = await refresh(ann, dataset, `select i as id, 'n' || i as name from generate_series(1, 3) i`);
     expect(operation).toMatchObject({ unit: 'rows', current: 3, percent: 100, total: null });
     expect(operation.result).toEqual({
@@ -59,7 +59,7 @@ describe('a refresh', () => {
   });
 
   test('does not change labels and descriptions of fields', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     await refresh(ann, dataset, `select i as id, 'n' || i as name from generate_series(1, 3) i`);
     const { generationId: replacedId } = await dataset.visible();
     const labelled = [
@@ -95,13 +95,13 @@ describe('a refresh', () => {
   });
 
   test('distinguishes empty texts from missing ones in rows of one value', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     await refresh(ann, dataset, `select x from (values (''), ('a'), (null), ('\\N'), ('')) t (x)`);
     expect(await dataset.rows()).toEqual([{ x: '' }, { x: 'a' }, { x: null }, { x: '\\N' }, { x: '' }]);
   });
 
   test('builds the word index before the first search', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     await refresh(ann, dataset, `select 'zoe' as name`);
     const { generationId } = await dataset.visible();
     await expect
@@ -110,7 +110,7 @@ describe('a refresh', () => {
   });
 
   test('that fails changes only lastRefresh, which has the error', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     await refresh(ann, dataset, 'select 1 as id');
     const before = await dataset.visible();
     const failing = refresh(ann, dataset, 'select 1 / (i - 3) as id from generate_series(1, 5) i');
@@ -128,7 +128,7 @@ describe('a refresh', () => {
   });
 
   test('past the maximum of rows or the quota fails', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     world.platform.config.MAX_DATASET_ROWS = 3;
     await expect(refresh(ann, dataset, 'select generate_series(1, 4) as id')).rejects.toMatchObject({
       message: expect.stringMatching(/rows/),
@@ -142,7 +142,7 @@ describe('a refresh', () => {
   });
 
   test('is stopped after REFRESH_TIMEOUT_MS', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     world.platform.config.REFRESH_TIMEOUT_MS = 1500;
     const openGate = await dataset.closeGate();
     await expect(refresh(ann, dataset, GATED)).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED' });
@@ -151,7 +151,7 @@ describe('a refresh', () => {
   });
 
   test('of a dataset that is deleted meanwhile ends with 404', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED);
     await untilRunning(dataset);
@@ -161,7 +161,7 @@ describe('a refresh', () => {
   });
 
   test('that is cancelled ends its statement in the source and changes nothing', async ({ world, ann, dataset }) => {
-    await world.worker('real');
+    await world.startWorkerProcess('real');
     const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED);
     await untilRunning(dataset);
@@ -176,7 +176,7 @@ describe('a refresh', () => {
 
 describe('the loader', () => {
   test('has no secret in its arguments and environment', async ({ world, ann, dataset }) => {
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     const openGate = await dataset.closeGate();
     process.env.APP_SECRET = 'hunter2hunter2';
     const id = await dataset.refresh(GATED);
@@ -194,7 +194,7 @@ describe('the loader', () => {
   });
 
   test('is replaced if it is killed, and readers see the old rows until then', async ({ world, ann, dataset }) => {
-    const worker = await world.worker('real');
+    const worker = await world.startWorkerProcess('real');
     await refresh(ann, dataset, 'select 7 as i');
     const before = await dataset.visible();
     const openGate = await dataset.closeGate();
@@ -216,7 +216,7 @@ describe('the loader', () => {
     ann,
     dataset,
   }) => {
-    const worker = await world.worker('real');
+    const worker = await world.startWorkerProcess('real');
     const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED);
     await untilRunning(dataset);
@@ -225,7 +225,7 @@ describe('the loader', () => {
     await eventually(async () => !isRunning(loader));
     await openGate();
 
-    const secondWorker = await world.worker('real');
+    const secondWorker = await world.startWorkerProcess('real');
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded', result: { records: 5 } });
     const { generationId } = await dataset.visible();
     await eventually(async () => String(await filesOf(world.dataDir)) === generationId);
@@ -242,14 +242,14 @@ test(
   async ({ world, ann, dataset }) => {
     const operationIds: string[] = [];
     for (let round = 1; round <= 4; round++) {
-      const worker = await world.worker('real');
+      const worker = await world.startWorkerProcess('real');
       operationIds.push(await dataset.refresh(`select i from generate_series(1, ${round} * 20000) i`));
       await sleep(Math.random() * 1000);
       await worker.kill('SIGKILL');
       const { records } = await dataset.visible();
       expect([0, 20_000, 40_000, 60_000, 80_000]).toContain(records);
     }
-    await world.worker('real');
+    await world.startWorkerProcess('real');
     for (const id of operationIds) await wait(ann, id).catch(() => null);
     const ended = await ann.query<{ status: string; attempt: number }>({
       text: 'select status, attempt from dws.operation order by id',
@@ -268,7 +268,7 @@ test('the janitor deletes unknown and long replaced generations, except locked a
   ann,
   dataset,
 }) => {
-  await world.here(handlers(world.loaders));
+  await world.startWorker(createHandlers(world.loaders));
   await refresh(ann, dataset, 'select 1 as id');
   const { generationId: replaced } = await dataset.visible();
   await refresh(ann, dataset, 'select 2 as id');

@@ -4,7 +4,7 @@ import { sweepGenerations } from '../../src/operations/janitor.ts';
 import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { expectError } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
-import { makeSource, ORDERS_QUERY } from '../support/shop-fixture.ts';
+import { createSource, ORDERS_QUERY } from '../support/shop-fixture.ts';
 import { expectOk, EXPENSIVE, test, total } from './draft-fixture.ts';
 
 describe('the rows of a draft', () => {
@@ -53,7 +53,7 @@ describe('the rows of a draft', () => {
     const service = await startService({ ELASTICSEARCH_URL: (await elasticsearch()).url });
     try {
       const admin = await service.user('admin', { superuser: true });
-      const source = await makeSource(admin, shop);
+      const source = await createSource(admin, shop);
       const parent = await admin.creates('/datasets', {
         name: 'Orders',
         datasourceId: source.id,

@@ -2,7 +2,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
-import { makeSource } from '../support/shop-fixture.ts';
+import { createSource } from '../support/shop-fixture.ts';
 import { rowsOf, WORLDS } from './dataset-copy-fixture.ts';
 import {
   createSales,
@@ -99,7 +99,7 @@ test('a preview requires dataset:refresh, the owner’s access to the datasource
   expect(await generationsOf(service)).toContain(previewId);
   const { id: embedded } = await ann.creates('/datasets', {
     name: 'Whole',
-    datasourceId: (await makeSource(admin, shop, { ownerId: ann.id })).id,
+    datasourceId: (await createSource(admin, shop, { ownerId: ann.id })).id,
     query: 'select 1 as id',
   });
   expect(await previewRefresh(ann, embedded)).toMatchObject({ records: 1 });

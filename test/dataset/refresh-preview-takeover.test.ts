@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { handlers } from '../../src/operations/handlers.ts';
+import { createHandlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { eventually, test as operated, type World } from '../operation/fixture.ts';
-import { filesOf, GATED, makeDataset } from '../operation/refreshable.ts';
+import { filesOf, GATED, createSourceDataset } from '../operation/refreshable.ts';
 
 // Every preview starts a loader process, which takes time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
@@ -18,7 +18,7 @@ describe('killed workers', () => {
       text: `insert into dws.app_user (id, tenant_id, username) values ($1, $2, 'ann')`,
       values: [userId, tenantId],
     });
-    const dataset = await makeDataset(world, ann);
+    const dataset = await createSourceDataset(world, ann);
     onTestFinished(dataset.drop);
     const [{ datasourceId }] = (await ann.query<{ datasourceId: string }>({
       text: 'select datasource_id as "datasourceId" from dws.dataset',
@@ -48,7 +48,7 @@ describe('killed workers', () => {
 
   operated('are replaced during a preview without effect on readers and without remains', async ({ world }) => {
     const { ann, dataset, preview } = await createPreviewedDataset(world);
-    const killed = await world.worker('real');
+    const killed = await world.startWorkerProcess('real');
     await wait(ann, await dataset.refresh('select 7 as i'));
     const before = await dataset.visible();
     const open = await dataset.closeGate();
@@ -56,7 +56,7 @@ describe('killed workers', () => {
     await eventually(async () => (await dataset.running()).length > 0);
     await killed.kill('SIGKILL');
     await open();
-    await world.worker('real');
+    await world.startWorkerProcess('real');
     expect(await wait(ann, id)).toMatchObject({
       status: 'succeeded',
       result: { records: 5, previousRecordCount: 1 },
@@ -73,14 +73,14 @@ describe('killed workers', () => {
     const { ann, preview } = await createPreviewedDataset(world);
     const previews: string[] = [];
     for (let round = 1; round <= 3; round++) {
-      const worker = await world.worker('real');
+      const worker = await world.startWorkerProcess('real');
       previews.push(await preview(`select i from generate_series(1, ${round} * 20000) i`));
       await new Promise((resolve) => {
         setTimeout(resolve, Math.random() * 1500);
       });
       await worker.kill('SIGKILL');
     }
-    await world.here(handlers(world.loaders));
+    await world.startWorker(createHandlers(world.loaders));
     for (const id of previews) await wait(ann, id).catch(() => null);
     const stored = await previewIdOf(ann);
     expect(stored).toHaveLength(1);

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
-import { makeSource, test } from '../support/shop-fixture.ts';
+import { createSource, test } from '../support/shop-fixture.ts';
 
 const SECRET = 'a very secret word';
 const ACTIVE_SLEEPS = `
@@ -16,7 +16,7 @@ test('creating a datasource requires datasources:create', async ({ ann, shop }) 
 });
 
 test('a datasource shows its connection, but never its secrets, in both APIs', async ({ admin, shop }) => {
-  const created = await makeSource(admin, { ...shop, secrets: { password: SECRET } }, { name: 'Sales database' });
+  const created = await createSource(admin, { ...shop, secrets: { password: SECRET } }, { name: 'Sales database' });
   expect(created).toMatchObject({
     slug: 'sales-database',
     naturalId: 'default:sales-database',
@@ -65,7 +65,7 @@ test('a connection test returns version, latency and a warning about a role that
 
 test('a failed connection is a result of the test, without the password', async ({ admin, shop }) => {
   const password = 'wrong horse';
-  const { id } = await makeSource(admin, { ...shop, secrets: { password } });
+  const { id } = await createSource(admin, { ...shop, secrets: { password } });
   const result = await expectBody(admin.post(`/datasources/${id}/_test`), 200, {
     ok: false,
     message: expect.stringMatching(/password|secret/i),
@@ -89,7 +89,7 @@ test('stored secrets survive an update, but are required again when the connecti
   admin,
   shop,
 }) => {
-  const { id } = await makeSource(admin, shop);
+  const { id } = await createSource(admin, shop);
   const put = (input: object) => admin.put(`/datasources/${id}`, input);
   const otherDatabase = { ...shop.config, database: 'postgres' };
   await expectBody(put({ name: 'Renamed', config: otherDatabase }), 200, { name: 'Renamed' });
@@ -172,7 +172,7 @@ test('a query is cancelled in the source when its client disconnects', async ({ 
 });
 
 test('an unreachable source is 500', async ({ admin, shop }) => {
-  const { id } = await makeSource(admin, { ...shop, config: { ...shop.config, port: 1 } });
+  const { id } = await createSource(admin, { ...shop, config: { ...shop.config, port: 1 } });
   const response = admin.post(`/datasources/${id}/_query`, { query: 'select 1' });
   await expectBody(response, 500, { code: 'UPSTREAM_FAILED' });
 });
@@ -181,7 +181,7 @@ test('a query that takes longer than QUERY_TIMEOUT_MS is 500', async ({ shop }) 
   const service = await startService({ QUERY_TIMEOUT_MS: '300' });
   try {
     const admin = await service.user('admin', { superuser: true });
-    const { id } = await makeSource(admin, shop);
+    const { id } = await createSource(admin, shop);
     const response = admin.post(`/datasources/${id}/_query`, { query: 'select pg_sleep(30)' });
     await expectBody(response, 500, { code: 'UPSTREAM_FAILED', message: 'query timeout after 300 ms' });
   } finally {
@@ -196,7 +196,7 @@ test('team members see a datasource without its connection and cannot query it; 
   shop,
 }) => {
   const team = await admin.creates('/teams', { name: 'Readers' });
-  const { id } = await makeSource(admin, shop, { ownerId: `team:${team.id}` });
+  const { id } = await createSource(admin, shop, { ownerId: `team:${team.id}` });
   await admin.put(`/teams/${team.id}/members/${ann.username}`, { role: 'member' });
   await expectBody(ann.get(`/datasources/${id}`), 200, {
     ownerId: `team:${team.id}`,
@@ -213,7 +213,7 @@ test('team members see a datasource without its connection and cannot query it; 
 });
 
 test('a datasource in use cannot be deleted, and the error names its users', async ({ admin, ann, shop }) => {
-  const { id } = await makeSource(admin, shop, { ownerId: ann.id });
+  const { id } = await createSource(admin, shop, { ownerId: ann.id });
   const query = await ann.creates('/queries', { name: 'All orders', datasourceId: id, query: 'select * from orders' });
   await expectBody(ann.delete(`/datasources/${id}`), 409, {
     code: 'CONFLICT',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
-import { makeSource, test } from '../support/shop-fixture.ts';
+import { createSource, test } from '../support/shop-fixture.ts';
 
 const BY_REGION = {
   name: 'Orders by region',
@@ -70,7 +70,7 @@ test('a query cannot be saved on a datasource that the caller cannot read', asyn
 });
 
 test('a query runs with its owner’s permission on the datasource', async ({ admin, ann, bob, shop }) => {
-  const { id } = await makeSource(admin, shop, { ownerId: ann.id });
+  const { id } = await createSource(admin, shop, { ownerId: ann.id });
   const query = await ann.creates('/queries', { name: 'Handed over', datasourceId: id, query: 'select 1 as one' });
   await ann.put(`/queries/${query.id}`, { ownerId: bob.id });
   await expectError(ann.get(`/queries/${query.id}`), 404);

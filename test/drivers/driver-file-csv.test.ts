@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Column } from '../../src/core/fields.ts';
 import type { QueryResult } from '../../src/core/row-source.ts';
-import { ask, never } from '../support/postgres-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { type OpenFile } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
@@ -50,7 +50,7 @@ describe('types of CSV columns', () => {
   beforeAll(async () => {
     const lines = [0, 1, 2].map((row) => VALUES.map(([values]) => values[row] ?? '').join(','));
     const { file } = await upload(`${VALUES.map((_, i) => `v${i}`).join(',')}\n${lines.join('\n')}\n`);
-    results.columns = await file.connection.describe(ask(SELECT_ALL), never);
+    results.columns = await file.connection.describe(boundQuery(SELECT_ALL), neverAborted);
     results.result = await file.query(SELECT_ALL);
     results.indexed = await file.index(SELECT_ALL);
   });

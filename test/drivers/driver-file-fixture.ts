@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { never } from '../support/postgres-source.ts';
-import { driverOf, failure, useFiles, type OpenFile } from '../support/uploaded-source.ts';
+import { neverAborted } from '../support/postgres-source.ts';
+import { driverOf, rejectionOf, useFiles, type OpenFile } from '../support/uploaded-source.ts';
 
 export const SELECT_ALL = 'select * from data';
 
@@ -10,7 +10,7 @@ export function useUploads() {
   let uploads = 0;
 
   const recognise = (name: string, filename: string) =>
-    driverOf('file').upload!.recognise(files.path(name), filename, never);
+    driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted);
 
   /** Uploads a file. Returns the config that is recognised, and the open file. */
   async function upload(
@@ -32,7 +32,7 @@ export function useUploads() {
 
   /** Returns the error with which the upload of a file fails. */
   const uploadFailure = async (content: string | Buffer, filename?: string) =>
-    (await failure(upload(content, filename))) as { status: number; message: string };
+    (await rejectionOf(upload(content, filename))) as { status: number; message: string };
 
   /** Opens a small CSV file. */
   async function openSmallFile(): Promise<OpenFile> {

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { ask, never } from '../support/postgres-source.ts';
-import { failure, filesIn } from '../support/uploaded-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
+import { rejectionOf, filesIn } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
 const { files, recognise, upload, readRows, uploadFailure } = useUploads();
@@ -190,17 +190,17 @@ describe('Parquet', () => {
     let maxFiles = 0;
     const reading = (async () => {
       for await (const segment of file.connection.segments(
-        ask(`select a.n, repeat('x', 10000) from data a, data b`, [], 600_000),
+        boundQuery(`select a.n, repeat('x', 10000) from data a, data b`, [], 600_000),
         files.segments,
-        never,
+        neverAborted,
       )) {
         maxFiles = Math.max(maxFiles, (await filesIn(files.segments)).length);
         await rm(segment.path);
       }
     })();
-    expect(await failure(reading)).toMatchObject({
+    expect(await rejectionOf(reading)).toMatchObject({
       status: 400,
-      message: 'The query answers with more than 2 GiB of text, the most that an uploaded file may give',
+      message: 'The query returns more than 2 GiB of text, the maximum for an uploaded file',
     });
     expect(maxFiles).toBeLessThanOrEqual(4);
     expect(await filesIn(files.segments)).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ask, bound } from '../support/postgres-source.ts';
-import { failure } from '../support/uploaded-source.ts';
+import { boundQuery, boundParameter } from '../support/postgres-source.ts';
+import { rejectionOf } from '../support/uploaded-source.ts';
 import { useUploads } from './driver-file-fixture.ts';
 
 const { files, upload, openSmallFile } = useUploads();
@@ -21,12 +21,12 @@ describe('a query is one SELECT of the file', () => {
       rows: [{ amount: 3 }, { amount: 2 }],
       truncated: true,
     });
-    expect((await file.load(ask('select amount from (select * from data order by amount desc)'))).rows).toEqual([
+    expect((await file.load(boundQuery('select amount from (select * from data order by amount desc)'))).rows).toEqual([
       ['3.0'],
       ['2.0'],
       ['1.5'],
     ]);
-    expect(await file.load(ask('select 1 from data where false'))).toEqual({ rows: [], segments: [] });
+    expect(await file.load(boundQuery('select 1 from data where false'))).toEqual({ rows: [], segments: [] });
     expect((await file.query(`select repeat('x', 5000000) as x from range(10)`)).rows).toHaveLength(3);
   });
 
@@ -109,7 +109,7 @@ describe('a query is one SELECT of the file', () => {
     async (...texts) => {
       const file = await openSmallFile();
       const errors = await Promise.all(
-        texts.map((text) => failure(file.query(text)) as Promise<{ code: string; message: string }>),
+        texts.map((text) => rejectionOf(file.query(text)) as Promise<{ code: string; message: string }>),
       );
       expect(errors.map(({ code }, i) => [texts[i], code])).toEqual(texts.map((text) => [text, 'BAD_USER_INPUT']));
       expect(errors.map(({ message }) => message).join()).not.toMatch(new RegExp(`${files.dir}|root:`));
@@ -134,11 +134,11 @@ describe('parameters', () => {
     const { file } = await upload(
       'id,region,day,paid,price,moment\n1,EU,2024-01-01,true,1.50,2024-01-01T12:00:00Z\n2,US,2024-06-01,false,2.50,\n',
     );
-    const findIds = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
+    const findIds = async (where: string, ...parameters: Parameters<typeof boundParameter>[]) =>
       (
         await file.query(
           `select id from data where ${where} order by id`,
-          parameters.map((parameter) => bound(...parameter)),
+          parameters.map((parameter) => boundParameter(...parameter)),
         )
       ).rows.map(({ id }) => id);
     expect(await findIds('region = {{r}}', ['r', 'EU'])).toEqual([1]);
@@ -156,19 +156,19 @@ describe('parameters', () => {
     expect(await findIds('({{r}} is null or region = {{r}})', ['r', 'US'])).toEqual([2]);
     expect(
       await file.query('select {{s}} as s, {{n}} as n, {{start-date}} as d, {{b}} as b, {{z}} as z limit {{n}}', [
-        bound('s', 'x'),
-        bound('n', 1),
-        bound('start-date', '2024-02-01', 'date'),
-        bound('b', true),
-        bound('z', null, 'number'),
+        boundParameter('s', 'x'),
+        boundParameter('n', 1),
+        boundParameter('start-date', '2024-02-01', 'date'),
+        boundParameter('b', true),
+        boundParameter('z', null, 'number'),
       ]),
     ).toMatchObject({
       fields: [{ type: 'string' }, { type: 'integer' }, { type: 'date' }, { type: 'boolean' }, { type: 'number' }],
       rows: [{ s: 'x', n: 1, d: '2024-02-01', b: true, z: null }],
     });
-    await expect(file.query('select 1 from data where day = {{d}}', [bound('d', 'tomorrowish')])).rejects.toMatchObject(
-      { status: 400, message: expect.stringContaining('tomorrowish') as string },
-    );
+    await expect(
+      file.query('select 1 from data where day = {{d}}', [boundParameter('d', 'tomorrowish')]),
+    ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('tomorrowish') as string });
     await expect(file.query('select {{missing}}')).rejects.toMatchObject({
       status: 400,
       message: 'The placeholder {{missing}} has no definition',
@@ -179,7 +179,9 @@ describe('parameters', () => {
     '%j arrives unchanged',
     async (value) => {
       const file = await openSmallFile();
-      const { rows } = await file.load(ask('select {{v}} as v, {{v}} || {{v}} as twice', [bound('v', value)]));
+      const { rows } = await file.load(
+        boundQuery('select {{v}} as v, {{v}} || {{v}} as twice', [boundParameter('v', value)]),
+      );
       expect(rows).toEqual([[value, value + value]]);
     },
   );

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { never } from '../support/postgres-source.ts';
+import { neverAborted } from '../support/postgres-source.ts';
 import { driverOf } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
@@ -71,7 +71,7 @@ describe('a file that cannot be read is refused with the place and the reason', 
 
 describe('schema and connection test', () => {
   test('the schema is one table, `data`', async () => {
-    expect(await (await openSmallFile()).connection.schema(never)).toEqual([
+    expect(await (await openSmallFile()).connection.schema(neverAborted)).toEqual([
       {
         schema: 'main',
         name: 'data',
@@ -82,19 +82,19 @@ describe('schema and connection test', () => {
         ],
       },
     ]);
-    expect(driverOf('file').upload!.wholeQuery({})).toBe(SELECT_ALL);
+    expect(driverOf('file').upload!.defaultQuery({})).toBe(SELECT_ALL);
   });
 
   test('the connection test reports whether the file can be read', async () => {
     const file = await openSmallFile();
-    expect(await file.connection.test(never)).toMatchObject({
+    expect(await file.connection.test(neverAborted)).toMatchObject({
       ok: true,
       version: expect.stringMatching(/^DuckDB v/) as string,
       warnings: [],
       message: null,
     });
     await rm(files.path('small'));
-    const afterRemoval = await file.connection.test(never);
+    const afterRemoval = await file.connection.test(neverAborted);
     expect(afterRemoval).toMatchObject({ ok: false, version: null });
     expect(afterRemoval.message).not.toContain(files.dir);
   });

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { ask, never } from '../support/postgres-source.ts';
-import { failure, filesIn, queryProcesses, until } from '../support/uploaded-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
+import { rejectionOf, filesIn, queryProcesses, waitUntil } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
 const { files, upload, openSmallFile } = useUploads();
@@ -13,7 +13,7 @@ describe('segments', () => {
     );
     let next = 0;
     let maxFiles = 0;
-    for await (const segment of file.connection.segments(ask(SELECT_ALL), files.segments, never)) {
+    for await (const segment of file.connection.segments(boundQuery(SELECT_ALL), files.segments, neverAborted)) {
       maxFiles = Math.max(maxFiles, (await filesIn(files.segments)).length);
       const bytes = await readFile(segment.path);
       const lines = bytes.toString().split('\n').slice(0, -1);
@@ -43,7 +43,9 @@ describe('stopping', () => {
   ])('a %s past its timeout fails with a query timeout, and its process has ended', async (kind, text) => {
     const file = await openSmallFile();
     await expect(
-      kind === 'query' ? file.connection.query(ask(text, [], 1000), 10, never) : file.load(ask(text, [], 1000)),
+      kind === 'query'
+        ? file.connection.query(boundQuery(text, [], 1000), 10, neverAborted)
+        : file.load(boundQuery(text, [], 1000)),
     ).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message: 'query timeout after 1000 ms' });
     expect(queryProcesses()).toEqual([]);
     expect(await filesIn(files.segments)).toEqual([]);
@@ -51,8 +53,8 @@ describe('stopping', () => {
 
   test('aborting ends the process before the call rejects', async () => {
     const stop = new AbortController();
-    const outcome = failure((await openSmallFile()).connection.query(ask(SILENT_QUERY), 10, stop.signal));
-    await until(() => queryProcesses().length === 1);
+    const outcome = rejectionOf((await openSmallFile()).connection.query(boundQuery(SILENT_QUERY), 10, stop.signal));
+    await waitUntil(() => queryProcesses().length === 1);
     stop.abort();
     expect(await outcome).toMatchObject({ status: 409, code: 'CANCELLED' });
     expect(queryProcesses()).toEqual([]);
@@ -60,9 +62,9 @@ describe('stopping', () => {
 
   test('a reader that stops early ends the process, and no file remains', async () => {
     for await (const segment of (await openSmallFile()).connection.segments(
-      ask(ENDLESS_ROWS_QUERY),
+      boundQuery(ENDLESS_ROWS_QUERY),
       files.segments,
-      never,
+      neverAborted,
     )) {
       await rm(segment.path);
       break;
@@ -76,7 +78,7 @@ describe('stopping', () => {
     [`repeat('x', 10000000000)`],
     [`string_agg(md5(range::VARCHAR), '') from range(1000000000)`],
   ])('select %s is refused for the memory that it requires', async (text) => {
-    const error = (await failure((await openSmallFile()).query(`select ${text}`))) as Error;
+    const error = (await rejectionOf((await openSmallFile()).query(`select ${text}`))) as Error;
     expect(error).toMatchObject({ status: 400 });
     expect(queryProcesses()).toEqual([]);
   });

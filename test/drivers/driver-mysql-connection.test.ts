@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, bound, never } from '../support/postgres-source.ts';
-import { failure, until } from '../support/uploaded-source.ts';
+import { boundQuery, boundParameter, neverAborted } from '../support/postgres-source.ts';
+import { rejectionOf, waitUntil } from '../support/uploaded-source.ts';
 import {
   columnDefinition,
   flood,
@@ -16,7 +16,7 @@ import {
 
 describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
   const source = useMysqlSource();
-  const load = (text: string) => source.load(ask(text, [bound('a', 'x')]));
+  const load = (text: string) => source.load(boundQuery(text, [boundParameter('a', 'x')]));
 
   describe('sources that cannot be used', () => {
     test('an unreachable source is named by host and port', async () => {
@@ -24,12 +24,12 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
         () => {},
         async (unusedPort) => unusedPort,
       );
-      await expect(source.open({ port }).describe(ask('select 1'), never)).rejects.toMatchObject({
+      await expect(source.open({ port }).describe(boundQuery('select 1'), neverAborted)).rejects.toMatchObject({
         status: 500,
         code: 'UPSTREAM_FAILED',
         message: `Cannot connect to mysql at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`,
       });
-      expect(await source.open({ port }).test(never)).toMatchObject({
+      expect(await source.open({ port }).test(neverAborted)).toMatchObject({
         ok: false,
         version: null,
         message: expect.stringContaining('ECONNREFUSED') as string,
@@ -37,7 +37,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
     });
 
     test('a wrong password is reported, without the password', async () => {
-      const error = await failure(source.open({}, { password: 'sesame-open' }).describe(ask('select 1'), never));
+      const error = await rejectionOf(
+        source.open({}, { password: 'sesame-open' }).describe(boundQuery('select 1'), neverAborted),
+      );
       expect(error).toMatchObject({
         status: 500,
         code: 'UPSTREAM_FAILED',
@@ -49,7 +51,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
     });
 
     test('an unknown database is named', async () => {
-      await expect(source.open({ database: 'nowhere' }).describe(ask('select 1'), never)).rejects.toMatchObject({
+      await expect(
+        source.open({ database: 'nowhere' }).describe(boundQuery('select 1'), neverAborted),
+      ).rejects.toMatchObject({
         status: 500,
         code: 'UPSTREAM_FAILED',
         message: expect.stringContaining(`Unknown database 'nowhere'`) as string,
@@ -62,7 +66,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
           socket.write(greetingOf('8.0.36'));
         },
         async (port) => {
-          await expect(source.open({ port, ssl: 'require' }).describe(ask('select 1'), never)).rejects.toMatchObject({
+          await expect(
+            source.open({ port, ssl: 'require' }).describe(boundQuery('select 1'), neverAborted),
+          ).rejects.toMatchObject({
             status: 500,
             message: expect.stringContaining('Server does not support secure connection') as string,
           });
@@ -71,8 +77,8 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
     });
 
     test('a source that ends while it sends is an upstream failure, not a short result', async () => {
-      const outcome = failure(load(`select seq, sleep(0.001) from seq_1_to_1000000`));
-      await until(async () => (await source.busy()).some((query) => query.startsWith('select')));
+      const outcome = rejectionOf(load(`select seq, sleep(0.001) from seq_1_to_1000000`));
+      await waitUntil(async () => (await source.busy()).some((query) => query.startsWith('select')));
       const [session] = await source.sql(
         `select id
         from information_schema.processlist
@@ -95,11 +101,11 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
           socket.pipe(upstream);
         },
         async (port) => {
-          const error = await failure(
+          const error = await rejectionOf(
             (async () => {
               for await (const { path } of source
                 .open({ port })
-                .segments(ask('select seq from seq_1_to_10000000'), source.dir, never))
+                .segments(boundQuery('select seq from seq_1_to_10000000'), source.dir, neverAborted))
                 await rm(path);
             })(),
           );
@@ -115,7 +121,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
     test.each(['169.254.169.254', 'fe80::1', 'fd00:ec2::254', '::ffff:169.254.169.254', '100.100.100.200'])(
       '%s is refused as the address of a datasource',
       async (host) => {
-        await expect(source.open({ host }).describe(ask('select 1'), never)).rejects.toMatchObject({
+        await expect(source.open({ host }).describe(boundQuery('select 1'), neverAborted)).rejects.toMatchObject({
           status: 400,
           message: `The host "${host}" is at ${host}, an address that no datasource may have`,
         });
@@ -123,7 +129,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
     );
 
     test('a metadata address in another notation is refused', async () => {
-      await expect(source.open({ host: '0xa9fea9fe' }).describe(ask('select 1'), never)).rejects.toMatchObject({
+      await expect(
+        source.open({ host: '0xa9fea9fe' }).describe(boundQuery('select 1'), neverAborted),
+      ).rejects.toMatchObject({
         status: 400,
         message: expect.stringContaining('is at 169.254.169.254') as string,
       });
@@ -142,7 +150,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: connections', () => {
 
   describe('malicious servers', () => {
     const describeAt = (port: number, timeout = 20_000) =>
-      source.open({ port }, { password: 'sesame-open' }).describe(ask('select 1', [], timeout), never);
+      source.open({ port }, { password: 'sesame-open' }).describe(boundQuery('select 1', [], timeout), neverAborted);
 
     test('a server that requests a file gets none', async () => {
       const sent: Buffer[] = [];

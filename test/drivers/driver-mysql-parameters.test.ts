@@ -3,7 +3,7 @@ import { compilePlaceholders } from '../../src/adapters/drivers/mysql/placeholde
 import { parseTemplate } from '../../src/core/parameters.ts';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, bound } from '../support/postgres-source.ts';
+import { boundQuery, boundParameter } from '../support/postgres-source.ts';
 
 describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
   const source = useMysqlSource();
@@ -25,11 +25,11 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
           (1, 'EU', 'Köln', '2024-01-01', true, 1.50000000000000000001, '2024-01-01 12:00', 9007199254740993),
           (2, 'US', 'Rom', '2024-06-01', false, 2.50, null, 9007199254740992)`,
     );
-    const findIds = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
+    const findIds = async (where: string, ...parameters: Parameters<typeof boundParameter>[]) =>
       (
         await source.query(
           `select id from sale where ${where} order by id`,
-          parameters.map((parameter) => bound(...parameter)),
+          parameters.map((parameter) => boundParameter(...parameter)),
         )
       ).rows.map((row) => row.id);
     expect(await findIds('region = {{r}}', ['r', 'EU'])).toEqual([1]);
@@ -61,13 +61,13 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
   test('take the type of their definition', async () => {
     expect(
       await source.query('select {{s}} as s, {{n}} as n, {{f}} as f, {{d}} as d, {{b}} as b, {{z}} as z, {{y}} as y', [
-        bound('s', 'x'),
-        bound('n', 5_000_000_000),
-        bound('f', 1e300),
-        bound('d', '2024-02-01', 'date'),
-        bound('b', true),
-        bound('z', null, 'number'),
-        bound('y', null, 'date'),
+        boundParameter('s', 'x'),
+        boundParameter('n', 5_000_000_000),
+        boundParameter('f', 1e300),
+        boundParameter('d', '2024-02-01', 'date'),
+        boundParameter('b', true),
+        boundParameter('z', null, 'number'),
+        boundParameter('y', null, 'date'),
       ]),
     ).toMatchObject({
       fields: [
@@ -84,11 +84,11 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
   });
 
   test('set the limit and the offset', async () => {
-    const findIds = async (end: string, ...parameters: Parameters<typeof bound>[]) =>
+    const findIds = async (end: string, ...parameters: Parameters<typeof boundParameter>[]) =>
       (
         await source.query(
           `select seq from seq_1_to_9 order by seq ${end}`,
-          parameters.map((parameter) => bound(...parameter)),
+          parameters.map((parameter) => boundParameter(...parameter)),
         )
       ).rows.map((row) => row.seq);
     expect(await findIds('limit {{n}}', ['n', 2])).toEqual([1, 2]);
@@ -133,7 +133,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
     const explain = async (condition: string) => {
       const { text, values } = compilePlaceholders(
         parseTemplate(`explain select count(*) from indexed where ${condition}`, 'mysql'),
-        [bound('v', value, dataType)],
+        [boundParameter('v', value, dataType)],
       );
       return (await source.sql(text, values))[0]!;
     };
@@ -158,15 +158,18 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
     `\``,
   ])('%j arrives unchanged', async (value) => {
     const { rows } = await source.load(
-      ask('select {{v}} as v, concat({{w}}, {{v}}) as twice', [bound('v', value), bound('w', value)]),
+      boundQuery('select {{v}} as v, concat({{w}}, {{v}}) as twice', [
+        boundParameter('v', value),
+        boundParameter('w', value),
+      ]),
     );
     expect(rows).toEqual([[value, value + value]]);
   });
 
   test('names may have hyphens and may be keywords of SQL', async () => {
     const { rows } = await source.query('select {{start-date}} as a, {{select}} as b', [
-      bound('start-date', 'x'),
-      bound('select', 'y'),
+      boundParameter('start-date', 'x'),
+      boundParameter('select', 'y'),
     ]);
     expect(rows).toEqual([{ a: 'x', b: 'y' }]);
   });

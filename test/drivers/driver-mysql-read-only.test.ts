@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, bound, never } from '../support/postgres-source.ts';
+import { boundQuery, boundParameter, neverAborted } from '../support/postgres-source.ts';
 
 describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: read-only access', () => {
   const source = useMysqlSource();
-  const load = (text: string) => source.load(ask(text, [bound('a', 'x')]));
+  const load = (text: string) => source.load(boundQuery(text, [boundParameter('a', 'x')]));
 
   describe('a query only reads, and is one statement, even for an administrator', () => {
     const marker = `/tmp/dws-marker-${randomUUID()}`;
@@ -110,7 +110,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: read-only access', () => {
       );
       const refusal = { status: 400, code: 'BAD_USER_INPUT' };
       await expect(load(text)).rejects.toMatchObject(refusal);
-      await expect(source.query(text, [bound('a', 'x')])).rejects.toMatchObject(refusal);
+      await expect(source.query(text, [boundParameter('a', 'x')])).rejects.toMatchObject(refusal);
       const unchanged = await source.sql('select i, (select next_not_cached_value from s) as next from t');
       expect(unchanged).toEqual([{ i: 1, next: 1 }]);
       expect((await source.sql('show tables')).length).toBe(2);
@@ -119,7 +119,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: read-only access', () => {
 
     test('describing does not run anything', async () => {
       const fails = 'select (select 1 union select 2) as never';
-      expect(await source.connection.describe(ask(fails), never)).toMatchObject([{ name: 'never', type: 'integer' }]);
+      expect(await source.connection.describe(boundQuery(fails), neverAborted)).toMatchObject([
+        { name: 'never', type: 'integer' },
+      ]);
       await expect(load(fails)).rejects.toMatchObject({ status: 400, message: 'Subquery returns more than 1 row' });
     });
 

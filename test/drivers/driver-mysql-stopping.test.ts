@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, bound, never } from '../support/postgres-source.ts';
-import { failure, until } from '../support/uploaded-source.ts';
+import { boundQuery, boundParameter, neverAborted } from '../support/postgres-source.ts';
+import { rejectionOf, waitUntil } from '../support/uploaded-source.ts';
 
 describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', () => {
   const source = useMysqlSource();
-  const load = (text: string) => source.load(ask(text, [bound('a', 'x')]));
+  const load = (text: string) => source.load(boundQuery(text, [boundParameter('a', 'x')]));
 
   describe('stopping', () => {
     const ENDLESS_ROWS_QUERY =
@@ -21,22 +21,23 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
       ['that computes and sends nothing', SILENT_QUERY],
     ])('aborting a load %s ends it in the source and leaves no file', async (_, text) => {
       const stop = new AbortController();
-      const outcome = failure(
+      const outcome = rejectionOf(
         (async () => {
-          for await (const { path } of source.connection.segments(ask(text), source.dir, stop.signal)) await rm(path);
+          for await (const { path } of source.connection.segments(boundQuery(text), source.dir, stop.signal))
+            await rm(path);
         })(),
       );
-      await until(async () => (await source.busy()).some((query) => query.startsWith('select')));
+      await waitUntil(async () => (await source.busy()).some((query) => query.startsWith('select')));
       if (text === ENDLESS_ROWS_QUERY) await sleep(300);
       stop.abort();
       expect(await outcome).toMatchObject({ status: 409, code: 'CANCELLED' });
-      await until(isIdle);
+      await waitUntil(isIdle);
       expect(await readdir(source.dir)).toEqual([]);
     });
 
     test('aborting a load whose source waits for the reader ends it', async () => {
       const stop = new AbortController();
-      const loading = source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
+      const loading = source.connection.segments(boundQuery(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
       const segments = loading[Symbol.asyncIterator]();
       await rm((await segments.next()).value.path as string);
       const isSending = async () => {
@@ -47,49 +48,53 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
         );
         return sending.length === 1;
       };
-      await until(isSending);
+      await waitUntil(isSending);
       await sleep(200);
       stop.abort();
-      await until(isIdle);
+      await waitUntil(isIdle);
       await expect(segments.next()).rejects.toMatchObject({ code: 'CANCELLED' });
       expect(await readdir(source.dir)).toEqual([]);
     });
 
     test('a reader that stops early ends the load', async () => {
-      for await (const segment of source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, never)) {
+      for await (const segment of source.connection.segments(
+        boundQuery(ENDLESS_ROWS_QUERY),
+        source.dir,
+        neverAborted,
+      )) {
         expect(segment.rows).toBeGreaterThan(1);
         await rm(segment.path);
         break;
       }
-      await until(isIdle);
+      await waitUntil(isIdle);
       expect(await readdir(source.dir)).toEqual([]);
     });
 
     test('closing the connection ends what runs', async () => {
       const connection = source.open();
-      const outcome = failure(connection.query(ask(SILENT_QUERY), 10, never));
-      await until(async () => (await source.busy()).some((query) => query.startsWith('select')));
+      const outcome = rejectionOf(connection.query(boundQuery(SILENT_QUERY), 10, neverAborted));
+      await waitUntil(async () => (await source.busy()).some((query) => query.startsWith('select')));
       await connection.close();
       expect(await outcome).toMatchObject({ code: 'CANCELLED' });
-      await until(isIdle);
+      await waitUntil(isIdle);
     });
 
     test('a cut result ends its statement', async () => {
       expect(await source.query(`${ENDLESS_ROWS_QUERY} limit 900000000`, [], 2)).toMatchObject({ truncated: true });
-      await until(isIdle);
+      await waitUntil(isIdle);
     });
 
     test.each(['query', 'load'])(
       'a %s past its timeout fails with a query timeout and ends in the source',
       async (kind) => {
-        const query = ask(SILENT_QUERY, [], 300);
-        const running = kind === 'query' ? source.connection.query(query, 10, never) : source.load(query);
+        const query = boundQuery(SILENT_QUERY, [], 300);
+        const running = kind === 'query' ? source.connection.query(query, 10, neverAborted) : source.load(query);
         await expect(running).rejects.toMatchObject({
           status: 500,
           code: 'UPSTREAM_FAILED',
           message: 'query timeout after 300 ms',
         });
-        await until(isIdle);
+        await waitUntil(isIdle);
       },
     );
 
@@ -105,7 +110,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
     });
 
     test('an aborted signal opens no connection', async () => {
-      await expect(source.connection.query(ask('select 1'), 10, AbortSignal.abort())).rejects.toMatchObject({
+      await expect(source.connection.query(boundQuery('select 1'), 10, AbortSignal.abort())).rejects.toMatchObject({
         code: 'CANCELLED',
       });
     });
@@ -117,9 +122,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
       let maxFiles = 0;
       let rows = 0;
       for await (const segment of source.connection.segments(
-        ask(`select seq, repeat('x', 300) from seq_1_to_300000`),
+        boundQuery(`select seq, repeat('x', 300) from seq_1_to_300000`),
         source.dir,
-        never,
+        neverAborted,
       )) {
         await sleep(100);
         maxFiles = Math.max(maxFiles, (await readdir(source.dir)).length);
@@ -137,9 +142,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
     test('a million rows arrive complete and in order', async () => {
       let next = 1;
       for await (const segment of source.connection.segments(
-        ask(`select seq, concat('row ', seq) as name from seq_1_to_1000000`),
+        boundQuery(`select seq, concat('row ', seq) as name from seq_1_to_1000000`),
         source.dir,
-        never,
+        neverAborted,
       )) {
         const lines = (await readFile(segment.path, 'utf8')).split('\n');
         expect(lines.pop()).toBe('');
@@ -154,7 +159,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
 
     test('a row larger than a packet and a segment stays complete, with its quotes', async () => {
       const { rows, segments } = await source.load(
-        ask(`select repeat('ü', 5000000) as v, repeat('"', 7000000) as w union all select 'next', ''`),
+        boundQuery(`select repeat('ü', 5000000) as v, repeat('"', 7000000) as w union all select 'next', ''`),
       );
       expect(rows.map((row) => row.map((value) => value!.length))).toEqual([
         [5_000_000, 7_000_000],
@@ -167,9 +172,9 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: stopping and large results', (
       const before = process.memoryUsage.rss();
       let rows = 0;
       for await (const segment of source.connection.segments(
-        ask(`select repeat('x', 16000000) as v from seq_1_to_30`),
+        boundQuery(`select repeat('x', 16000000) as v from seq_1_to_30`),
         source.dir,
-        never,
+        neverAborted,
       )) {
         rows += segment.rows;
         await rm(segment.path);

@@ -5,7 +5,7 @@ import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-
 import { ALL } from '../../src/core/criteria/tree.ts';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, never } from '../support/postgres-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 
 /** SQL type and literal, field type, text in segments, JSON form. The value is stored in a column of its type. */
 const VALUES: [sourceType: string, literal: string, type: string, text: string | null, json: unknown][] = [
@@ -117,8 +117,8 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
         create table single (v ${sourceType} null);
         insert into single values (${literal})`,
     );
-    const query = ask('select v from single');
-    expect(await source.connection.describe(query, never)).toMatchObject([{ name: 'v', type }]);
+    const query = boundQuery('select v from single');
+    expect(await source.connection.describe(query, neverAborted)).toMatchObject([{ name: 'v', type }]);
     expect((await source.load(query)).rows).toEqual([[text]]);
     expect(await source.query(query.text)).toMatchObject({
       fields: [{ name: 'v', label: 'v', type }],
@@ -136,20 +136,25 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
         create table every_value (${columnDefinitions.join(', ')});
         insert into every_value values (${literals.join(', ')})`,
     );
-    const query = ask('select * from every_value');
+    const query = boundQuery('select * from every_value');
     const index = openDuckdbIndex({ dir: join(source.dir, 'index') });
     try {
-      const columns = await source.connection.describe(query, never);
-      const generation = await index.load(randomUUID(), columns, source.connection.segments(query, source.dir, never), {
-        flow: [],
-        maxRows: 0,
-        progress: () => {},
-        signal: never,
-      });
+      const columns = await source.connection.describe(query, neverAborted);
+      const generation = await index.load(
+        randomUUID(),
+        columns,
+        source.connection.segments(query, source.dir, neverAborted),
+        {
+          flow: [],
+          maxRows: 0,
+          progress: () => {},
+          signal: neverAborted,
+        },
+      );
       const fields = generation.fields.map(({ name }) => name);
       const page = await index.search(
         { generation, where: ALL, words: [], wordFields: [], fields, sort: [], limit: 10, start: 0, total: true },
-        never,
+        neverAborted,
       );
       expect(page.rows).toEqual([Object.fromEntries(VALUES.map(([, , , , json], i) => [`v${i}`, json]))]);
       expect(generation.fields.map(({ type }) => type)).toEqual(VALUES.map(([, , type]) => type));
@@ -176,7 +181,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
           l uuid
         )`,
     );
-    const columns = await source.connection.describe(ask('select * from type_names'), never);
+    const columns = await source.connection.describe(boundQuery('select * from type_names'), neverAborted);
     expect(columns.map(({ storage, sourceType }) => [sourceType, storage])).toEqual([
       ['decimal(12,2)', { kind: 'decimal', precision: 12, scale: 2 }],
       ['decimal(7,3) unsigned', { kind: 'decimal', precision: 7, scale: 3 }],
@@ -281,6 +286,6 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
         insert into moments values ('2024-01-01 05:00:00');
         set time_zone = '+00:00'`,
     );
-    expect((await source.load(ask('select t from moments'))).rows).toEqual([['2024-01-01 00:00:00']]);
+    expect((await source.load(boundQuery('select t from moments'))).rows).toEqual([['2024-01-01 00:00:00']]);
   });
 });

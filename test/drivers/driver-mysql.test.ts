@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { ask, never } from '../support/postgres-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 
 describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
   const source = useMysqlSource();
@@ -20,11 +20,11 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
         '__proto__',
       ]);
       expect(Object.entries(result.rows[0]!).map(([, value]) => value)).toEqual([1, 2, 3, 4, 5, 6]);
-      expect((await source.load(ask('select 1 as id, 2 as id'))).rows).toEqual([['1', '2']]);
+      expect((await source.load(boundQuery('select 1 as id, 2 as id'))).rows).toEqual([['1', '2']]);
     });
 
     test('an empty result has columns and no segment', async () => {
-      expect(await source.load(ask('select 1 as a from dual where false'))).toEqual({ rows: [], segments: [] });
+      expect(await source.load(boundQuery('select 1 as a from dual where false'))).toEqual({ rows: [], segments: [] });
       expect(await source.query('select 1 as a from dual where false')).toMatchObject({
         fields: [{ name: 'a' }],
         rows: [],
@@ -34,7 +34,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
 
     test('many columns keep their order, also with nulls among them', async () => {
       const { rows } = await source.load(
-        ask(`select ${Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? 'null' : String(i))).join(', ')}`),
+        boundQuery(`select ${Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? 'null' : String(i))).join(', ')}`),
       );
       expect(rows).toEqual([Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? null : String(i)))]);
     });
@@ -42,7 +42,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
     test('the order of the query is the order of the rows, and the limit cuts there', async () => {
       const text = 'select seq as i from seq_1_to_50 order by (seq * 37) % 101 desc';
       const order = (await source.sql(text)).map((row) => row.i);
-      expect((await source.load(ask(text))).rows.map(([i]) => Number(i))).toEqual(order);
+      expect((await source.load(boundQuery(text))).rows.map(([i]) => Number(i))).toEqual(order);
       expect(await source.query(text, [], 3)).toMatchObject({
         rows: order.slice(0, 3).map((i) => ({ i })),
         truncated: true,
@@ -59,17 +59,19 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
     });
 
     test('comments, a trailing semicolon and every kind of query expression are accepted', async () => {
-      expect((await source.load(ask('select 1 -- one)\n, 2 /* ) */;\n# the end'))).rows).toEqual([['1', '2']]);
+      expect((await source.load(boundQuery('select 1 -- one)\n, 2 /* ) */;\n# the end'))).rows).toEqual([['1', '2']]);
       const recursive = await source.query(
         `with recursive n as (select 1 as i union all select i + 1 from n where i < 3)
         select i from n`,
       );
       expect(recursive.rows).toEqual([{ i: 1 }, { i: 2 }, { i: 3 }]);
-      expect((await source.load(ask('values (1, 2), (3, 4)'))).rows).toEqual([
+      expect((await source.load(boundQuery('values (1, 2), (3, 4)'))).rows).toEqual([
         ['1', '2'],
         ['3', '4'],
       ]);
-      expect((await source.load(ask('(select 1) union (select 2) order by 1 desc limit 1'))).rows).toEqual([['2']]);
+      expect((await source.load(boundQuery('(select 1) union (select 2) order by 1 desc limit 1'))).rows).toEqual([
+        ['2'],
+      ]);
     });
   });
 
@@ -84,7 +86,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
           "create table `Z j` (j json, e enum('x'))",
         ].join(';'),
       );
-      const tables = await source.connection.schema(never);
+      const tables = await source.connection.schema(neverAborted);
       expect(tables.filter((table) => table.name.startsWith('Z'))).toEqual([
         {
           schema: database,
@@ -121,13 +123,13 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB', () => {
       const { database } = source;
       const user = `r_${database.slice(-8)}`;
       const findWarnings = async () =>
-        (await source.open({ user }, { password: 'only-for-this-test' }).test(never)).warnings;
+        (await source.open({ user }, { password: 'only-for-this-test' }).test(neverAborted)).warnings;
       const unencrypted = 'The connection is not encrypted';
       const warningThat = (permission: string) =>
         expect.stringMatching(
           new RegExp(`^The role "${user}@.*" ${permission}; use one that may only read$`),
         ) as string;
-      expect(await source.connection.test(never)).toMatchObject({
+      expect(await source.connection.test(neverAborted)).toMatchObject({
         ok: true,
         version: expect.stringMatching(/^MariaDB \d+\.\d+\.\d+$/) as string,
         message: null,

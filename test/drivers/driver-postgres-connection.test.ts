@@ -7,20 +7,22 @@ import {
   isRefusedAddress,
   type DatabaseIdentity,
 } from '../../src/adapters/drivers/source-guard.ts';
-import { ask, configOf, never, open, useSource } from '../support/postgres-source.ts';
-import { failure, until } from '../support/uploaded-source.ts';
+import { boundQuery, configOf, neverAborted, openSource, useSource } from '../support/postgres-source.ts';
+import { rejectionOf, waitUntil } from '../support/uploaded-source.ts';
 
 const source = useSource();
 
 describe('sources that cannot be used', () => {
   test('an unreachable source is named by host and port', async () => {
     const { port } = await findClosedPort();
-    await expect(open(source.database.url, { port }).describe(ask('select 1'), never)).rejects.toMatchObject({
+    await expect(
+      openSource(source.database.url, { port }).describe(boundQuery('select 1'), neverAborted),
+    ).rejects.toMatchObject({
       status: 500,
       code: 'UPSTREAM_FAILED',
       message: `Cannot connect to postgres at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`,
     });
-    expect(await open(source.database.url, { port }).test(never)).toMatchObject({
+    expect(await openSource(source.database.url, { port }).test(neverAborted)).toMatchObject({
       ok: false,
       version: null,
       message: expect.stringContaining('ECONNREFUSED') as string,
@@ -29,8 +31,8 @@ describe('sources that cannot be used', () => {
 
   test('a wrong password is reported, without the password', async () => {
     const url = source.database.url.replace(/:[^:@]+@/, ':sesame-open@');
-    const error = await open(url)
-      .describe(ask('select 1'), never)
+    const error = await openSource(url)
+      .describe(boundQuery('select 1'), neverAborted)
       .catch((thrown: Error) => thrown);
     expect(error).toMatchObject({
       status: 500,
@@ -60,7 +62,9 @@ describe('sources that cannot be used', () => {
     ).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    await expect(open(source.database.url, { port }).describe(ask('select 1'), never)).rejects.toMatchObject({
+    await expect(
+      openSource(source.database.url, { port }).describe(boundQuery('select 1'), neverAborted),
+    ).rejects.toMatchObject({
       message: `Cannot connect to postgres at 127.0.0.1:${port}: wrong: ***`,
     });
     server.close();
@@ -74,7 +78,7 @@ describe('sources that cannot be used', () => {
         createDrivers({ ownDatabase: null })
           .driverOf('postgres')
           .connect(config, {}, null)
-          .describe(ask('select 1'), never),
+          .describe(boundQuery('select 1'), neverAborted),
       ).rejects.toMatchObject({
         status: 500,
         message: expect.stringContaining('password must be a non-empty string') as string,
@@ -85,15 +89,19 @@ describe('sources that cannot be used', () => {
   });
 
   test('a required encryption is not dropped', async () => {
-    await expect(open(source.database.url, { ssl: 'require' }).describe(ask('select 1'), never)).rejects.toMatchObject({
+    await expect(
+      openSource(source.database.url, { ssl: 'require' }).describe(boundQuery('select 1'), neverAborted),
+    ).rejects.toMatchObject({
       status: 500,
       message: expect.stringContaining('The server does not support SSL connections') as string,
     });
   });
 
   test('a source that ends while it sends is an upstream failure', async () => {
-    const outcome = failure(source.load(ask('select i, pg_sleep(0.001) from generate_series(1, 1000000) as g(i)')));
-    await until(async () => (await source.busy()).some((query) => query.startsWith('COPY')));
+    const outcome = rejectionOf(
+      source.load(boundQuery('select i, pg_sleep(0.001) from generate_series(1, 1000000) as g(i)')),
+    );
+    await waitUntil(async () => (await source.busy()).some((query) => query.startsWith('COPY')));
     await source.sql(
       `select pg_terminate_backend(pid)
       from pg_stat_activity
@@ -104,12 +112,16 @@ describe('sources that cannot be used', () => {
 
   test("the service's own database is refused, others of its cluster are not", async () => {
     const [own] = (await source.sql(DATABASE_IDENTITY_SQL)) as unknown as DatabaseIdentity[];
-    await expect(open(source.database.url, {}, own!).describe(ask('select 1'), never)).rejects.toMatchObject({
+    await expect(
+      openSource(source.database.url, {}, own!).describe(boundQuery('select 1'), neverAborted),
+    ).rejects.toMatchObject({
       status: 400,
       message: 'This is the database of the service itself; it cannot be a datasource',
     });
-    expect(await open(source.database.url, {}, own!).test(never)).toMatchObject({ ok: false });
-    expect(await open(source.database.url, { database: 'postgres' }, own!).test(never)).toMatchObject({ ok: true });
+    expect(await openSource(source.database.url, {}, own!).test(neverAborted)).toMatchObject({ ok: false });
+    expect(await openSource(source.database.url, { database: 'postgres' }, own!).test(neverAborted)).toMatchObject({
+      ok: true,
+    });
   });
 
   test.each([
@@ -123,7 +135,9 @@ describe('sources that cannot be used', () => {
     '100.100.100.200',
   ])('%s is refused as the address of a datasource', async (host) => {
     expect(isRefusedAddress(host)).toBe(true);
-    await expect(open(source.database.url, { host }).describe(ask('select 1'), never)).rejects.toMatchObject({
+    await expect(
+      openSource(source.database.url, { host }).describe(boundQuery('select 1'), neverAborted),
+    ).rejects.toMatchObject({
       status: 400,
       message: `The host "${host}" is at ${host}, an address that no datasource may have`,
     });
@@ -132,7 +146,9 @@ describe('sources that cannot be used', () => {
   test.each(['2852039166', '0xa9fea9fe', '0251.0376.0251.0376'])(
     '%s is refused: a metadata address in another notation',
     async (host) => {
-      await expect(open(source.database.url, { host }).describe(ask('select 1'), never)).rejects.toMatchObject({
+      await expect(
+        openSource(source.database.url, { host }).describe(boundQuery('select 1'), neverAborted),
+      ).rejects.toMatchObject({
         status: 400,
         message: `The host "${host}" is at 169.254.169.254, an address that no datasource may have`,
       });
@@ -150,7 +166,7 @@ describe('sources that cannot be used', () => {
     [{ sslmode: 'disable' }, 'config must NOT have additional properties'],
     [{ user: undefined }, `config must have required property 'user'`],
   ])('the config %j is refused', (change, message) => {
-    expect(() => open(source.database.url, change)).toThrow(message);
+    expect(() => openSource(source.database.url, change)).toThrow(message);
   });
 
   test('an unknown type is named', () => {

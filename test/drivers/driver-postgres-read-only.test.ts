@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ask, bound, never, useSource } from '../support/postgres-source.ts';
+import { boundQuery, boundParameter, neverAborted, useSource } from '../support/postgres-source.ts';
 
 const source = useSource();
 
@@ -73,7 +73,7 @@ describe('a query only reads, and is one statement, even for a superuser', () =>
       create table t as select 1 as i;
       create sequence s`,
     );
-    const query = ask(text, [bound('a', 'x')]);
+    const query = boundQuery(text, [boundParameter('a', 'x')]);
     const refusal = { status: 400, code: 'BAD_USER_INPUT' };
     await expect(source.load(query)).rejects.toMatchObject(refusal);
     await expect(source.query(text, query.parameters)).rejects.toMatchObject(refusal);
@@ -90,14 +90,14 @@ describe('a query only reads, and is one statement, even for a superuser', () =>
   });
 
   test('describing does not run anything', async () => {
-    expect(await source.connection.describe(ask('select 1 / 0 as never'), never)).toMatchObject([
+    expect(await source.connection.describe(boundQuery('select 1 / 0 as never'), neverAborted)).toMatchObject([
       { name: 'never', type: 'integer' },
     ]);
   });
 
   test('text that only looks like an attack is data', async () => {
     const { rows } = await source.load(
-      ask(`select ');--' as a, $x$ ) to program ' $x$ as b, 1 as "c)--" /* ) -- */ -- )`),
+      boundQuery(`select ');--' as a, $x$ ) to program ' $x$ as b, 1 as "c)--" /* ) -- */ -- )`),
     );
     expect(rows).toEqual([[');--', ` ) to program ' `, '1']]);
   });

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ask, never, open, useSource } from '../support/postgres-source.ts';
-import { failure, until } from '../support/uploaded-source.ts';
+import { boundQuery, neverAborted, openSource, useSource } from '../support/postgres-source.ts';
+import { rejectionOf, waitUntil } from '../support/uploaded-source.ts';
 
 const source = useSource();
 
@@ -20,20 +20,21 @@ describe('stopping', () => {
   ])('aborting a load %s cancels it in the source and leaves no file', async (_, text) => {
     const stop = new AbortController();
     const reading = (async () => {
-      for await (const { path } of source.connection.segments(ask(text), source.dir, stop.signal)) await rm(path);
+      for await (const { path } of source.connection.segments(boundQuery(text), source.dir, stop.signal))
+        await rm(path);
     })();
-    const outcome = failure(reading);
-    await until(async () => (await source.busy()).some((query) => query.startsWith('COPY')));
+    const outcome = rejectionOf(reading);
+    await waitUntil(async () => (await source.busy()).some((query) => query.startsWith('COPY')));
     if (text === ENDLESS_ROWS_QUERY) await sleep(300);
     stop.abort();
     expect(await outcome).toMatchObject({ status: 409, code: 'CANCELLED' });
-    await until(isIdle);
+    await waitUntil(isIdle);
     expect(await readdir(source.dir)).toEqual([]);
   });
 
   test('aborting a load whose source waits for the reader cancels it', async () => {
     const stop = new AbortController();
-    const loading = source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
+    const loading = source.connection.segments(boundQuery(ENDLESS_ROWS_QUERY), source.dir, stop.signal);
     const segments = loading[Symbol.asyncIterator]();
     await rm((await segments.next()).value.path as string);
     const isWaiting = async () => {
@@ -44,43 +45,43 @@ describe('stopping', () => {
       );
       return waiting.length === 1;
     };
-    await until(isWaiting);
+    await waitUntil(isWaiting);
     stop.abort();
-    await until(isIdle);
+    await waitUntil(isIdle);
     await expect(segments.next()).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(await readdir(source.dir)).toEqual([]);
   });
 
   test('a reader that stops early cancels the load', async () => {
-    for await (const segment of source.connection.segments(ask(ENDLESS_ROWS_QUERY), source.dir, never)) {
+    for await (const segment of source.connection.segments(boundQuery(ENDLESS_ROWS_QUERY), source.dir, neverAborted)) {
       expect(segment.rows).toBeGreaterThan(1);
       await rm(segment.path);
       break;
     }
-    await until(isIdle);
+    await waitUntil(isIdle);
     expect(await readdir(source.dir)).toEqual([]);
   });
 
   test('closing the connection cancels what runs', async () => {
-    const connection = open(source.database.url);
-    const outcome = failure(connection.query(ask(SILENT_QUERY), 10, never));
-    await until(async () => (await source.busy()).some((query) => query.startsWith('select')));
+    const connection = openSource(source.database.url);
+    const outcome = rejectionOf(connection.query(boundQuery(SILENT_QUERY), 10, neverAborted));
+    await waitUntil(async () => (await source.busy()).some((query) => query.startsWith('select')));
     await connection.close();
     expect(await outcome).toMatchObject({ code: 'CANCELLED' });
-    await until(isIdle);
+    await waitUntil(isIdle);
   });
 
   test.each(['query', 'load'])(
     'a %s past its timeout fails with a query timeout and ends in the source',
     async (kind) => {
-      const query = ask(SILENT_QUERY, [], 300);
-      const running = kind === 'query' ? source.connection.query(query, 10, never) : source.load(query);
+      const query = boundQuery(SILENT_QUERY, [], 300);
+      const running = kind === 'query' ? source.connection.query(query, 10, neverAborted) : source.load(query);
       await expect(running).rejects.toMatchObject({
         status: 500,
         code: 'UPSTREAM_FAILED',
         message: 'query timeout after 300 ms',
       });
-      await until(isIdle);
+      await waitUntil(isIdle);
     },
   );
 
@@ -90,7 +91,7 @@ describe('stopping', () => {
   });
 
   test('an aborted signal opens no connection', async () => {
-    await expect(source.connection.query(ask('select 1'), 10, AbortSignal.abort())).rejects.toMatchObject({
+    await expect(source.connection.query(boundQuery('select 1'), 10, AbortSignal.abort())).rejects.toMatchObject({
       code: 'CANCELLED',
     });
   });
@@ -102,9 +103,9 @@ describe('large results', () => {
     let maxFiles = 0;
     let rows = 0;
     for await (const segment of source.connection.segments(
-      ask(`select i, repeat('x', 1000) from (select generate_series(1, 100000) as i) as g`),
+      boundQuery(`select i, repeat('x', 1000) from (select generate_series(1, 100000) as i) as g`),
       source.dir,
-      never,
+      neverAborted,
     )) {
       await sleep(100);
       maxFiles = Math.max(maxFiles, (await readdir(source.dir)).length);
@@ -122,9 +123,9 @@ describe('large results', () => {
   test('a million rows arrive complete and in order', async () => {
     let next = 1;
     for await (const segment of source.connection.segments(
-      ask(`select i, 'row ' || i as name from generate_series(1, 1000000) as g(i)`),
+      boundQuery(`select i, 'row ' || i as name from generate_series(1, 1000000) as g(i)`),
       source.dir,
-      never,
+      neverAborted,
     )) {
       const lines = (await readFile(segment.path, 'utf8')).split('\n');
       expect(lines.pop()).toBe('');
@@ -138,14 +139,16 @@ describe('large results', () => {
   });
 
   test('a row larger than a segment stays complete', async () => {
-    const { rows, segments } = await source.load(ask(`select repeat('ü', 10000000) as v union all select 'next'`));
+    const { rows, segments } = await source.load(
+      boundQuery(`select repeat('ü', 10000000) as v union all select 'next'`),
+    );
     expect(rows.map(([value]) => value!.length)).toEqual([10_000_000, 4]);
     expect(segments).toMatchObject([{ rows: 1, bytes: 20_000_003, longestRow: 20_000_003 }, { rows: 1 }]);
   });
 
   test('an error in the middle of the rows fails the load with the message of the source', async () => {
     await expect(
-      source.load(ask('select 1 / (500000 - i) from generate_series(1, 1000000) as g(i)')),
+      source.load(boundQuery('select 1 / (500000 - i) from generate_series(1, 1000000) as g(i)')),
     ).rejects.toMatchObject({ status: 400, message: 'division by zero' });
   });
 });

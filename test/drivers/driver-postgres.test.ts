@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ask, bound, never, open, useSource } from '../support/postgres-source.ts';
+import { boundQuery, boundParameter, neverAborted, openSource, useSource } from '../support/postgres-source.ts';
 
 const source = useSource();
 
@@ -79,8 +79,8 @@ const VALUES: [sourceType: string, sql: string, type: string, text: string | nul
 
 describe('types', () => {
   test.each(VALUES)('%s %s is a %s', async (sourceType, sql, type, text, json) => {
-    const query = ask(`select ${sql} as v`);
-    expect(await source.connection.describe(query, never)).toMatchObject([{ name: 'v', type, sourceType }]);
+    const query = boundQuery(`select ${sql} as v`);
+    expect(await source.connection.describe(query, neverAborted)).toMatchObject([{ name: 'v', type, sourceType }]);
     expect((await source.load(query)).rows).toEqual([[text]]);
     expect(await source.query(query.text)).toMatchObject({
       fields: [{ name: 'v', label: 'v', type }],
@@ -97,8 +97,8 @@ describe('types', () => {
       create table own (m mood, d amount, p pair, ms mood[]);
       insert into own values ('happy', 1.5, row(1, array['x']), array['sad']::mood[])`,
     );
-    const query = ask('select * from own');
-    expect(await source.connection.describe(query, never)).toEqual([
+    const query = boundQuery('select * from own');
+    expect(await source.connection.describe(query, neverAborted)).toEqual([
       { name: 'm', type: 'string', storage: { kind: 'text' }, sourceType: 'mood' },
       { name: 'd', type: 'number', storage: { kind: 'decimal', precision: 8, scale: 3 }, sourceType: 'numeric(8,3)' },
       { name: 'p', type: 'json', storage: { kind: 'json' }, sourceType: 'pair' },
@@ -109,8 +109,8 @@ describe('types', () => {
 
   test('a numeric of unknown size, negative scale or more than 38 digits has no precision', async () => {
     const columns = await source.connection.describe(
-      ask('select 1::numeric, 1::numeric(3,-2), 1::numeric(39,1), 0.001::numeric(2,3)'),
-      never,
+      boundQuery('select 1::numeric, 1::numeric(3,-2), 1::numeric(39,1), 0.001::numeric(2,3)'),
+      neverAborted,
     );
     expect(columns.map((column) => column.storage)).toEqual([
       { kind: 'decimal' },
@@ -153,11 +153,11 @@ describe('results', () => {
     );
     expect(result.fields.map((field) => field.name)).toEqual(['id', 'id_3', 'id_2', 'id_4', 'Größe "x"', '__proto__']);
     expect(Object.entries(result.rows[0]!).map(([, value]) => value)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect((await source.load(ask('select 1 as id, 2 as id'))).rows).toEqual([['1', '2']]);
+    expect((await source.load(boundQuery('select 1 as id, 2 as id'))).rows).toEqual([['1', '2']]);
   });
 
   test('an empty result has columns and no segment', async () => {
-    expect(await source.load(ask('select 1 as a where false'))).toEqual({ rows: [], segments: [] });
+    expect(await source.load(boundQuery('select 1 as a where false'))).toEqual({ rows: [], segments: [] });
     expect(await source.query('select 1 as a where false')).toMatchObject({
       fields: [{ name: 'a' }],
       rows: [],
@@ -168,14 +168,14 @@ describe('results', () => {
   test('a query without columns is refused', async () => {
     await expect(source.query('select from pg_class')).rejects.toMatchObject({
       status: 400,
-      message: 'The query answers with no columns',
+      message: 'The query returns no columns',
     });
   });
 
   test('the order of the query is the order of the rows, and the limit cuts there', async () => {
     const text = 'select i from generate_series(1, 50) as g(i) order by (i * 37) % 101 desc';
     const order = (await source.sql(text)).map((row) => row.i);
-    expect((await source.load(ask(text))).rows.map(([i]) => Number(i))).toEqual(order);
+    expect((await source.load(boundQuery(text))).rows.map(([i]) => Number(i))).toEqual(order);
     expect(await source.query(text, [], 3)).toMatchObject({
       rows: order.slice(0, 3).map((i) => ({ i })),
       truncated: true,
@@ -190,7 +190,7 @@ describe('results', () => {
   });
 
   test('comments and a trailing semicolon are accepted', async () => {
-    expect((await source.load(ask('select 1 -- one)\n, 2 /* ) */;\n-- the end'))).rows).toEqual([['1', '2']]);
+    expect((await source.load(boundQuery('select 1 -- one)\n, 2 /* ) */;\n-- the end'))).rows).toEqual([['1', '2']]);
   });
 });
 
@@ -209,11 +209,11 @@ describe('parameters', () => {
         (1, 'EU', '2024-01-01', true, 1.50, '2024-01-01 12:00Z'),
         (2, 'US', '2024-06-01', false, 2.50, null)`,
     );
-    const findIds = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
+    const findIds = async (where: string, ...parameters: Parameters<typeof boundParameter>[]) =>
       (
         await source.query(
           `select id from sale where ${where} order by id`,
-          parameters.map((parameter) => bound(...parameter)),
+          parameters.map((parameter) => boundParameter(...parameter)),
         )
       ).rows.map((row) => row.id);
     expect(await findIds('region = {{r}}', ['r', 'EU'])).toEqual([1]);
@@ -232,11 +232,11 @@ describe('parameters', () => {
     expect(await findIds(`to_char({{d}}, 'YYYY') = '2024'`, ['d', '2024-02-01', 'date'])).toEqual([1, 2]);
     expect(
       await source.query('select {{s}} as s, {{n}} as n, {{d}} as d, {{b}} as b, {{z}} as z limit {{n}}', [
-        bound('s', 'x'),
-        bound('n', 1),
-        bound('d', '2024-02-01', 'date'),
-        bound('b', true),
-        bound('z', null, 'number'),
+        boundParameter('s', 'x'),
+        boundParameter('n', 1),
+        boundParameter('d', '2024-02-01', 'date'),
+        boundParameter('b', true),
+        boundParameter('z', null, 'number'),
       ]),
     ).toMatchObject({
       fields: [{ type: 'string' }, { type: 'number' }, { type: 'datetime' }, { type: 'boolean' }, { type: 'number' }],
@@ -257,22 +257,25 @@ describe('parameters', () => {
     `' || pg_sleep(9) || '`,
   ])('%j arrives unchanged', async (value) => {
     const { rows } = await source.load(
-      ask('select {{v}} as v, {{w}} || {{v}} as twice', [bound('v', value), bound('w', value)]),
+      boundQuery('select {{v}} as v, {{w}} || {{v}} as twice', [
+        boundParameter('v', value),
+        boundParameter('w', value),
+      ]),
     );
     expect(rows).toEqual([[value, value + value]]);
   });
 
   test('names may have hyphens and may be keywords of SQL', async () => {
     const { rows } = await source.query('select {{start-date}} as a, {{select}} as b', [
-      bound('start-date', 'x'),
-      bound('select', 'y'),
+      boundParameter('start-date', 'x'),
+      boundParameter('select', 'y'),
     ]);
     expect(rows).toEqual([{ a: 'x', b: 'y' }]);
   });
 
   test('a value that its position does not accept is an error of the source', async () => {
     await expect(
-      source.query('select 1 from sale where at = {{d}}', [bound('d', 'tomorrowish')]),
+      source.query('select 1 from sale where at = {{d}}', [boundParameter('d', 'tomorrowish')]),
     ).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('invalid input syntax for type date') as string,
@@ -295,7 +298,7 @@ describe('schema and connection test', () => {
       create view "Other".v as select 1 as one;
       create materialized view "Other".w as select 1 as one`,
     );
-    const tables = (await source.connection.schema(never)).filter((table) => table.schema === 'Other');
+    const tables = (await source.connection.schema(neverAborted)).filter((table) => table.schema === 'Other');
     expect(tables).toEqual([
       {
         schema: 'Other',
@@ -319,18 +322,18 @@ describe('schema and connection test', () => {
         columns: [{ name: 'one', type: 'integer', nullable: true, primaryKey: false }],
       },
     ]);
-    expect((await source.connection.schema(never)).every((table) => !table.schema.startsWith('pg_'))).toBe(true);
+    expect((await source.connection.schema(neverAborted)).every((table) => !table.schema.startsWith('pg_'))).toBe(true);
   });
 
   test('the connection test reports the version and warns of needless permissions', async () => {
     const testAs = async (role: string) => {
       const url = new URL(source.database.url);
       Object.assign(url, { username: role, password: 'only-for-this-test' });
-      return open(url.href).test(never);
+      return openSource(url.href).test(neverAborted);
     };
     const name = `r_${source.database.url.slice(-8)}`;
     const unencrypted = 'The connection is not encrypted';
-    expect(await source.connection.test(never)).toMatchObject({
+    expect(await source.connection.test(neverAborted)).toMatchObject({
       ok: true,
       version: expect.stringMatching(/^PostgreSQL \d+/) as string,
       message: null,

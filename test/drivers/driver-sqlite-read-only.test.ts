@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { failure, filesIn } from '../support/uploaded-source.ts';
+import { rejectionOf, filesIn } from '../support/uploaded-source.ts';
 import { useSqliteFiles } from './driver-sqlite-fixture.ts';
 
 const { files, createFile } = useSqliteFiles();
@@ -74,7 +74,7 @@ describe('a query only reads, and only this file', () => {
   test('an error does not contain the path of the file', async () => {
     const { name, file } = createFile('create table t (i)');
     await rm(files.path(name));
-    const error = (await failure(file.query('select 1'))) as Error;
+    const error = (await rejectionOf(file.query('select 1'))) as Error;
     expect(error).toMatchObject({ status: 400 });
     expect(JSON.stringify([error.message, error])).not.toContain(files.dir);
   });

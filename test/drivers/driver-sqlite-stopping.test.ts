@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { ask, never } from '../support/postgres-source.ts';
-import { failure, filesIn, isAlive, queryProcesses, until } from '../support/uploaded-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
+import { rejectionOf, filesIn, isAlive, queryProcesses, waitUntil } from '../support/uploaded-source.ts';
 import { useSqliteFiles } from './driver-sqlite-fixture.ts';
 
 const { files, createFile, createEmptyFile } = useSqliteFiles();
@@ -23,7 +23,7 @@ describe('a query that requires too much memory ends in a clear error', () => {
       status: 400,
       message: expect.stringMatching(message) as string,
     });
-    await until(() => queryProcesses().length === 0);
+    await waitUntil(() => queryProcesses().length === 0);
   });
 });
 
@@ -38,7 +38,9 @@ describe('stopping', () => {
   ])('a %s past its timeout fails with a query timeout, and its process has ended', async (kind, text) => {
     const file = createEmptyFile();
     await expect(
-      kind === 'query' ? file.connection.query(ask(text, [], 700), 10, never) : file.load(ask(text, [], 700)),
+      kind === 'query'
+        ? file.connection.query(boundQuery(text, [], 700), 10, neverAborted)
+        : file.load(boundQuery(text, [], 700)),
     ).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message: 'query timeout after 700 ms' });
     expect(queryProcesses()).toEqual([]);
     expect(await filesIn(files.segments)).toEqual([]);
@@ -46,8 +48,8 @@ describe('stopping', () => {
 
   test('aborting ends the process before the call rejects', async () => {
     const stop = new AbortController();
-    const outcome = failure(createEmptyFile().connection.query(ask(SILENT_QUERY), 10, stop.signal));
-    await until(() => queryProcesses().length === 1);
+    const outcome = rejectionOf(createEmptyFile().connection.query(boundQuery(SILENT_QUERY), 10, stop.signal));
+    await waitUntil(() => queryProcesses().length === 1);
     stop.abort();
     expect(await outcome).toMatchObject({ status: 409, code: 'CANCELLED' });
     expect(queryProcesses()).toEqual([]);
@@ -60,7 +62,7 @@ describe('stopping', () => {
         insert into t select i, hex(zeroblob(300)) from r`,
       ),
     );
-    for await (const segment of file.connection.segments(ask('select * from t'), files.segments, never)) {
+    for await (const segment of file.connection.segments(boundQuery('select * from t'), files.segments, neverAborted)) {
       await rm(segment.path);
       break;
     }
@@ -70,15 +72,17 @@ describe('stopping', () => {
 
   test('closing the connection ends what runs', async () => {
     const file = createEmptyFile();
-    const outcome = failure(file.connection.query(ask(SILENT_QUERY), 10, never));
-    await until(() => queryProcesses().length === 1);
+    const outcome = rejectionOf(file.connection.query(boundQuery(SILENT_QUERY), 10, neverAborted));
+    await waitUntil(() => queryProcesses().length === 1);
     await file.connection.close();
     expect(await outcome).toMatchObject({ code: 'CANCELLED' });
     expect(queryProcesses()).toEqual([]);
   });
 
   test('an aborted signal starts nothing', async () => {
-    await expect(createEmptyFile().connection.query(ask('select 1'), 10, AbortSignal.abort())).rejects.toMatchObject({
+    await expect(
+      createEmptyFile().connection.query(boundQuery('select 1'), 10, AbortSignal.abort()),
+    ).rejects.toMatchObject({
       code: 'CANCELLED',
     });
   });
@@ -96,13 +100,13 @@ describe('stopping', () => {
     });
     await once(parent.stdout, 'data');
     let child = 0;
-    await until(() => (child = queryProcesses(parent.pid)[0] ?? 0) > 0);
+    await waitUntil(() => (child = queryProcesses(parent.pid)[0] ?? 0) > 0);
     // Waits until the statement has begun.
     await new Promise((wake) => {
       setTimeout(wake, 500);
     });
     parent.kill('SIGKILL');
-    await until(() => !isAlive(child));
+    await waitUntil(() => !isAlive(child));
     expect(isAlive(child)).toBe(false);
   });
 });

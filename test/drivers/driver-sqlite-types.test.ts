@@ -2,7 +2,7 @@ import { type SQLInputValue } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Column } from '../../src/core/fields.ts';
 import type { QueryResult } from '../../src/core/row-source.ts';
-import { ask, never } from '../support/postgres-source.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { type OpenFile } from '../support/uploaded-source.ts';
 import { useSqliteFiles } from './driver-sqlite-fixture.ts';
 
@@ -101,8 +101,8 @@ describe('types', () => {
       },
     );
     const text = 'select * from t order by rowid';
-    results.columns = await file.connection.describe(ask(text), never);
-    results.texts = (await file.load(ask(text))).rows;
+    results.columns = await file.connection.describe(boundQuery(text), neverAborted);
+    results.texts = (await file.load(boundQuery(text))).rows;
     results.result = await file.query(text);
     results.indexed = await file.index(text);
   });
@@ -125,7 +125,7 @@ describe('types', () => {
       'create table t (i int, n real, d decimal, b boolean, at date, m datetime, j json, s varchar(3), x)',
     );
     expect(
-      (await file.connection.describe(ask('select *, 1 + i as e from t'), never)).map(
+      (await file.connection.describe(boundQuery('select *, 1 + i as e from t'), neverAborted)).map(
         ({ name, type }) => `${name} ${type}`,
       ),
     ).toEqual([

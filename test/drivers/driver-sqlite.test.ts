@@ -1,6 +1,6 @@
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { ask, bound, never } from '../support/postgres-source.ts';
+import { boundQuery, boundParameter, neverAborted } from '../support/postgres-source.ts';
 import { driverOf, filesIn } from '../support/uploaded-source.ts';
 import { useSqliteFiles } from './driver-sqlite-fixture.ts';
 
@@ -17,7 +17,7 @@ describe('results', () => {
     expect(result.fields.map(({ name }) => name)).toEqual(['id', 'id_3', 'id_2', 'Größe "x"', '__proto__']);
     expect(result).toMatchObject({ rows: [{ id: 3 }, { id: 2 }], truncated: true });
     expect(await file.query('select id from t', [], 3)).toMatchObject({ truncated: false });
-    expect(await file.load(ask('select id from t where false'))).toEqual({ rows: [], segments: [] });
+    expect(await file.load(boundQuery('select id from t where false'))).toEqual({ rows: [], segments: [] });
   });
 
   test('a huge result is cut although it has few rows', async () => {
@@ -38,7 +38,11 @@ describe('results', () => {
     );
     let next = 1;
     let maxFiles = 0;
-    for await (const segment of file.connection.segments(ask('select i, s from t'), files.segments, never)) {
+    for await (const segment of file.connection.segments(
+      boundQuery('select i, s from t'),
+      files.segments,
+      neverAborted,
+    )) {
       maxFiles = Math.max(maxFiles, (await filesIn(files.segments)).length);
       const text = await readFile(segment.path, 'utf8');
       const lines = text.split('\n').slice(0, -1);
@@ -62,11 +66,11 @@ describe('parameters', () => {
       `create table t (id int, s text, b boolean, d date);
       insert into t values (1, 'a', 1, '2024-01-01'), (2, 'b', 0, '2024-06-01')`,
     );
-    const findIds = async (where: string, ...parameters: Parameters<typeof bound>[]) =>
+    const findIds = async (where: string, ...parameters: Parameters<typeof boundParameter>[]) =>
       (
         await file.query(
           `select id from t where ${where} order by id`,
-          parameters.map((parameter) => bound(...parameter)),
+          parameters.map((parameter) => boundParameter(...parameter)),
         )
       ).rows.map(({ id }) => id);
     expect(await findIds('s = {{s}}', ['s', 'a'])).toEqual([1]);
@@ -76,7 +80,7 @@ describe('parameters', () => {
     expect(await findIds('({{z}} is null)', ['z', null])).toEqual([1, 2]);
     const { rows } = await file.query(
       'select typeof({{n}}) as n, typeof({{x}}) as x, {{start-date}} as at limit {{n}}',
-      [bound('n', 1), bound('x', 1.5), bound('start-date', '2024-01-01')],
+      [boundParameter('n', 1), boundParameter('x', 1.5), boundParameter('start-date', '2024-01-01')],
     );
     expect(rows).toEqual([{ n: 'integer', x: 'real', at: '2024-01-01' }]);
   });
@@ -84,7 +88,9 @@ describe('parameters', () => {
   test.each([`'); drop table t; --`, `{{v}}`, '?1', ':p0', `"`, '', 'ü\n🦆', `' || load_extension('x') || '`])(
     '%j arrives unchanged',
     async (value) => {
-      expect((await createEmptyFile().load(ask('select {{v}} as v', [bound('v', value)]))).rows).toEqual([[value]]);
+      expect(
+        (await createEmptyFile().load(boundQuery('select {{v}} as v', [boundParameter('v', value)]))).rows,
+      ).toEqual([[value]]);
     },
   );
 
@@ -106,20 +112,20 @@ describe('recognition, schema and connection test', () => {
   test('a file is recognised by its content under any name; a single table is its rows', async () => {
     const { upload } = driverOf('sqlite');
     const one = createFile('create table "a ""b" (i); insert into "a ""b" values (5)');
-    const config = await upload!.recognise(files.path(one.name), 'photo.jpg', never);
+    const config = await upload!.detectConfig(files.path(one.name), 'photo.jpg', neverAborted);
     expect(config).toEqual({ table: 'a "b' });
-    expect((await one.file.query(upload!.wholeQuery(config!)!)).rows).toEqual([{ i: 5 }]);
+    expect((await one.file.query(upload!.defaultQuery(config!)!)).rows).toEqual([{ i: 5 }]);
     const two = createFile('create table a (i); create view b as select 1 as one');
-    expect(await upload!.recognise(files.path(two.name), 'x.sqlite', never)).toEqual({});
-    expect(upload!.wholeQuery({})).toBeNull();
+    expect(await upload!.detectConfig(files.path(two.name), 'x.sqlite', neverAborted)).toEqual({});
+    expect(upload!.defaultQuery({})).toBeNull();
   });
 
   test('another file is not recognised, a broken SQLite file is refused', async () => {
     const { upload } = driverOf('sqlite');
     await writeFile(files.path('text'), 'a,b\n1,2\n');
-    expect(await upload!.recognise(files.path('text'), 'x.sqlite', never)).toBeNull();
+    expect(await upload!.detectConfig(files.path('text'), 'x.sqlite', neverAborted)).toBeNull();
     await writeFile(files.path('nothing'), '');
-    expect(await upload!.recognise(files.path('nothing'), 'x.sqlite', never)).toBeNull();
+    expect(await upload!.detectConfig(files.path('nothing'), 'x.sqlite', neverAborted)).toBeNull();
     const { name } = createFile('create table t (i); create table u (i)', (database) =>
       database.exec(
         `with recursive r(i) as (values (1) union all select i + 1 from r where i < 20000)
@@ -128,7 +134,7 @@ describe('recognition, schema and connection test', () => {
     );
     await copyFile(files.path(name), files.path('cut'));
     await truncate(files.path('cut'), 100_000);
-    await expect(upload!.recognise(files.path('cut'), 'x', never)).rejects.toMatchObject({
+    await expect(upload!.detectConfig(files.path('cut'), 'x', neverAborted)).rejects.toMatchObject({
       status: 400,
       message: expect.stringMatching(/broken/) as string,
     });
@@ -137,12 +143,14 @@ describe('recognition, schema and connection test', () => {
       files.path('scribbled'),
       Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 7)]),
     );
-    await expect(upload!.recognise(files.path('scribbled'), 'x', never)).rejects.toMatchObject({
+    await expect(upload!.detectConfig(files.path('scribbled'), 'x', neverAborted)).rejects.toMatchObject({
       status: 400,
       message: expect.stringMatching(/broken/) as string,
     });
     await writeFile(files.path('encrypted'), Buffer.concat([bytes.subarray(0, 16), Buffer.alloc(8192, 9)]));
-    await expect(upload!.recognise(files.path('encrypted'), 'x', never)).rejects.toMatchObject({ status: 400 });
+    await expect(upload!.detectConfig(files.path('encrypted'), 'x', neverAborted)).rejects.toMatchObject({
+      status: 400,
+    });
   });
 
   test('the schema lists tables and views with columns and primary keys; a broken view has no columns', async () => {
@@ -151,7 +159,7 @@ describe('recognition, schema and connection test', () => {
       create view v as select s from t;
       create view w as select * from absent`,
     );
-    expect(await file.connection.schema(never)).toEqual([
+    expect(await file.connection.schema(neverAborted)).toEqual([
       {
         schema: 'main',
         name: 't',
@@ -173,14 +181,14 @@ describe('recognition, schema and connection test', () => {
   });
 
   test('the connection test reports the version, and the error of a broken file', async () => {
-    expect(await createEmptyFile().connection.test(never)).toMatchObject({
+    expect(await createEmptyFile().connection.test(neverAborted)).toMatchObject({
       ok: true,
       version: expect.stringMatching(/^SQLite 3\./) as string,
       warnings: [],
       message: null,
     });
     await writeFile(files.path('garbage'), 'garbage'.repeat(1000));
-    expect(await files.open('sqlite', 'garbage').connection.test(never)).toMatchObject({
+    expect(await files.open('sqlite', 'garbage').connection.test(neverAborted)).toMatchObject({
       ok: false,
       version: null,
       message: expect.stringContaining('no SQLite database') as string,

@@ -2,7 +2,7 @@ import { expect, test as base } from 'vitest';
 import type { Client } from '../support/client.ts';
 import { elasticsearch, HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { startService, type Service } from '../support/service.ts';
-import { makeSource, type Shop } from '../support/shop-fixture.ts';
+import { createSource, type Shop } from '../support/shop-fixture.ts';
 import { HIDDEN_PARTS, openTwinSource, VISIBLE_FIELDS, type HiddenParts } from './twin-source.ts';
 
 /** One of two datasets whose visible parts are equal for the reader. */
@@ -119,7 +119,7 @@ async function createWorld(service: Service, source: Shop): Promise<TwinWorld> {
   const [reader, other] = [await service.user('reader'), await service.user('other')];
   const team = (await admin.creates('/teams', { name: 'Readers' })).id as string;
   expectOk(await admin.put(`/teams/${team}/members/reader`, { role: 'memberPlus' }), 'membership');
-  const datasource = await makeSource(admin, source, { name: 'qzx source' });
+  const datasource = await createSource(admin, source, { name: 'qzx source' });
   const people = { admin, reader, other, team };
   const twins: Twin[] = [];
   for (const hidden of HIDDEN_PARTS) twins.push(await createTwin(people, datasource.id, hidden));

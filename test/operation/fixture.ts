@@ -20,9 +20,9 @@ export interface World extends TestPlatform {
   url: string;
   dataDir: string;
   /** Starts a worker in another process. */
-  worker(handlers?: WorkerOrders['handlers']): Promise<WorkerProcess>;
+  startWorkerProcess(handlers?: WorkerOrders['handlers']): Promise<WorkerProcess>;
   /** Starts a worker in this process. */
-  here(handlers: Handlers): Promise<void>;
+  startWorker(handlers: Handlers): Promise<void>;
   /** Creates a caller, by default in the tenant of the first caller. */
   caller(tenantId?: string): Promise<Context>;
 }
@@ -37,12 +37,12 @@ async function openWorld(): Promise<{ world: World; close(): Promise<void> }> {
     ...testPlatform,
     url,
     dataDir,
-    async worker(handlersName = 'counting') {
+    async startWorkerProcess(handlersName = 'counting') {
       const worker = await startWorkerProcess({ url, dataDir, handlers: handlersName });
       closers.push(() => worker.kill('SIGKILL'));
       return worker;
     },
-    async here(handlers) {
+    async startWorker(handlers) {
       const worker = await startQuickWorker(testPlatform, handlers);
       closers.push(() => worker.stop());
     },

@@ -8,17 +8,17 @@ import { expectBody, expectError, expectGraphqlError } from '../support/expect.t
 import { test as base } from '../support/fixture.ts';
 import type { Service } from '../support/service.ts';
 import { collect, eventually } from './fixture.ts';
-import { GATED, makeDataset } from './refreshable.ts';
+import { GATED, createSourceDataset } from './refreshable.ts';
 
 const FIELDS =
   'id progress operation resource { kind id } status percent current total unit message startedAt updatedAt ' +
   'finishedAt result error { statusCode code message }';
 
 /** `dataset` is a dataset of ann's, whose refreshes a test can block. */
-const test = base.extend<{ dataset: Awaited<ReturnType<typeof makeDataset>> }>({
+const test = base.extend<{ dataset: Awaited<ReturnType<typeof createSourceDataset>> }>({
   dataset: [
     async ({ service, ann }, use) => {
-      const dataset = await makeDataset(service, await contextOf(service, ann));
+      const dataset = await createSourceDataset(service, await contextOf(service, ann));
       await use(dataset);
       await dataset.drop();
     },

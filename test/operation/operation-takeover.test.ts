@@ -10,22 +10,22 @@ import { collect, count, eventually, published, rows, test, until } from './fixt
 describe('the operation of a worker', () => {
   test('that is killed restarts on another worker', async ({ world }) => {
     const ann = await world.caller();
-    const killed = await world.worker();
+    const killed = await world.startWorkerProcess();
     const id = await count(ann, { until: 300, every: 10 });
     await until(ann, id, 'running');
     await killed.kill('SIGKILL');
-    const successor = await world.worker();
+    const successor = await world.startWorkerProcess();
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded', result: { pid: successor.pid, attempt: 2 } });
     expect(await published(world)).toEqual([2]);
   });
 
   test('that is killed is recorded as failed if it must not run twice', async ({ world }) => {
     const ann = await world.caller();
-    const killed = await world.worker('counting without takeover');
+    const killed = await world.startWorkerProcess('counting without takeover');
     const id = await count(ann, { until: 1_000_000, every: 10 });
     await until(ann, id, 'running');
     await killed.kill('SIGKILL');
-    await world.here(countingHandlers({ takeover: false }));
+    await world.startWorker(countingHandlers({ takeover: false }));
     await expect(wait(ann, id)).rejects.toMatchObject({
       status: 500,
       message: 'The worker process ended before the operation was done',
@@ -35,11 +35,11 @@ describe('the operation of a worker', () => {
 
   test('that was suspended too long publishes nothing when the worker resumes', async ({ world }) => {
     const ann = await world.caller();
-    const suspended = await world.worker();
+    const suspended = await world.startWorkerProcess();
     const id = await count(ann, { until: 50, every: 20 });
     await until(ann, id, 'running');
     suspended.child.kill('SIGSTOP');
-    const successor = await world.worker();
+    const successor = await world.startWorkerProcess();
     const record = await wait(ann, id);
     suspended.child.kill('SIGCONT');
 
@@ -58,20 +58,20 @@ describe('the operation of a worker', () => {
 
   test('that shuts down is queued again if it cannot finish', async ({ world }) => {
     const ann = await world.caller();
-    const leaving = await world.worker();
+    const leaving = await world.startWorkerProcess();
     const id = await count(ann, { until: 200, every: 20 });
     await until(ann, id, 'running');
     await leaving.kill('SIGTERM');
     expect(leaving.child.exitCode).toBe(0);
     expect(await operations.get(ann, id)).toMatchObject({ status: 'queued' });
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded', result: { attempt: 2 } });
   });
 
   test('that interrupts each attempt runs three times at most', async ({ world }) => {
     const ann = await world.caller();
     const attempts: number[] = [];
-    await world.here({
+    await world.startWorker({
       'test.count': {
         takeover: true,
         run: async ({ attempt }) => {
@@ -90,13 +90,13 @@ test('an operation whose job was lost from the queue is sent again', async ({ wo
   const id = await count(ann);
   await rows(world, `update dws.operation set updated_at = now() - interval '1 minute'`);
   await runSql(world.url, 'delete from dws_jobs.job_common');
-  await world.here(countingHandlers());
+  await world.startWorker(countingHandlers());
   expect(await wait(ann, id)).toMatchObject({ status: 'succeeded' });
 });
 
 test('callers get their results although Postgres drops all connections', async ({ world }) => {
   const ann = await world.caller();
-  await world.worker();
+  await world.startWorkerProcess();
   const id = await count(ann, { until: 60, every: 25 });
   const following = collect(followOperation(world.platform, ann.viewer, id));
   const waiting = wait(ann, id);

@@ -78,7 +78,7 @@ describe('starting', () => {
 describe('waiting', () => {
   test('returns the result of another process', async ({ world }) => {
     const ann = await world.caller();
-    const worker = await world.worker();
+    const worker = await world.startWorkerProcess();
     const record = await wait(ann, await count(ann));
     expect(record).toMatchObject({
       status: 'succeeded',
@@ -91,7 +91,7 @@ describe('waiting', () => {
 
   test('throws the error of the operation, without the details of a bug', async ({ world }) => {
     const ann = await world.caller();
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     await expect(wait(ann, await count(ann, { fail: 'callerError' }))).rejects.toMatchObject({
       status: 400,
       code: 'BAD_USER_INPUT',
@@ -113,7 +113,7 @@ describe('waiting', () => {
     connection.abort(new Error('disconnected'));
     await expect(waiting).rejects.toThrow('disconnected');
 
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     expect(await wait(ann, id)).toMatchObject({ status: 'succeeded' });
   });
 });
@@ -121,7 +121,7 @@ describe('waiting', () => {
 describe('following', () => {
   test('yields every state from the current to the final one, from every process', async ({ world }) => {
     const ann = await world.caller();
-    await world.worker();
+    await world.startWorkerProcess();
     const id = await count(ann, { until: 5, every: 150 });
     const records = await collect(followOperation(world.platform, ann.viewer, id));
 
@@ -151,7 +151,7 @@ describe('following', () => {
 
   test('yields progress at most ten times a second', async ({ world }) => {
     const ann = await world.caller();
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     const record = await wait(ann, await count(ann, { until: 300, every: 1 }));
     const intervals = (record.finishedAt!.getTime() - record.startedAt!.getTime()) / 100;
     // Besides progress, the sequence counts the claim, the outcome, and the last progress before it.
@@ -163,7 +163,7 @@ describe('following', () => {
 describe('cancelling', () => {
   test('stops a running operation in another process, and waiting callers get 409 CANCELLED', async ({ world }) => {
     const ann = await world.caller();
-    await world.worker();
+    await world.startWorkerProcess();
     const id = await count(ann, ENDLESS);
     const waiting = wait(ann, id).catch((error: unknown) => error);
     await until(ann, id, 'running');
@@ -183,14 +183,14 @@ describe('cancelling', () => {
     const ann = await world.caller();
     const id = await count(ann);
     expect(await operations.cancel(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     await wait(ann, await count(ann));
     expect(await operations.get(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });
   });
 
   test('prevents the publication even if the handler ignores its signal', async ({ world }) => {
     const ann = await world.caller();
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     const id = await count(ann, { until: 30, every: 30, ignoreSignal: true });
     await until(ann, id, 'running');
     await operations.cancel(ann, id);
@@ -206,7 +206,7 @@ describe('concurrency keys', () => {
   test('run one operation at a time, in order; an identical third joins the second', async ({ world }) => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const firstId = await count(ann, ENDLESS, SAME_WORK);
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     await until(ann, firstId, 'running');
     const secondId = await count(ann, {}, SAME_WORK);
     const joinedId = await count(bob, {}, SAME_WORK);
@@ -224,7 +224,7 @@ describe('concurrency keys', () => {
     const [ann, bob] = [await world.caller(), await world.caller()];
     const first = await count(ann, ENDLESS, SAME_WORK);
     const joined = await count(bob, ENDLESS, SAME_WORK);
-    await world.here(countingHandlers());
+    await world.startWorker(countingHandlers());
     await until(bob, joined, 'running');
 
     expect(await operations.cancel(ann, first)).toMatchObject({ status: 'cancelled' });
@@ -252,7 +252,7 @@ test('operations of one tenant use at most half of a worker’s concurrency', as
     },
   };
   const idsOfAnn = [await count(ann), await count(ann), await count(ann), await count(ann)];
-  await world.here({ 'test.count': waitingHandler });
+  await world.startWorker({ 'test.count': waitingHandler });
   await eventually(async () => running.get(ann.viewer.tenantId) === 2);
   const idOfEve = await count(eve);
   await until(eve, idOfEve, 'running');

@@ -22,7 +22,7 @@ interface VisibleDataset extends Record<string, unknown> {
 }
 
 /** Creates a dataset of the caller on a source database of its own. */
-export async function makeDataset(world: Pick<World, 'platform'>, ann: Context) {
+export async function createSourceDataset(world: Pick<World, 'platform'>, ann: Context) {
   const source = await createDatabase('template0');
   const { hostname, port, pathname, username, password } = new URL(source.url);
   const [datasetId, datasourceId] = [newId(), newId()];

@@ -1,5 +1,5 @@
 /** A worker in a separate process. It receives commands over the IPC channel and exits when that closes. */
-import { handlers } from '../../src/operations/handlers.ts';
+import { createHandlers } from '../../src/operations/handlers.ts';
 import { countingHandlers } from './counting.ts';
 import { openTestPlatform, startQuickWorker } from './platform.ts';
 
@@ -18,7 +18,7 @@ async function startWorker({ url, dataDir, handlers: handlersName }: WorkerOrder
   const worker = await startQuickWorker(
     testPlatform,
     handlersName === 'real'
-      ? handlers(testPlatform.loaders)
+      ? createHandlers(testPlatform.loaders)
       : countingHandlers({ takeover: handlersName === 'counting' }),
   );
   const stop = async () => {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { expectBody } from '../support/expect.ts';
 import { CHIPS, test } from '../support/report-fixture.ts';
-import { makeSource, ORDERS_QUERY } from '../support/shop-fixture.ts';
+import { createSource, ORDERS_QUERY } from '../support/shop-fixture.ts';
 
 type InvalidCase = [change: object, status: number, message: string];
 
@@ -22,7 +22,7 @@ test('an invalid new reference is refused with the name of the invalid value', a
   await attach(id, { alias: 'taken' });
   const otherReport = await report();
   const { id: reportOfBob } = await bob.creates('/reports', { name: 'Bob’s' });
-  const { id: datasourceId } = await makeSource(admin, shop);
+  const { id: datasourceId } = await createSource(admin, shop);
   const { id: hidden } = await admin.creates('/datasets', { name: 'Hidden', datasourceId, query: ORDERS_QUERY });
 
   const cases: InvalidCase[] = [

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { expectError } from '../support/expect.ts';
 import { COUNT, dataBlocksOf, dataById, SUM_BY_REGION } from '../support/report-blocks.ts';
 import { createSnapshot, EU, Q1, Q2, test } from '../support/report-fixture.ts';
-import { makeSource, ORDERS_QUERY } from '../support/shop-fixture.ts';
+import { createSource, ORDERS_QUERY } from '../support/shop-fixture.ts';
 
 const REGION_BARS = { xAxis: 'region', yAxis: 'amount', aggregation: 'sum' };
 const ID_FIELD = { name: 'id', label: 'id', type: 'integer' };
@@ -227,7 +227,7 @@ test('a dataset without rows has empty data', async ({ ann, admin, shop, report 
     { id: 'b', type: 'table', dataset: 'new' },
     { id: 'n', type: 'metric', dataset: 'new', ...COUNT },
   ]);
-  const { id: datasourceId } = await makeSource(admin, shop, { ownerId: ann.id });
+  const { id: datasourceId } = await createSource(admin, shop, { ownerId: ann.id });
   const { id: datasetId } = await ann.creates('/datasets', { name: 'New', datasourceId, query: ORDERS_QUERY });
   await ann.creates(`/reports/${id}/dataset-refs`, { reportId: id, datasetId, alias: 'new', label: 'New' });
   expect(await dataBlocksOf(ann, id)).toMatchObject([

@@ -9,7 +9,7 @@ import type { BoundValue } from '../../src/adapters/drivers/mysql/session.ts';
 import type { BoundQuery, QueryResult, SourceConnection } from '../../src/core/row-source.ts';
 import type { MariadbAddress } from '../../tools/mariadb.ts';
 import { mariadb } from './engines.ts';
-import { ask, loadFrom, never } from './postgres-source.ts';
+import { boundQuery, loadFrom, neverAborted } from './postgres-source.ts';
 
 /**
  * Sets up a database of the test file in the MariaDB of the test run as a source. It is opened as administrator, so
@@ -47,7 +47,8 @@ export function useMysqlSource() {
     source.sql = async (text, values) =>
       (await (values ? admin.execute(text, values) : admin.query(text)))[0] as Record<string, unknown>[];
     source.load = (query) => loadFrom(source.connection, source.dir, query);
-    source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
+    source.query = (text, parameters = [], limit = 100) =>
+      source.connection.query(boundQuery(text, parameters), limit, neverAborted);
     source.busy = async () =>
       (
         await source.sql(

@@ -11,19 +11,23 @@ import { runSql } from './run-sql.ts';
 type Parameter = BoundQuery['parameters'][number];
 
 /** Creates a bound parameter. The data type defaults to that of the value; dates require it. */
-export const bound = (name: string, value: Parameter['value'], dataType?: Parameter['dataType']): Parameter => ({
+export const boundParameter = (
+  name: string,
+  value: Parameter['value'],
+  dataType?: Parameter['dataType'],
+): Parameter => ({
   name,
   value,
   dataType: dataType ?? (typeof value === 'object' ? 'string' : (typeof value as 'string' | 'number' | 'boolean')),
 });
 
-export const ask = (text: string, parameters: Parameter[] = [], timeout = 20_000): BoundQuery => ({
+export const boundQuery = (text: string, parameters: Parameter[] = [], timeout = 20_000): BoundQuery => ({
   text,
   parameters,
   timeout,
 });
 
-export const never = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
 
 /** A datasource's config and secrets for the database of a URL. */
 export function configOf(url: string): { config: Record<string, unknown>; secrets: Record<string, string> } {
@@ -34,7 +38,7 @@ export function configOf(url: string): { config: Record<string, unknown>; secret
   };
 }
 
-export const open = (
+export const openSource = (
   url: string,
   change: Record<string, unknown> = {},
   ownDatabase: DatabaseIdentity | null = null,
@@ -78,7 +82,7 @@ export async function loadFrom(
 ): Promise<{ rows: (string | null)[][]; segments: Segment[] }> {
   const segments: Segment[] = [];
   const rows: (string | null)[][] = [];
-  for await (const segment of connection.segments(query, dir, never)) {
+  for await (const segment of connection.segments(query, dir, neverAborted)) {
     segments.push(segment);
     rows.push(...parseCsv(await readFile(segment.path, 'utf8')));
     await rm(segment.path);
@@ -104,11 +108,12 @@ export function useSource() {
   };
   beforeAll(async () => {
     source.database = await createDatabase('template0');
-    source.connection = open(source.database.url);
+    source.connection = openSource(source.database.url);
     source.dir = await mkdtemp(join(tmpdir(), 'dws-segments-'));
     source.sql = (text, values) => runSql(source.database.url, text, values);
     source.load = (query) => loadFrom(source.connection, source.dir, query);
-    source.query = (text, parameters = [], limit = 100) => source.connection.query(ask(text, parameters), limit, never);
+    source.query = (text, parameters = [], limit = 100) =>
+      source.connection.query(boundQuery(text, parameters), limit, neverAborted);
     source.busy = async () =>
       (
         await source.sql(

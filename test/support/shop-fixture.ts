@@ -47,13 +47,13 @@ export const test = base.extend<{ shop: Shop; source: { id: string } }>({
     { scope: 'file' },
   ],
   source: [
-    async ({ admin, ann, shop }, use) => use(await makeSource(admin, shop, { name: 'Shop', ownerId: ann.id })),
+    async ({ admin, ann, shop }, use) => use(await createSource(admin, shop, { name: 'Shop', ownerId: ann.id })),
     { scope: 'file' },
   ],
 });
 
 /** Creates a datasource for a shop database. */
-export const makeSource = (
+export const createSource = (
   client: Client,
   { config, secrets }: Shop,
   input: Record<string, unknown> = {},

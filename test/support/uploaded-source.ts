@@ -9,7 +9,7 @@ import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
-import { ask, never, parseCsv } from './postgres-source.ts';
+import { boundQuery, neverAborted, parseCsv } from './postgres-source.ts';
 
 /** Returns the driver of uploaded files with this id. */
 export const driverOf = (id: string) => createDrivers({ ownDatabase: null }).driverOf(id);
@@ -35,7 +35,7 @@ function textAt(path: string): string {
 export const isAlive = (pid: number): boolean => /\) [^Z] /.test(textAt(`/proc/${pid}/stat`));
 
 /** Waits for a condition, until the timeout of the test. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(20);
 }
 
@@ -43,7 +43,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
  * Returns what a promise rejects with. Attaches its handler at once, so that the promise may reject before it is
  * awaited.
  */
-export const failure = (promise: Promise<unknown>): Promise<unknown> =>
+export const rejectionOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => undefined,
     (error: unknown) => error,
@@ -84,7 +84,7 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
   const load: OpenFile['load'] = async (query) => {
     const segments: Segment[] = [];
     const rows: (string | null)[][] = [];
-    for await (const segment of connection.segments(query, dir, never)) {
+    for await (const segment of connection.segments(query, dir, neverAborted)) {
       segments.push(segment);
       for (const row of parseCsv(await readFile(segment.path, 'utf8'))) rows.push(row);
       await rm(segment.path);
@@ -94,17 +94,22 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
   return {
     connection,
     load,
-    query: (text, parameters = [], limit = 100) => connection.query(ask(text, parameters), limit, never),
+    query: (text, parameters = [], limit = 100) => connection.query(boundQuery(text, parameters), limit, neverAborted),
     async index(text) {
       const index = openDuckdbIndex({ dir: join(home, 'index') });
       try {
-        const columns = await connection.describe(ask(text), never);
-        const generation = await index.load(newId(), columns, connection.segments(ask(text), dir, never), {
-          flow: [],
-          maxRows: 0,
-          signal: never,
-          progress: () => {},
-        });
+        const columns = await connection.describe(boundQuery(text), neverAborted);
+        const generation = await index.load(
+          newId(),
+          columns,
+          connection.segments(boundQuery(text), dir, neverAborted),
+          {
+            flow: [],
+            maxRows: 0,
+            signal: neverAborted,
+            progress: () => {},
+          },
+        );
         const fields = generation.fields.map(({ name }) => name);
         const { rows } = await index.search(
           {
@@ -118,7 +123,7 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
             limit: 1000,
             total: false,
           },
-          never,
+          neverAborted,
         );
         return { generation, rows };
       } finally {

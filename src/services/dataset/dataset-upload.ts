@@ -75,7 +75,7 @@ async function chooseQuery(
 ): Promise<string> {
   if (table && query) throw badInput('An upload accepts either table or query, not both');
   if (query) return query;
-  const whole = driver.upload.wholeQuery(config);
+  const whole = driver.upload.defaultQuery(config);
   if (whole && !table) return whole;
   const tables = await withSource(ctx, { type: driver.id, config, secrets: null, fileId: id }, (connection, signal) =>
     connection.schema(signal),

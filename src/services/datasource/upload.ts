@@ -82,7 +82,7 @@ async function detectDriver(
   try {
     return await DETECTION_GATE.run(stop, async () => {
       for (const driver of drivers) {
-        const config = await driver.upload.recognise(platform.files.path(id), filename, stop);
+        const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop);
         if (config) return { driver, config };
       }
       const supported = drivers.map(({ name }) => name).join(', ');

@@ -47,9 +47,9 @@ export async function publishFolder(dir: string, id: GenerationId): Promise<void
 }
 
 /**
- * Creates a generation with the same rows, at no cost: hard links. The file system counts the references, so
- * a crash cannot make the count wrong, and dropping either generation is one unlink. Where links are not possible the
- * file is copied, copy-on-write if the file system can.
+ * Creates a generation with the same rows by hard links, without copying a row. The file system counts the references, so
+ * a crash cannot falsify the count, and dropping either generation is one unlink. On a file system without links
+ * the file is copied, copy-on-write if the file system can.
  */
 export async function cloneFolder(dir: string, from: GenerationId, to: GenerationId): Promise<void> {
   const loading = await beginFolder(dir, to);

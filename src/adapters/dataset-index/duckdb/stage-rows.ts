@@ -58,7 +58,7 @@ export async function stageRows(
       if (segment.temporary) await rm(segment.path, { force: true });
     }
     if (plan.maxRows > 0 && staged.rows > plan.maxRows)
-      throw upstreamFailed(`The query answers more than the ${plan.maxRows} rows that are allowed`);
+      throw upstreamFailed(`The query returns more than the ${plan.maxRows} rows that are allowed`);
     if (performance.now() - reported < PROGRESS_MS) continue;
     reported = performance.now();
     plan.progress(staged.rows);

@@ -11,8 +11,8 @@ export const fileDriver: Driver = {
   configSchema,
   secretsSchema,
   upload: {
-    recognise: (path, filename, signal) => recogniseUploaded('file', path, filename, signal),
-    wholeQuery: () => 'select * from data',
+    detectConfig: (path, filename, signal) => recogniseUploaded('file', path, filename, signal),
+    defaultQuery: () => 'select * from data',
   },
   connect: (config, _secrets, file) => connectUploaded('file', config, file),
 };

@@ -35,7 +35,7 @@ export interface WireField {
   extendedTypeName?: string;
 }
 
-const protocolBroken = () => upstreamFailed('The server does not speak the protocol of MySQL');
+const protocolBroken = () => upstreamFailed('The server does not use the protocol of MySQL');
 
 /** Receives the rows of one result. */
 export type RowTaker = (packet: WirePacket) => void;

@@ -41,7 +41,7 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
   if (parsed.parameterTypes.length > 0)
     throw badInput('Positional parameters such as $1 are not known here; write {{name}}');
   if (parsed.fields === null) throw badInput(ONLY_SELECT);
-  if (parsed.fields.length === 0) throw badInput('The query answers with no columns');
+  if (parsed.fields.length === 0) throw badInput('The query returns no columns');
 
   const written = await describeColumns(session, parsed.fields);
   const names = written.map((_, i) => `c${i}`);

@@ -45,7 +45,7 @@ function guard(stream: Duplex, listener: DataListener): DataListener {
 /** Returns the length of a message's payload. Throws UPSTREAM_FAILED for an impossible length. */
 export function bodyLength(header: Buffer): number {
   const length = header.readUInt32BE(1) - 4;
-  if (length < 0) throw upstreamFailed('The server does not speak the protocol of Postgres');
+  if (length < 0) throw upstreamFailed('The server does not use the protocol of Postgres');
   return length;
 }
 
@@ -73,7 +73,7 @@ class Messages {
       if (this.#left > MAX_MESSAGE)
         throw this.#header[0] === DATA_ROW
           ? badInput(`The query returns a row of more than ${MAX_MESSAGE / 1024 / 1024} MiB`)
-          : upstreamFailed('The server does not speak the protocol of Postgres');
+          : upstreamFailed('The server does not use the protocol of Postgres');
     }
   }
 }

@@ -28,9 +28,9 @@ export const sqliteDriver: Driver = {
   configSchema,
   secretsSchema,
   upload: {
-    recognise: async (path, filename, signal) =>
+    detectConfig: async (path, filename, signal) =>
       (await isSqlite(path)) ? recogniseUploaded('sqlite', path, filename, signal) : null,
-    wholeQuery: ({ table }) => (typeof table === 'string' ? `select * from "${table.replaceAll('"', '""')}"` : null),
+    defaultQuery: ({ table }) => (typeof table === 'string' ? `select * from "${table.replaceAll('"', '""')}"` : null),
   },
   connect: (config, _secrets, file) => connectUploaded('sqlite', config, file),
 };
