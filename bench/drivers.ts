@@ -182,7 +182,7 @@ function writeCsv(path: string, rows: number): void {
   closeSync(file);
 }
 
-/** Creates a file once and recognises it as its driver does. */
+/** Creates a file once and detects its config as its driver does. */
 async function uploaded(
   contender: string,
   type: string,

@@ -9,17 +9,17 @@ export function useUploads() {
   const files = useFiles();
   let uploads = 0;
 
-  const recognise = (name: string, filename: string) =>
+  const detectConfig = (name: string, filename: string) =>
     driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted);
 
-  /** Uploads a file. Returns the config that is recognised, and the open file. */
+  /** Uploads a file. Returns the detected config, and the open file. */
   async function upload(
     content: string | Buffer,
     filename = 'x.csv',
   ): Promise<{ config: Record<string, unknown>; name: string; file: OpenFile }> {
     const name = `upload-${uploads++}`;
     await writeFile(files.path(name), content);
-    const config = (await recognise(name, filename))!;
+    const config = (await detectConfig(name, filename))!;
     return { config, name, file: files.open('file', name, config) };
   }
 
@@ -49,5 +49,5 @@ export function useUploads() {
     });
   }
 
-  return { files, recognise, upload, readRows, uploadFailure, openSmallFile };
+  return { files, detectConfig, upload, readRows, uploadFailure, openSmallFile };
 }

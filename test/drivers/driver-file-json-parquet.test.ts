@@ -5,7 +5,7 @@ import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { rejectionOf, filesIn } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
-const { files, recognise, upload, readRows, uploadFailure } = useUploads();
+const { files, detectConfig, upload, readRows, uploadFailure } = useUploads();
 
 async function runDuckdb(...statements: string[]): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');
@@ -162,7 +162,7 @@ describe('Parquet', () => {
   test('a query and the index return every type alike', async () => {
     const columns = COLUMNS.map(([name, sql]) => `${sql} as ${name}`).join(', ');
     await runDuckdb(`copy (select ${columns}) to '${files.path('types')}' (format parquet)`);
-    const config = await recognise('types', 'photo.png');
+    const config = await detectConfig('types', 'photo.png');
     expect(config).toEqual({ format: 'parquet' });
     const file = files.open('file', 'types', config!);
     const result = await file.query(SELECT_ALL);

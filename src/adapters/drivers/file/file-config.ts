@@ -14,7 +14,7 @@ export interface FileColumn {
 }
 
 /**
- * How a file is read. Absent settings are determined when the file is opened, or have the defaults of `recognise` for
+ * How a file is read. Absent settings are determined when the file is opened, or have the defaults of `detectConfig` for
  * a plain file.
  */
 export interface FileConfig {

@@ -1,5 +1,5 @@
 import type { Driver } from '../../../core/row-source.ts';
-import { connectUploaded, recogniseUploaded } from '../query-process/uploaded-connection.ts';
+import { connectUploaded, detectUploadedConfig } from '../query-process/uploaded-connection.ts';
 import { configSchema, secretsSchema } from './file-config.ts';
 
 /** Driver of uploaded tables: CSV, JSON, NDJSON and Parquet. Queries use DuckDB's SQL on the table `data`. */
@@ -11,7 +11,7 @@ export const fileDriver: Driver = {
   configSchema,
   secretsSchema,
   upload: {
-    detectConfig: (path, filename, signal) => recogniseUploaded('file', path, filename, signal),
+    detectConfig: (path, filename, signal) => detectUploadedConfig('file', path, filename, signal),
     defaultQuery: () => 'select * from data',
   },
   connect: (config, _secrets, file) => connectUploaded('file', config, file),

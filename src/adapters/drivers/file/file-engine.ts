@@ -6,11 +6,11 @@ import { CsvSegmentWriter } from '../csv-encoder.ts';
 import { toQueryResult } from '../json-forms.ts';
 import { MAX_SHOWN_CHARACTERS, SPILL_FOLDER } from '../query-process/limits.ts';
 import type { FileEngine } from '../query-process/work.ts';
+import { detectFileConfig } from './detect-config.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { prepareSelect, type PreparedSelect } from './file-statement.ts';
 import { createTable } from './file-table.ts';
-import { recogniseFile } from './recognise-file.ts';
 import { utf8Path } from './text-file.ts';
 import { recordOf, writtenColumn } from './value-writer.ts';
 
@@ -34,7 +34,7 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
     segments: async function* (query, dir) {
       yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, dir);
     },
-    recognise: (filename) => recogniseFile(file, filename),
+    detectConfig: (filename) => detectFileConfig(file, filename),
   };
 }
 

@@ -45,7 +45,7 @@ export async function createTable(
  * Determines the dialect of a CSV file: the first one in which it can be read to its end. Throws BAD_USER_INPUT with
  * the error of the most likely one.
  */
-export async function recogniseCsv(session: DuckdbSession, path: string): Promise<Omit<FileConfig, 'format'>> {
+export async function detectCsvConfig(session: DuckdbSession, path: string): Promise<Omit<FileConfig, 'format'>> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
   for (const { names, ...dialect } of sniffCsv(text, whole)) {

@@ -34,8 +34,8 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
       return engine.rows(work.query, work.limit);
     case 'count':
       return engine.count(work.query, work.dir);
-    case 'recognise':
-      return engine.recognise(work.filename);
+    case 'detectConfig':
+      return engine.detectConfig(work.filename);
     case 'segments':
       return writeSegments(engine.segments(work.query, work.dir, work.columns));
   }

@@ -16,7 +16,7 @@ import { connectionTest } from '../connection-test.ts';
 import { doWork, segmentsOf } from './query-process.ts';
 import type { Job, Work } from './work.ts';
 
-/** Milliseconds for tasks without a query's limit: testing, listing tables, recognising a file. */
+/** Milliseconds for tasks without a query's limit: testing, listing tables, detecting a file's config. */
 const CATALOG_TIMEOUT = 60_000;
 
 /**
@@ -32,15 +32,15 @@ export function connectUploaded(
   return new UploadedConnection({ engine, config, file });
 }
 
-/** Recognises an uploaded file in a process (`UploadedSource.recognise`). */
-export async function recogniseUploaded(
+/** Detects the config of an uploaded file in a process (`UploadedSource.detectConfig`). */
+export async function detectUploadedConfig(
   engine: Job['engine'],
   file: string,
   filename: string,
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | null> {
   return (await doWork(
-    { engine, file, config: {}, work: { kind: 'recognise', filename } },
+    { engine, file, config: {}, work: { kind: 'detectConfig', filename } },
     { signal, timeout: CATALOG_TIMEOUT },
   )) as Record<string, unknown> | null;
 }

@@ -18,8 +18,8 @@ export interface FileEngine {
    * `describe` for the same query, if it was called.
    */
   segments(query: BoundQuery, dir: string, columns?: Column[]): AsyncIterable<Segment>;
-  /** Returns the config of a datasource of this file, for `UploadedSource.recognise`. */
-  recognise(filename: string): Promise<Record<string, unknown> | null>;
+  /** Returns the config of a datasource of this file, for `UploadedSource.detectConfig`. */
+  detectConfig(filename: string): Promise<Record<string, unknown> | null>;
 }
 
 /** Opens a file with a datasource's config. The module of an engine exports it as `openEngine`. */
@@ -33,7 +33,7 @@ export type Work =
   | { kind: 'rows'; query: BoundQuery; limit: number }
   | { kind: 'count'; query: BoundQuery; dir: string }
   | { kind: 'segments'; query: BoundQuery; dir: string; columns?: Column[] }
-  | { kind: 'recognise'; filename: string };
+  | { kind: 'detectConfig'; filename: string };
 
 export interface Job {
   engine: 'sqlite' | 'file';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Driver } from '../../../core/row-source.ts';
-import { connectUploaded, recogniseUploaded } from '../query-process/uploaded-connection.ts';
+import { connectUploaded, detectUploadedConfig } from '../query-process/uploaded-connection.ts';
 
 const MAGIC = Buffer.from('SQLite format 3\0');
 
@@ -29,7 +29,7 @@ export const sqliteDriver: Driver = {
   secretsSchema,
   upload: {
     detectConfig: async (path, filename, signal) =>
-      (await isSqlite(path)) ? recogniseUploaded('sqlite', path, filename, signal) : null,
+      (await isSqlite(path)) ? detectUploadedConfig('sqlite', path, filename, signal) : null,
     defaultQuery: ({ table }) => (typeof table === 'string' ? `select * from "${table.replaceAll('"', '""')}"` : null),
   },
   connect: (config, _secrets, file) => connectUploaded('sqlite', config, file),

@@ -20,7 +20,7 @@ export function openEngine(file: string): FileEngine {
     rows: async (query, limit) => withQuery(file, query, (prepared) => someRows(prepared, limit)),
     count: async (query) => withQuery(file, query, (prepared) => prepared.count()),
     segments: (query, dir, columns) => writeSegments(file, query, dir, columns),
-    recognise: async () => withDatabase(file, recogniseFile),
+    detectConfig: async () => withDatabase(file, detectFileConfig),
   };
 }
 
@@ -91,7 +91,7 @@ async function* writeSegments(
 }
 
 /** A file with one table or view is that table; with several the user chooses. */
-function recogniseFile(database: DatabaseSync): Record<string, unknown> {
+function detectFileConfig(database: DatabaseSync): Record<string, unknown> {
   inspectFile(database);
   const tables = listTables(database);
   return tables.length === 1 ? { table: tables[0]!.name } : {};

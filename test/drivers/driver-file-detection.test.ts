@@ -4,7 +4,7 @@ import { neverAborted } from '../support/postgres-source.ts';
 import { driverOf } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
-const { files, recognise, upload, uploadFailure, openSmallFile } = useUploads();
+const { files, detectConfig, upload, uploadFailure, openSmallFile } = useUploads();
 
 describe('a file that cannot be read is refused with the place and the reason', () => {
   test.each([
@@ -57,7 +57,7 @@ describe('a file that cannot be read is refused with the place and the reason', 
     ['a PDF', '%PDF-1.7\n%\x01\x02\x03'],
   ])('%s is not recognised', async (_, content) => {
     await writeFile(files.path('other'), content);
-    expect(await recognise('other', 'x.csv')).toBeNull();
+    expect(await detectConfig('other', 'x.csv')).toBeNull();
   });
 
   test('2,000 columns are possible', async () => {

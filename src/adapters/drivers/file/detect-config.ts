@@ -3,7 +3,7 @@ import { DuckdbSession } from './duckdb-session.ts';
 import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
 import { headBytes } from './file-head.ts';
-import { createTable, recogniseCsv } from './file-table.ts';
+import { createTable, detectCsvConfig } from './file-table.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
@@ -30,34 +30,38 @@ const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
  * Returns the config of an uploaded file, determined by its content; null if it is not a table. Throws BAD_USER_INPUT
  * for a damaged table.
  */
-export async function recogniseFile(path: string, filename: string): Promise<Record<string, unknown> | null> {
+export async function detectFileConfig(path: string, filename: string): Promise<Record<string, unknown> | null> {
   const { bytes, size } = headBytes(path);
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
-  if (start.startsWith(PARQUET)) return recogniseParquet(path);
+  if (start.startsWith(PARQUET)) return detectParquetConfig(path);
   const packed = PACKED.find(([magic]) => start.startsWith(magic));
   if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
   const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1];
   const head = new TextDecoder(marked ?? 'utf-8').decode(bytes);
   if (BINARY.test(head) || MARKUP.test(head)) return null;
-  return { ...(await recogniseText(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8')) };
+  return { ...(await detectTextConfig(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8')) };
 }
 
-async function recogniseParquet(path: string): Promise<Record<string, unknown>> {
+async function detectParquetConfig(path: string): Promise<Record<string, unknown>> {
   const config = { format: 'parquet' as const };
   const session = await DuckdbSession.open(path, '');
   await createTable(session, path, config);
   return config;
 }
 
-async function recogniseText(file: string, format: 'csv' | 'json' | 'ndjson', marked: Encoding): Promise<FileConfig> {
+async function detectTextConfig(
+  file: string,
+  format: 'csv' | 'json' | 'ndjson',
+  marked: Encoding,
+): Promise<FileConfig> {
   const json = format !== 'csv';
   const readable = utf8Path(file, marked);
   const examined = examineText(readable, json);
   const encoding = marked === 'utf-8' ? examined : marked;
   const path = encoding === marked ? readable : utf8Path(file, encoding);
   const session = await DuckdbSession.open(path, '');
-  if (!json) return { format, encoding, ...(await recogniseCsv(session, path)) };
+  if (!json) return { format, encoding, ...(await detectCsvConfig(session, path)) };
   try {
     return { format, encoding, columns: await createTable(session, path, { format }) };
   } catch (error) {
