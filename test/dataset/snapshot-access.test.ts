@@ -105,7 +105,7 @@ test('a snapshot cannot be shared and its owner cannot be changed', async ({ ann
   await expectError(
     ann.put(`/datasets/${snapshot}/owner`, { ownerId: bob.id }),
     409,
-    'A draft or snapshot stays with who made it',
+    'The owner of a draft or snapshot cannot change',
   );
   expect(
     (await ann.gql(`mutation { setDatasetOwner(id: "${snapshot}", ownerId: "${bob.id}") { id } }`)).errors,

@@ -89,7 +89,7 @@ test('a user with restricted access counts only their rows and sees no names of 
     count: null,
     countWithoutSnapshots: null,
     overallCount: 5,
-    problem: 'It names a field that there is not, or is of another type',
+    problem: 'It names a field that does not exist or has another type',
     dataset,
   });
   expect(body.dataset.fields).toHaveLength(2);

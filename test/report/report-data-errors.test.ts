@@ -117,7 +117,7 @@ test('a user with restricted access sees only their rows in each block, and no n
   expect(visible!.data).toMatchObject({ rows: [{ id: 16 }], total: 1 });
   const secretMessage =
     'The filter of the dataset reference "secret" does not fit its dataset: ' +
-    'It names a field that there is not, or is of another type';
+    'It names a field that does not exist or has another type';
   expect(secret).toMatchObject({ data: null, error: { statusCode: 400, message: secretMessage } });
   expect(chart).toMatchObject({ data: null, error: { statusCode: 400, message: 'Unknown field "amount"' } });
   // The definition of the chart, which bob can read, names the hidden field.
