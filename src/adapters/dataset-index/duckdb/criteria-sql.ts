@@ -42,6 +42,24 @@ export function comparable(field: Pick<Field, 'type' | 'format'>, column: string
   return field.type === 'number' || field.format ? `CAST(${column} AS DOUBLE)` : column;
 }
 
+/** Returns the type in which `comparable` compares a field. */
+export function comparedType({ type, format }: Pick<Field, 'type' | 'format'>): SqlType {
+  switch (type) {
+    case 'integer':
+      return format ? 'DOUBLE' : 'BIGINT';
+    case 'number':
+      return 'DOUBLE';
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'date':
+      return 'DATE';
+    case 'datetime':
+      return 'TIMESTAMP';
+    default:
+      return 'VARCHAR';
+  }
+}
+
 function leaf(node: Leaf, column: string, values: SqlValues): string {
   if (node.kind === 'missing') return `(${column} IS NULL)`;
   const { left, right } = sides(node, column, values);
@@ -61,7 +79,7 @@ function sides(
     };
   }
   const compared = node.kind === 'in' ? node.values : [node.value];
-  const type = comparedType(node.field, compared);
+  const type = literalType(node.field, compared);
   const left =
     type === 'DOUBLE' ? comparable({ ...node.field, type: 'number' }, column) : comparable(node.field, column);
   if (node.kind === 'compare') return { left, right: ` ${OPERATORS[node.op]} ${values.scalar(node.value, type)}` };
@@ -74,21 +92,9 @@ function sides(
  * Returns the type for a comparison. Integers stay integers where that is exact, so that the column itself is
  * compared.
  */
-function comparedType(field: Field, values: readonly CriteriaValue[]): SqlType {
-  switch (field.type) {
-    case 'integer':
-      return !field.format && values.every(Number.isSafeInteger) ? 'BIGINT' : 'DOUBLE';
-    case 'number':
-      return 'DOUBLE';
-    case 'boolean':
-      return 'BOOLEAN';
-    case 'date':
-      return 'DATE';
-    case 'datetime':
-      return 'TIMESTAMP';
-    default:
-      return 'VARCHAR';
-  }
+function literalType(field: Field, values: readonly CriteriaValue[]): SqlType {
+  if (field.type === 'integer' && !values.every(Number.isSafeInteger)) return 'DOUBLE';
+  return comparedType(field);
 }
 
 /** Matches the empty text. As a prefix, it disables DuckDB's optimizer for a pattern. */

@@ -1,7 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { IndexedField } from '../../../core/dataset-index.ts';
-import { comparable } from './criteria-sql.ts';
-import { comparedType } from './scope.ts';
+import { comparable, comparedType } from './criteria-sql.ts';
 import { boundValues } from './sql-values.ts';
 
 /** A field to sort by. */

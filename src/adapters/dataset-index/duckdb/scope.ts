@@ -4,7 +4,6 @@ import { fieldFinder, matchesAll } from '../search-parts.ts';
 import { compileCriteria } from './criteria-sql.ts';
 import { rowsFile } from './generation-files.ts';
 import { boundValues } from './sql-values.ts';
-import type { SqlType } from './sql-values.ts';
 import type { WordsSidecar } from './words-sidecar.ts';
 
 /** The files that a search reads, and the condition of its rows. */
@@ -58,22 +57,4 @@ export async function openScope(
           THEN ${holdsWords(values)} ELSE false END)`;
     },
   };
-}
-
-/** Returns the type in which `comparable` compares a field. */
-export function comparedType({ type, format }: IndexedField): SqlType {
-  switch (type) {
-    case 'integer':
-      return format ? 'DOUBLE' : 'BIGINT';
-    case 'number':
-      return 'DOUBLE';
-    case 'boolean':
-      return 'BOOLEAN';
-    case 'date':
-      return 'DATE';
-    case 'datetime':
-      return 'TIMESTAMP';
-    default:
-      return 'VARCHAR';
-  }
 }
