@@ -122,6 +122,7 @@ try {
   const wordFields = ['customer', 'status', 'country', 'note'];
   const page = {
     generation,
+    caller: { tenantId: '', userId: '' },
     where: german,
     words: [],
     wordFields,
@@ -133,6 +134,7 @@ try {
   };
   const grouped = {
     generation,
+    caller: { tenantId: '', userId: '' },
     where: ALL,
     words: [],
     wordFields,

@@ -77,7 +77,15 @@ try {
   const fields = generation.fields.map((field) => ({ ...field, label: field.name }));
   const scan = () =>
     index.scan(
-      { generation, where: ALL, words: [], wordFields: [], fields: fields.map(({ name }) => name), sort: [] },
+      {
+        generation,
+        caller: { tenantId: '', userId: '' },
+        where: ALL,
+        words: [],
+        wordFields: [],
+        fields: fields.map(({ name }) => name),
+        sort: [],
+      },
       signal,
     );
   const works: Record<string, () => AsyncIterable<string | Uint8Array | Row[]>> = { scan };

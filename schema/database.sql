@@ -737,6 +737,7 @@ CREATE INDEX operation_finished ON dws.operation USING btree (finished_at) WHERE
 CREATE INDEX operation_open ON dws.operation USING btree (concurrency_key, work_id) WHERE (finished_at IS NULL);
 CREATE INDEX operation_resource ON dws.operation USING btree (tenant_id, resource_id, created_at);
 CREATE INDEX operation_user ON dws.operation USING btree (tenant_id, user_id, created_at);
+CREATE INDEX operation_waiting ON dws.operation USING btree (tenant_id, user_id) WHERE ((status = 'queued'::text) AND (finished_at IS NULL));
 CREATE INDEX operation_work ON dws.operation USING btree (work_id) WHERE (finished_at IS NULL);
 CREATE UNIQUE INDEX operation_progress ON dws.operation USING btree (tenant_id, user_id, progress) WHERE ((progress IS NOT NULL) AND (finished_at IS NULL));
 create policy system on dws.operation for all to dws_system using (true) with check (true);

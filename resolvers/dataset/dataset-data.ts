@@ -10,6 +10,7 @@ import { exportRows } from '../../src/services/dataset/dataset-export.ts';
 import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
+import { ReadsAllRows } from '../support/reads-all-rows.ts';
 import {
   AggregateArgs,
   DataArgs,
@@ -29,8 +30,9 @@ export class DatasetDataResolver {
     return search(ctx, dataset, args);
   }
 
+  @ReadsAllRows()
   @Requires(...VIEW_COLUMNS)
-  @FieldResolver(() => DatasetProfile, { description: 'Statistics of the fields over the matching rows.' })
+  @FieldResolver(() => DatasetProfile, { description: 'Statistics of the fields over the matching rows. Costs 200.' })
   discover(
     @Ctx() ctx: Context,
     @Root() dataset: ViewedDataset,
@@ -48,9 +50,10 @@ export class DatasetDataResolver {
     return discover(ctx, dataset, { fields, filter });
   }
 
+  @ReadsAllRows()
   @Requires(...VIEW_COLUMNS)
   @FieldResolver(() => DatasetAggregate, {
-    description: 'Groups and measures of the matching rows. Missing values form a group of their own.',
+    description: 'Groups and measures of the matching rows. Missing values form a group of their own. Costs 200.',
   })
   aggregate(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => AggregateArgs) args: AggregateArgs) {
     return aggregate(ctx, dataset, args);
@@ -81,7 +84,8 @@ const startExport = async (ctx: Context, { id, format, ...rows }: ExportArgs) =>
 
 @Resolver(() => DatasetRows)
 export class DatasetRowsResolver {
-  @FieldResolver(() => Float, { description: 'Number of all matching rows; counted only if selected.' })
+  @ReadsAllRows()
+  @FieldResolver(() => Float, { description: 'Number of all matching rows; counted only if selected. Costs 200.' })
   total(@Root() page: RowPage) {
     return page.countAll();
   }

@@ -1,4 +1,4 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import { print, type GraphQLResolveInfo } from 'graphql';
 import {
   Arg,
   Args,
@@ -25,7 +25,7 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import { formatSize } from '../../src/core/size.ts';
 import { search } from '../../src/services/dataset/dataset-data.ts';
 import { setShare } from '../../src/services/dataset/dataset-share.ts';
-import { watchDataset } from '../../src/services/dataset/dataset-updates.ts';
+import { watchDataset, type DatasetUpdate } from '../../src/services/dataset/dataset-updates.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import * as datasets from '../../src/services/dataset/dataset.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
@@ -110,12 +110,16 @@ export class DatasetResolver {
     subscribe: ({ context, args }) => watchDataset(context as Context, (args as { id: string }).id),
   })
   datasetUpdated(
-    @Root() datasetId: string,
+    @Root() { id, reads }: DatasetUpdate,
     @Ctx() ctx: Context,
     @Key('dataset') _id: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.one(Dataset, datasetId, info);
+    const document = [info.operation, ...Object.values(info.fragments)].map(print);
+    const selection = JSON.stringify([document, info.variableValues]);
+    const read = reads.get(selection) ?? ctx.read.one(Dataset, id, info);
+    reads.set(selection, read);
+    return read;
   }
 
   @Requires('fields', ...ACCESS_COLUMNS)

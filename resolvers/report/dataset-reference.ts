@@ -17,6 +17,7 @@ import {
 import * as references from '../../src/services/report/dataset-reference.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
+import { ReadsAllRows } from '../support/reads-all-rows.ts';
 import { ReferenceSnapshots } from './dataset-reference-types.ts';
 
 const Alias = () => Arg('alias', () => ID, { description: 'Alias of the dataset in the report.' });
@@ -136,21 +137,23 @@ export class DatasetReferenceResolver {
     return dataset;
   }
 
+  @ReadsAllRows()
   @Requires(...REFERENCE_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
     description:
       'Number of rows that the reference shows: matching current rows (unless excluded) and matching rows of its ' +
-      'snapshots. Null if the filter does not fit the fields, or if the caller cannot read the dataset.',
+      'snapshots. Null if the filter does not fit the fields, or if the caller cannot read the dataset. Costs 200.',
   })
   count(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).count();
   }
 
+  @ReadsAllRows()
   @Requires(...REFERENCE_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
-    description: 'Number of current rows that match the filter. Null in the same cases as `count`.',
+    description: 'Number of current rows that match the filter. Null in the same cases as `count`. Costs 200.',
   })
   countWithoutSnapshots(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).countWithoutSnapshots();

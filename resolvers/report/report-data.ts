@@ -4,6 +4,7 @@ import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { reportData } from '../../src/services/report/report-data.ts';
+import { ReadsAllRows } from '../support/reads-all-rows.ts';
 
 /** Data of a report. */
 @ObjectType({ description: 'Data of a report’s blocks.' })
@@ -14,11 +15,12 @@ class ReportData {
 
 @Resolver(() => Report)
 export class ReportDataResolver {
+  @ReadsAllRows()
   @Requires('definition')
   @FieldResolver(() => ReportData, {
     description:
       'Data of the report’s blocks with the caller’s own access to each dataset: ' +
-      'sharing a report does not share its datasets. Returns data of at most 100 blocks at a time.',
+      'sharing a report does not share its datasets. Returns data of at most 100 blocks at a time. Costs 200.',
   })
   async data(
     @Ctx() ctx: Context,

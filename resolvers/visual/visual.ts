@@ -18,6 +18,7 @@ import * as visuals from '../../src/services/visual/visual.ts';
 import { DatasetAggregate } from '../dataset/dataset-data-types.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
+import { ReadsAllRows } from '../support/reads-all-rows.ts';
 import { VisualComponentType, VisualPermissions, VisualTemplateType } from './visual-types.ts';
 
 /** Columns of `VisualWithDataset`. */
@@ -119,11 +120,12 @@ export class VisualResolver {
     return `/api/datasets/${datasetId}/visuals/${id}/image.svg`;
   }
 
+  @ReadsAllRows()
   @Requires(...DATA_COLUMNS)
   @FieldResolver(() => DatasetAggregate, {
     description:
       'Data of the visual: groups with a measure, or the rows of a table or scatter plot. ' +
-      'Fails with `BAD_USER_INPUT` when the config lacks a required key.',
+      'Fails with `BAD_USER_INPUT` when the config lacks a required key. Costs 200.',
   })
   data(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualDataArgs) args: VisualDataArgs) {
     return loadVisualData(ctx, visual, args);

@@ -9,7 +9,7 @@ import type { Viewer } from './viewer.ts';
 export interface RequestInfo extends AuditedRequest {
   address: string;
   userAgent: string | null;
-  /** Aborted when the client hangs up, its credential ends, or the service stops. */
+  /** Aborted when the response was sent, the client hangs up, its credential ends, or the service stops. */
   signal: AbortSignal;
   /**
    * Whether the request has a session cookie without proof of the same origin. It must not change anything. See

@@ -1,4 +1,5 @@
 import type { CriteriaNode } from './criteria/tree.ts';
+import type { Caller } from './fair-gate.ts';
 import type { Column, Field, FieldFormat, FieldType } from './fields.ts';
 import type { FlowStep } from './flow/flow.ts';
 import type { Segment } from './row-source.ts';
@@ -52,6 +53,8 @@ export interface LoadPlan {
 /** A selection of rows. The caller has already restricted `where` and `fields` to what the viewer may see. */
 export interface Search {
   generation: Generation;
+  /** The user whose share of the index the search occupies. */
+  caller: Caller;
   where: CriteriaNode;
   /** Normalised words of `q` (src/core/search-words.ts); empty matches all rows. */
   words: string[];

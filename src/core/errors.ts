@@ -96,5 +96,6 @@ export const preconditionFailed = defineError(
 );
 export const tooLarge = defineError(413, 'PAYLOAD_TOO_LARGE', (message: string) => message);
 export const rateLimited = defineError(429, 'RATE_LIMITED', () => 'Too many requests');
+export const tooMany = defineError(429, 'RATE_LIMITED', (message: string) => message);
 export const upstreamFailed = defineError(500, 'UPSTREAM_FAILED', (message: string) => message);
 export const unavailable = defineError(503, 'UNAVAILABLE', (message: string) => message);

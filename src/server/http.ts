@@ -26,6 +26,8 @@ import { registerSecurityHeaders } from './security-headers.ts';
 /** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** How long a client may take no byte of a response that waits for it. */
+const STALL_TIMEOUT_MS = 60_000;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
@@ -119,5 +121,18 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     errorHandler: (_error, socket) => socket.terminate(),
   });
   app.setErrorHandler(sendError);
+  endStalledResponses(app);
   return app;
+}
+
+/**
+ * Ends the connections of clients that do not read their responses (docs/contract.md#fairness). A connection without
+ * traffic is closed too if no request is open: its timeout is then that of keep-alive.
+ */
+function endStalledResponses({ server }: FastifyInstance): void {
+  server.setTimeout(STALL_TIMEOUT_MS, (socket) => {
+    if (socket.writableLength > 0 || socket.timeout !== server.timeout) socket.destroy();
+    // The response is being prepared: wait once more.
+    else socket.setTimeout(server.timeout);
+  });
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { cursorGeneration } from '../../src/adapters/dataset-index/cursor.ts';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import type { DuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
@@ -159,15 +159,39 @@ describe('DuckDB: files of the index', () => {
 
   test('more requests than can wait are refused', async () => {
     const stop = new AbortController();
-    const requests = Array.from({ length: 80 }, () => runSlowQuery(stop.signal));
+    const requests = Array.from({ length: 1010 }, () => runSlowQuery(stop.signal));
     const refused = await Promise.race(requests.map((one) => one.catch((error: unknown) => error)));
-    expect(refused).toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'retry-after': '1' } });
+    expect(refused).toMatchObject({
+      status: 503,
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/^Too many queries of the index are waiting\. Try again in \d+ s$/) as string,
+    });
     stop.abort(new Error('enough'));
     const reasons = (await Promise.allSettled(requests)).map((one) =>
       one.status === 'rejected' ? (one.reason as Error).message : '',
     );
-    expect(reasons.filter((reason) => reason === 'enough')).toHaveLength(68);
+    expect(reasons.filter((reason) => reason === 'enough')).toHaveLength(1002);
     expect((await aggregate(index, wide, { measures: [{ fn: 'count', as: 'n' }] })).rows).toEqual([[300_000]]);
+  });
+
+  test('the build of a word index ends when no search waits for it', async () => {
+    const fresh = await index.clone(wide, newId());
+    const files = async () => (await readdir(join(indexDir(), fresh.id))).filter((name) => name.startsWith('words'));
+    const [first, second] = [new AbortController(), new AbortController()];
+    const searches = [first, second].map(({ signal }) =>
+      index.search(
+        { ...selectAllRows(fresh), words: ['row'], fields: ['n'], sort: [], limit: 1, start: 0, total: false },
+        signal,
+      ),
+    );
+    await vi.waitUntil(async () => (await files()).length === 1);
+    first.abort(new Error('first left'));
+    await expect(searches[0]).rejects.toThrow('first left');
+    expect(await files()).toEqual([expect.stringMatching(/\.building$/)]);
+    second.abort(new Error('second left'));
+    await expect(searches[1]).rejects.toThrow('second left');
+    await vi.waitUntil(async () => (await files()).length === 0);
+    expect((await search(index, fresh, { words: ['row'], fields: ['n'], limit: 1 })).rows).toEqual([{ n: 0 }]);
   });
 
   test('an aborted load is interrupted within a segment', async () => {

@@ -119,6 +119,7 @@ const wordFieldsOf = (generation: Generation) =>
 /** A search that finds all rows of a generation. */
 export const selectAllRows = (generation: Generation): Search => ({
   generation,
+  caller: { tenantId: 'tenant', userId: 'user' },
   where: ALL,
   words: [],
   wordFields: wordFieldsOf(generation),

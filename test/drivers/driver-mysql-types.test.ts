@@ -153,7 +153,18 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
       );
       const fields = generation.fields.map(({ name }) => name);
       const page = await index.search(
-        { generation, where: ALL, words: [], wordFields: [], fields, sort: [], limit: 10, start: 0, total: true },
+        {
+          generation,
+          caller: { tenantId: 'tenant', userId: 'user' },
+          where: ALL,
+          words: [],
+          wordFields: [],
+          fields,
+          sort: [],
+          limit: 10,
+          start: 0,
+          total: true,
+        },
         neverAborted,
       );
       expect(page.rows).toEqual([Object.fromEntries(VALUES.map(([, , , , json], i) => [`v${i}`, json]))]);

@@ -40,6 +40,6 @@ export async function recordIndexQueries(platform: Platform, work: () => Promise
 
 /** Returns a query without its rows and generation. It is equal for twins and contains no hidden field. */
 export const withoutRows = ({ verb, query, fields }: IndexQuery): object => {
-  const { generation: _generation, where: _where, after, ...open } = query;
+  const { generation: _generation, caller: _caller, where: _where, after, ...open } = query;
   return { verb, fields, ...open, after: after === undefined ? 'none' : 'a cursor' };
 };

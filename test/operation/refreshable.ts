@@ -90,6 +90,7 @@ export async function createSourceDataset(world: Pick<World, 'platform'>, ann: C
       const page = await world.platform.index.search(
         {
           generation: { ...row!, warnings: [] },
+          caller: { tenantId: 'tenant', userId: 'user' },
           where: ALL,
           words: [],
           wordFields: [],

@@ -114,6 +114,7 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
         const { rows } = await index.search(
           {
             generation,
+            caller: { tenantId: 'tenant', userId: 'user' },
             where: { kind: 'and', nodes: [] },
             words: [],
             wordFields: [],

@@ -4,6 +4,7 @@ import { createPubSub } from '@graphql-yoga/subscription';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { guard, rootTypes } from '../../../resolvers/support/guard.ts';
+import { limitSubscriptions } from '../../../resolvers/support/limit-subscriptions.ts';
 import { DateTime } from '../../core/scalars.ts';
 import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
@@ -46,5 +47,5 @@ export async function createSchema(): Promise<GraphQLSchema> {
     skipCheck: false,
     pubSub: UNUSED_PUB_SUB,
   });
-  return guard(withFederation(describeRootTypes(callResolversDirectly(schema))));
+  return guard(limitSubscriptions(withFederation(describeRootTypes(callResolversDirectly(schema)))));
 }

@@ -15,6 +15,7 @@ import { toApiError } from '../../core/api-error.ts';
 import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
+import { OpenLimit } from '../../core/open-limit.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
@@ -28,60 +29,80 @@ interface SocketCaller {
   credential: Credential;
   /** Updated in place when the caller's permissions change, so that open operations see the change. */
   viewer: Viewer;
+  /** The running operations by id. Aborting one ends its work. */
+  operations: Map<string, AbortController>;
   stop: () => void;
-  ended: AbortController;
 }
 type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
+/** Maximum number of open sockets of one user in this process. */
+const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
+/** Maximum length of a message that completes an operation: its id has at most 1000 characters. */
+const MAX_COMPLETE_BYTES = 5000;
+/** Close code of a socket above a limit, after the HTTP status 429. */
+const TOO_MANY = 4429;
 
 type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator' | 'limiter'>;
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
  * {authorization}`, or the session cookie of a same-origin upgrade. The socket is closed with 4403 without valid
- * credentials, and when the user is disabled or the credential ends. See docs/contract.md#graphql.
+ * credentials, and when the user is disabled or the credential ends; with 4429 above the limit of open sockets. See
+ * docs/contract.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
+  const sockets = new OpenLimit(MAX_SOCKETS);
   return makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
     isProd: true,
-    onConnect: (socket) => acceptConnection(options, socket as Socket),
+    onConnect: (socket) => acceptConnection(options, sockets, socket as Socket),
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
-    onSubscribe: (socket, _id, payload) =>
-      prepareOperation(options, socket as Socket, payload).catch((error: Error) => [
+    onSubscribe: (socket, id, payload) =>
+      prepareOperation(options, socket as Socket, id, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]),
     execute,
     subscribe,
     onNext: ({ extra }, _id, _payload, _args, result) =>
       result.errors ? ({ ...result, errors: formatErrors(extra as SocketExtra, result.errors) } as never) : undefined,
+    onComplete: ({ extra }, id) => endOperation(extra as SocketExtra, id),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
 }
 
 const closeForbidden = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbidden, 'Forbidden');
 
-/** Authenticates a socket. Returns false for invalid credentials. */
+/** Authenticates a socket. Returns false for invalid credentials, and when the user has too many sockets. */
 async function acceptConnection(
   { authenticator, limiter }: SocketOptions,
+  sockets: OpenLimit,
   { extra, connectionParams }: Socket,
 ): Promise<boolean> {
   const credential = findCredential(extra.request, connectionParams);
   const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
   if (!credential || !viewer) return false;
-  const ended = new AbortController();
+  const close = sockets.open(viewer.userId);
+  if (!close) {
+    extra.socket.close(TOO_MANY, `A user may have at most ${MAX_SOCKETS} open sockets`);
+    return false;
+  }
   const socketViewer = { ...viewer };
-  const stop = authenticator.watch(credential, viewer, {
+  const unwatch = authenticator.watch(credential, viewer, {
     onChange: (changed) => {
       Object.assign(socketViewer, changed);
     },
     onEnd: () => closeForbidden(extra),
   });
-  extra.caller = { credential, viewer: socketViewer, ended, stop };
+  const stop = () => {
+    unwatch();
+    close();
+  };
+  extra.caller = { credential, viewer: socketViewer, operations: new Map(), stop };
+  extra.socket.on('message', (data: Buffer) => endCompleted(extra, data));
   // The client may have disconnected in the meantime.
   if (extra.socket.readyState !== extra.socket.OPEN) endConnection(extra);
   return true;
@@ -91,6 +112,7 @@ async function acceptConnection(
 async function prepareOperation(
   { schema, platform, authenticator, limiter }: SocketOptions,
   { extra, subscriptions }: Socket,
+  id: string,
   { query, variables, operationName }: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const caller = extra.caller!;
@@ -114,7 +136,7 @@ async function prepareOperation(
     document,
     variableValues: variables,
     operationName,
-    contextValue: createViewerContext(platform, requestInfoOf(extra), viewer),
+    contextValue: createViewerContext(platform, requestInfoOf(extra, id), viewer),
   };
 }
 
@@ -133,7 +155,23 @@ function formatErrors(
 
 function endConnection({ caller }: SocketExtra): void {
   caller?.stop();
-  caller?.ended.abort();
+  for (const operation of caller?.operations.values() ?? []) operation.abort();
+}
+
+function endOperation({ caller }: SocketExtra, id: string): void {
+  caller?.operations.get(id)?.abort();
+  caller?.operations.delete(id);
+}
+
+/** Ends the operation that a client completes. graphql-ws ends subscriptions only, and lets queries continue. */
+function endCompleted(extra: SocketExtra, message: Buffer): void {
+  if (message.length > MAX_COMPLETE_BYTES || !message.includes('"complete"')) return;
+  try {
+    const { type, id } = JSON.parse(message.toString()) as { type?: unknown; id?: unknown };
+    if (type === 'complete' && typeof id === 'string') endOperation(extra, id);
+  } catch {
+    // graphql-ws closes a socket that sends no JSON object.
+  }
 }
 
 /**
@@ -149,11 +187,17 @@ function findCredential(
   return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
 }
 
-const requestInfoOf = ({ request, caller }: SocketExtra): RequestInfo => ({
-  id: request.id,
-  address: request.ip,
-  channel: 'websocket',
-  userAgent: request.headers['user-agent'] ?? null,
-  signal: caller!.ended.signal,
-  setSession() {},
-});
+/** Returns the facts of a new operation of the socket. */
+function requestInfoOf({ request, socket, caller }: SocketExtra, operationId: string): RequestInfo {
+  const operation = new AbortController();
+  if (socket.readyState === socket.OPEN) caller!.operations.set(operationId, operation);
+  else operation.abort();
+  return {
+    id: request.id,
+    address: request.ip,
+    channel: 'websocket',
+    userAgent: request.headers['user-agent'] ?? null,
+    signal: operation.signal,
+    setSession() {},
+  };
+}

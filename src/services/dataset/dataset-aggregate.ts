@@ -4,6 +4,7 @@ import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
+import { askIndex } from './index-question.ts';
 
 interface AggregateQuery extends Pick<RowQuery, 'filter' | 'q' | 'sort'> {
   groupBy?: GroupInput[] | null;
@@ -22,8 +23,9 @@ const MAX_COLUMNS = 20;
 export async function aggregate(ctx: Context, dataset: ViewedDataset, query: AggregateQuery): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
   const plan = { ...(await parseRowFilter(ctx, view, query)), ...parseAggregation(view, query) };
-  if (!view.generation) return { columns: [], rows: [], total: 0, truncated: false };
-  const result = await ctx.platform.index.aggregate({ ...plan, generation: view.generation }, ctx.request.signal);
+  const { generation } = view;
+  if (!generation) return { columns: [], rows: [], total: 0, truncated: false };
+  const result = await askIndex(ctx, (index, signal) => index.aggregate({ ...plan, generation }, signal));
   const labels = new Map(plan.groupBy.map(({ field }) => [field, visibleField(view, field).label]));
   return {
     ...result,

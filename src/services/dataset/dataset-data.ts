@@ -9,6 +9,7 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
+import { askIndex } from './index-question.ts';
 import { loadSavedFilter } from './saved-filter-criteria.ts';
 
 /** Maximum of `start` plus `limit`. Rows past it are read with `after`. */
@@ -58,9 +59,8 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
   if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
 
   const rowSearch = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  const page = await ctx.platform.index.search(
-    { ...rowSearch, limit, start, ...(cursor && { after: cursor.after }), total: false },
-    ctx.request.signal,
+  const page = await askIndex(ctx, (index, signal) =>
+    index.search({ ...rowSearch, limit, start, ...(cursor && { after: cursor.after }), total: false }, signal),
   );
   return {
     items: page.rows,
@@ -68,9 +68,10 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
     start,
     count: page.rows.length,
     next: page.next && writeCursor(ctx, view.generation, page.next),
-    countAll: async () =>
-      (await ctx.platform.index.search({ ...rowSearch, limit: 1, start: 0, sort: [], total: true }, ctx.request.signal))
-        .total!,
+    countAll: async () => {
+      const count = { ...rowSearch, limit: 1, start: 0, sort: [], total: true };
+      return (await askIndex(ctx, (index, signal) => index.search(count, signal))).total!;
+    },
   };
 }
 
@@ -85,11 +86,8 @@ export async function discover(
   if (names.length > MAX_PROFILED_FIELDS) throw invalid('fields', `must name at most ${MAX_PROFILED_FIELDS} fields`);
   const where = await parseFilter(ctx, view, filter);
   if (!view.generation) return { total: 0, fields: [] };
-  return ctx.platform.index.profile(
-    { generation: view.generation, where, words: [], wordFields: [] },
-    names,
-    ctx.request.signal,
-  );
+  const rows = { generation: view.generation, caller: ctx.viewer, where, words: [], wordFields: [] };
+  return askIndex(ctx, (index, signal) => index.profile(rows, names, signal));
 }
 
 /** Returns the part of a search that selects rows. Throws 400 where it does not fit what the viewer sees. */
@@ -98,6 +96,7 @@ export const parseRowFilter = async (
   view: DatasetView,
   { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
 ): Promise<Omit<Search, 'generation'>> => ({
+  caller: ctx.viewer,
   where: await parseFilter(ctx, view, filter),
   words: q ? parseSearchWords(q) : [],
   ...(view.partial && { partial: true }),

@@ -1,6 +1,6 @@
-import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
-import { cancelled, ApiError, upstreamFailed } from '../../core/errors.ts';
+import { ApiError, cancelled, unavailable, upstreamFailed } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { SourceConnection } from '../../core/row-source.ts';
 import { driverOf } from './datasource-config.ts';
@@ -26,10 +26,12 @@ export async function loadSource(tx: Pick<Transaction, 'query'>, tenantId: strin
   return source!;
 }
 
-/** Limits the number of concurrent interactive connections to customers' databases. */
-const INTERACTIVE_GATE = new ConcurrencyGate(16, 200, 'Too many queries are waiting for their datasources');
-/** Limits runs with a timeout of their own separately: they can take an hour and must not block interactive queries. */
-const LONG_RUN_GATE = new ConcurrencyGate(8, 100, 'Too many runs are waiting for their datasources');
+/** The concurrent interactive connections to customers' databases. */
+const SERVER_GATE = new FairGate({ places: 16, maxWaiting: 200, tasks: 'queries of datasources' });
+/** The concurrent interactive queries of uploaded files, each a process that may use a gigabyte. */
+const FILE_GATE = new FairGate({ places: 3, maxWaiting: 100, tasks: 'queries of uploaded files' });
+/** Runs with a timeout of their own, which can take an hour and must not block interactive queries. */
+const LONG_RUN_GATE = new FairGate({ places: 8, maxWaiting: 100, tasks: 'runs' });
 
 interface SourceLimits {
   /** Timeout. Default: `QUERY_TIMEOUT_MS`. */
@@ -40,10 +42,11 @@ interface SourceLimits {
 
 /**
  * Opens a source, runs `work` on the connection and closes it. Aborts the work, including the statement in the source,
- * on timeout or when the client disconnects. Throws UPSTREAM_FAILED on timeout or if the source is unreachable.
+ * on timeout or when the client disconnects. Throws UPSTREAM_FAILED on timeout or if the source is unreachable, and
+ * UNAVAILABLE if no place was free in time.
  */
 export async function withSource<T>(
-  { platform, request }: Context,
+  { platform, request, viewer }: Context,
   source: SealedSource,
   work: (connection: SourceConnection, signal: AbortSignal) => Promise<T>,
   limits: SourceLimits = {},
@@ -56,18 +59,31 @@ export async function withSource<T>(
     sourceFilePath(platform, source),
   );
   const stop = AbortSignal.any([request.signal, timeout, ...(signal ? [signal] : [])]);
-  const gate = limits.timeoutMs === undefined ? INTERACTIVE_GATE : LONG_RUN_GATE;
+  let started = false;
   try {
-    return await gate.run(stop, () => work(connection, stop));
+    return await gateOf(source, limits).run(viewer, stop, () => {
+      started = true;
+      return work(connection, stop);
+    });
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
     if (timeout.aborted && !signal?.aborted) {
-      throw upstreamFailed(`query timeout after ${timeoutMs} ms`, { cause: error });
+      throw started
+        ? upstreamFailed(`query timeout after ${timeoutMs} ms`, { cause: error })
+        : unavailable(`Other queries ran for ${timeoutMs} ms, so this one did not start`, {
+            headers: { 'retry-after': '10' },
+            cause: error,
+          });
     }
     throw error;
   } finally {
     await connection.close();
   }
+}
+
+function gateOf({ fileId }: SealedSource, { timeoutMs }: SourceLimits): FairGate {
+  if (timeoutMs !== undefined) return LONG_RUN_GATE;
+  return fileId === null ? SERVER_GATE : FILE_GATE;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { UploadDatasourceInput } from '../../../entities/upload-input.ts';
-import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import { cleanFilename } from '../../core/files.ts';
 import type { Driver } from '../../core/row-source.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
@@ -26,7 +26,7 @@ export interface ReceivedFile {
 }
 
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
-const DETECTION_GATE = new ConcurrencyGate(4, 100, 'Too many uploaded files are waiting to be processed');
+const DETECTION_GATE = new FairGate({ places: 4, maxWaiting: 100, tasks: 'uploads' });
 
 /**
  * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted.
@@ -71,7 +71,7 @@ async function maxBytesFor({ platform: { config }, viewer, query }: Context, lea
 
 /** Finds the driver that can read the file, and its settings. Throws BAD_USER_INPUT if there is none. */
 async function detectDriver(
-  { platform, request }: Context,
+  { platform, request, viewer }: Context,
   id: string,
   filename: string,
 ): Promise<Pick<ReceivedFile, 'driver' | 'config'>> {
@@ -80,7 +80,7 @@ async function detectDriver(
   const timeout = AbortSignal.timeout(QUERY_TIMEOUT_MS);
   const stop = AbortSignal.any([request.signal, timeout]);
   try {
-    return await DETECTION_GATE.run(stop, async () => {
+    return await DETECTION_GATE.run(viewer, stop, async () => {
       for (const driver of drivers) {
         const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop);
         if (config) return { driver, config };

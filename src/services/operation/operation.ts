@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts';
-import { cancelled, conflict } from '../../core/errors.ts';
+import { cancelled, conflict, tooMany } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -28,9 +28,12 @@ export interface OperationRequest<N extends OperationName = OperationName> exten
   fingerprint?: string;
 }
 
+/** Maximum number of operations of one user that wait to run. */
+const MAX_WAITING_OPERATIONS = 100;
+
 /**
  * Starts an operation in the transaction of the change that requests it. Returns its id, to wait for after the commit.
- * Throws CONFLICT for a `progress` in use.
+ * Throws CONFLICT for a `progress` in use, RATE_LIMITED when too many operations of the caller wait.
  */
 export async function start<N extends OperationName>(
   { viewer, platform }: Pick<Context, 'viewer' | 'platform'>,
@@ -42,12 +45,32 @@ export async function start<N extends OperationName>(
   const { concurrencyKey, fingerprint } = request;
   const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) await lockConcurrencyKey(tx, concurrencyKey);
+  await checkWaiting(tx, viewer);
   const joinedWorkId =
     concurrencyKey && fingerprint ? await findQueuedWork(tx, tenantId, concurrencyKey, fingerprint) : undefined;
   const workId = joinedWorkId ?? id;
   await insertQueued(tx, viewer, { id, workId, alias }, request);
   if (!joinedWorkId) await platform.queue.send({ workId, tenantId }, tx);
   return id;
+}
+
+/**
+ * Limits the waiting operations of a user. The user's other requests wait for the end of this transaction. The lock is
+ * the last one that a transaction takes.
+ */
+async function checkWaiting(tx: Transaction, { tenantId, userId }: Context['viewer']): Promise<void> {
+  await lockConcurrencyKey(tx, `user:${userId}`);
+  const waiting = await tx.query({
+    text: `select
+      from dws.operation
+      where tenant_id = $1 and user_id = $2 and status = 'queued' and finished_at is null
+      limit ${MAX_WAITING_OPERATIONS}`,
+    values: [tenantId, userId],
+  });
+  if (waiting.length < MAX_WAITING_OPERATIONS) return;
+  throw tooMany(`A user may have at most ${MAX_WAITING_OPERATIONS} waiting operations`, {
+    headers: { 'retry-after': '10' },
+  });
 }
 
 async function insertQueued(

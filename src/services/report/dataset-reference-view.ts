@@ -1,8 +1,8 @@
 import type { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { Dataset } from '../../../entities/dataset.ts';
-import { ConcurrencyGate } from '../../core/concurrency-gate.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
@@ -116,15 +116,18 @@ export async function loadReferenceSources(ctx: Context, reference: ResolvedRefe
 }
 
 /**
- * Limits the queries of one request to the dataset index, so that a report with many references does not fill its
- * queue.
+ * Limits the questions of one request to the dataset index, so that those of a report with many references do not all
+ * begin, and time out, together.
  */
-const MAX_CONCURRENT_QUERIES = 4;
-const gates = new WeakMap<object, ConcurrencyGate>();
+const MAX_CONCURRENT_QUESTIONS = 4;
+const gates = new WeakMap<object, FairGate>();
 
 /** Runs a task when fewer than four tasks of the request are running. */
-export function runLimited<T>({ request }: Pick<Context, 'request'>, task: () => Promise<T>): Promise<T> {
-  const gate = gates.get(request) ?? new ConcurrencyGate(MAX_CONCURRENT_QUERIES, Infinity, '');
+export function runLimited<T>({ request, viewer }: Context, task: () => Promise<T>): Promise<T> {
+  // Its only caller occupies half of the places.
+  const gate =
+    gates.get(request) ??
+    new FairGate({ places: 2 * MAX_CONCURRENT_QUESTIONS, maxWaiting: Infinity, tasks: 'questions' });
   gates.set(request, gate);
-  return gate.run(request.signal, task);
+  return gate.run(viewer, request.signal, task);
 }

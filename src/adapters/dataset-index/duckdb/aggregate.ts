@@ -30,7 +30,7 @@ export async function aggregateRows(
   const measures = aggregation.measures.map((measure, i) => measureOutput(scope, measure, `m${i}`));
   const outputs = [...groups, ...measures];
   const order = orderOf(aggregation.sort, outputs, groups);
-  return serving.query(scope.files, signal, async (ask, aliases) => {
+  return serving.query(scope, signal, async (ask, aliases) => {
     const values: DuckDBValue[] = [];
     const select = [
       ...groups.map(({ value }, i) => `${value} AS g${i}`),

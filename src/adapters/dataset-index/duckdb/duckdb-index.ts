@@ -14,6 +14,7 @@ import type {
   RowSearch,
   Search,
 } from '../../../core/dataset-index.ts';
+import type { Caller } from '../../../core/fair-gate.ts';
 import type { Column } from '../../../core/fields.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { aggregateRows } from './aggregate.ts';
@@ -38,6 +39,9 @@ export interface DuckdbSettings {
   /** Folder for sorts that exceed the memory; by default a temporary folder of the system. */
   temp?: string;
 }
+
+/** Builds the words of a new generation in the loader, a process that no caller shares. */
+const LOADER: Caller = { tenantId: '', userId: '' };
 
 /** The embedded index: DuckDB, one immutable folder of files per generation. */
 export class DuckdbIndex implements DatasetIndex {
@@ -103,7 +107,7 @@ export class DuckdbIndex implements DatasetIndex {
    */
   async prepareWords(generation: Generation, signal: AbortSignal): Promise<void> {
     const texts = generation.fields.filter(({ type }) => type === 'string' || type === 'text');
-    if (texts.length > 0) await (await this.#open()).sidecar.file(generation, texts, signal);
+    if (texts.length > 0) await (await this.#open()).sidecar.file(generation, texts, LOADER, signal);
   }
 
   async generations(): Promise<{ id: GenerationId; complete: boolean }[]> {

@@ -16,7 +16,7 @@ export async function profileRows(
   signal: AbortSignal,
 ): Promise<{ total: number; fields: FieldProfile[] }> {
   const fields = names.map((name) => scope.field(name));
-  return serving.query(scope.files, signal, async (ask, aliases) => {
+  return serving.query(scope, signal, async (ask, aliases) => {
     const values: DuckDBValue[] = [];
     const from = `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
     const rows: Rows = (select, rest = '') => ask(`SELECT ${select} FROM ${from} ${rest}`, values);

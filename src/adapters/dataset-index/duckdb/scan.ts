@@ -28,8 +28,7 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
     const values: DuckDBValue[] = [];
     return { sql: `SELECT ${object} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`, values };
   };
-  for await (const chunk of serving.stream(scope.files, signal, statement))
-    yield parseRows(chunk.map(([json]) => json!));
+  for await (const chunk of serving.stream(scope, signal, statement)) yield parseRows(chunk.map(([json]) => json!));
 }
 
 /**
@@ -42,7 +41,7 @@ async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal:
   const object = rowObject(scope, scan.fields);
   const most = batchRows(scan);
   const matching = (select: (from: string) => string, range: string) =>
-    serving.stream(scope.files, signal, (aliases) => {
+    serving.stream(scope, signal, (aliases) => {
       const values: DuckDBValue[] = [];
       return { sql: select(`FROM ${scope.table(aliases)} WHERE ${range} AND ${scope.where(aliases, values)}`), values };
     });

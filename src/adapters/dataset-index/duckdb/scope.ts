@@ -1,5 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
+import type { Caller } from '../../../core/fair-gate.ts';
 import { fieldFinder, matchesAll } from '../search-parts.ts';
 import { compileCriteria } from './criteria-sql.ts';
 import { rowsFile } from './generation-files.ts';
@@ -9,6 +10,7 @@ import type { WordsSidecar } from './words-sidecar.ts';
 /** The files that a search reads, and the condition of its rows. */
 export interface Scope {
   files: string[];
+  caller: Caller;
   /** Whether it matches all rows of the generation. */
   everything: boolean;
   /** Returns a field by name. Throws BAD_USER_INPUT for an unknown name. */
@@ -28,11 +30,11 @@ export async function openScope(
   search: Search,
   signal: AbortSignal,
 ): Promise<Scope> {
-  const { generation, where, words, partial } = search;
+  const { generation, where, words, partial, caller } = search;
   const field = fieldFinder(generation);
   const hides = partial && !matchesAll({ ...search, words: [] });
   const files = [rowsFile(dir, generation.id)];
-  if (words.length > 0) files.push(await sidecar.file(generation, search.wordFields.map(field), signal));
+  if (words.length > 0) files.push(await sidecar.file(generation, search.wordFields.map(field), caller, signal));
   const holdsWords = (values: DuckDBValue[]) =>
     words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ');
   const wordRows = ([, sidecarAlias]: string[], values: DuckDBValue[]) =>
@@ -41,6 +43,7 @@ export async function openScope(
     compileCriteria(where, ({ name }) => field(name).column, boundValues(values));
   return {
     files,
+    caller,
     field,
     wordRows,
     everything: matchesAll(search),

@@ -21,7 +21,7 @@ export async function searchRows(
   signal: AbortSignal,
 ): Promise<Page> {
   const question = { scope, search, keys: sortKeys(scope, search.sort), after: positionRow(search) };
-  return serving.query(scope.files, signal, async (ask, aliases) => {
+  return serving.query(scope, signal, async (ask, aliases) => {
     const found = await (search.fields.length > WIDE ? numbersFirst : atOnce)({ ask, aliases, ...question });
     const more = found.length > search.limit;
     if (more) found.pop();

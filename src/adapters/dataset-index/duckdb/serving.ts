@@ -1,22 +1,27 @@
 import { mkdir } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
-import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import { unavailable } from '../../../core/errors.ts';
+import { FairGate, type Caller } from '../../../core/fair-gate.ts';
 import { Attachments } from './attachments.ts';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
 
 /** Concurrent queries. Each occupies a thread of libuv's pool, which files and name look-ups need too. */
-const MAX_CONCURRENT_QUERIES = 4;
-const MAX_WAITING_QUERIES = 64;
-const QUEUE_FULL = 'Too many queries are waiting for the index';
+const PLACES = 4;
+const MAX_WAITING = 1000;
 
 /** Runs a statement with bound values and returns its rows. */
 export type RunStatement = (sql: string, values?: DuckDBValue[]) => Promise<DuckDBValue[][]>;
 
 /** Names of attached files in statements. */
 export type Aliases = string[];
+
+/** The files that a query reads, and the user whose place it occupies. */
+interface QueryScope {
+  files: string[];
+  caller: Caller;
+}
 
 /**
  * One DuckDB instance that reads the files below one folder and nothing else, and runs a bounded number of queries at
@@ -25,8 +30,8 @@ export type Aliases = string[];
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
-  readonly #queries = new ConcurrencyGate(MAX_CONCURRENT_QUERIES, MAX_WAITING_QUERIES, QUEUE_FULL);
-  readonly #scans = new ConcurrencyGate(MAX_CONCURRENT_QUERIES, MAX_WAITING_QUERIES, QUEUE_FULL);
+  readonly #queries = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, tasks: 'queries of the index' });
+  readonly #scans = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, tasks: 'exports' });
   readonly #idle: DuckDBConnection[] = [];
   readonly #writes = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -54,13 +59,13 @@ export class Serving {
     return new Serving(instance, admin);
   }
 
-  /** Runs statements on read-only files, after waiting in the queue. */
+  /** Runs statements on read-only files, after waiting for a place. */
   async query<T>(
-    files: string[],
+    { files, caller }: QueryScope,
     signal: AbortSignal,
     work: (ask: RunStatement, aliases: Aliases) => Promise<T>,
   ): Promise<T> {
-    await this.#queries.enter(signal);
+    const leave = await this.#queries.enter(caller, signal);
     try {
       return await this.#on(files, (connection, aliases) =>
         interruptible(connection, signal, () =>
@@ -70,20 +75,20 @@ export class Serving {
     } catch (error) {
       throw explained(error);
     } finally {
-      this.#queries.leave();
+      leave();
     }
   }
 
   /**
-   * Yields a result that is too large for memory in chunks. Exports have a separate queue, so that no page waits
+   * Yields a result that is too large for memory in chunks. Exports have places of their own, so that no page waits
    * for them.
    */
   async *stream(
-    files: string[],
+    { files, caller }: QueryScope,
     signal: AbortSignal,
     statement: (aliases: Aliases) => { sql: string; values: DuckDBValue[] },
   ): AsyncGenerator<DuckDBValue[][]> {
-    await this.#scans.enter(signal);
+    const leave = await this.#scans.enter(caller, signal);
     const release: (() => Promise<void>)[] = [];
     try {
       const aliases = await this.#attach(files, release);
@@ -101,7 +106,7 @@ export class Serving {
       throw explained(error);
     } finally {
       for (const free of release) await free();
-      this.#scans.leave();
+      leave();
     }
   }
 
@@ -119,9 +124,13 @@ export class Serving {
   }
 
   /** Runs statements that read files and write one of their own below the folder. */
-  async write<T>(files: string[], work: (connection: DuckDBConnection, aliases: Aliases) => Promise<T>): Promise<T> {
+  async write<T>(
+    files: string[],
+    signal: AbortSignal,
+    work: (connection: DuckDBConnection, aliases: Aliases) => Promise<T>,
+  ): Promise<T> {
     const writing = this.#on(files, (connection, aliases) =>
-      interruptible(connection, this.#closing.signal, () => work(connection, aliases)),
+      interruptible(connection, AbortSignal.any([signal, this.#closing.signal]), () => work(connection, aliases)),
     );
     this.#writes.add(writing);
     try {

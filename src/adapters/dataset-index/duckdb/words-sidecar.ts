@@ -4,17 +4,24 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { gone } from '../../../core/errors.ts';
+import { FairGate, type Caller } from '../../../core/fair-gate.ts';
 import { wordsOf } from '../../../core/search-words.ts';
 import { folder, quotePath, rowsFile } from './generation-files.ts';
 import type { Serving } from './serving.ts';
 
 /** Part of the file's name: another way to split words needs other files. */
 const VERSION = 1;
-const WAITING = 64;
+const MAX_WAITING = 64;
 const FOLD = 'dws_words';
+
+/** A file that is being built, and the number of searches that wait for it. */
+interface Build {
+  done: Promise<void>;
+  searches: number;
+  stop: AbortController;
+}
 
 /**
  * Normalised words of the rows, one text a row, for `q`. There is one file for every set of fields that is visible to
@@ -25,9 +32,9 @@ const FOLD = 'dws_words';
 export class WordsSidecar {
   readonly #dir: string;
   readonly #serving: Serving;
-  readonly #building = new Map<string, Promise<void>>();
+  readonly #builds = new Map<string, Build>();
   /** One build at a time, because each needs a core. */
-  readonly #gate = new ConcurrencyGate(1, WAITING, 'Too many searches are waiting for the index');
+  readonly #gate = new FairGate({ places: 1, maxWaiting: MAX_WAITING, tasks: 'word indexes' });
   #registered = false;
 
   constructor(dir: string, serving: Serving) {
@@ -36,42 +43,41 @@ export class WordsSidecar {
   }
 
   /**
-   * Returns the file with the words of these fields, and builds it if it does not exist. A caller that aborts leaves
-   * the build to others. Throws GONE when the generation was dropped.
+   * Returns the file with the words of these fields, and builds it if it does not exist. Searches for the same words
+   * share a build, which ends early when the last of them aborts. Throws GONE when the generation was dropped.
    */
-  async file(generation: Generation, fields: IndexedField[], signal: AbortSignal): Promise<string> {
+  async file(generation: Generation, fields: IndexedField[], caller: Caller, signal: AbortSignal): Promise<string> {
     const columns = fields.map(({ column }) => column).sort();
     const name = `words${VERSION}-${createHash('sha256').update(columns.join()).digest('hex').slice(0, 16)}.duckdb`;
     const path = join(folder(this.#dir, generation.id), name);
-    if (!existsSync(path)) await this.#built(generation, columns, path, signal);
+    if (existsSync(path)) return path;
+    signal.throwIfAborted();
+    const build = this.#builds.get(path) ?? this.#start(rowsFile(this.#dir, generation.id), columns, path, caller);
+    build.searches++;
+    try {
+      await settledOrAborted(build.done, signal);
+    } finally {
+      if (--build.searches === 0) {
+        build.stop.abort();
+        this.#builds.delete(path);
+      }
+    }
     return path;
   }
 
-  async #built(generation: Generation, columns: string[], path: string, signal: AbortSignal): Promise<void> {
-    let building = this.#building.get(path);
-    if (!building) {
-      building = this.#build(rowsFile(this.#dir, generation.id), columns, path).finally(() =>
-        this.#building.delete(path),
-      );
-      this.#building.set(path, building);
-    }
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason);
-    signal.throwIfAborted();
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      await Promise.race([building, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
+  #start(rows: string, columns: string[], path: string, caller: Caller): Build {
+    const stop = new AbortController();
+    const done = this.#gate.run(caller, stop.signal, () => this.#build(rows, columns, path, stop.signal));
+    const build = { done, searches: 0, stop };
+    this.#builds.set(path, build);
+    return build;
   }
 
-  async #build(rows: string, columns: string[], path: string): Promise<void> {
+  async #build(rows: string, columns: string[], path: string, signal: AbortSignal): Promise<void> {
     const unfinished = `${path}.${randomUUID()}.building`;
     const alias = `b${randomUUID().replaceAll('-', '')}`;
-    await this.#gate.enter(new AbortController().signal);
     try {
-      await this.#serving.write([rows], async (connection, [source]) => {
+      await this.#serving.write([rows], signal, async (connection, [source]) => {
         this.#register(connection);
         await connection.run(`ATTACH ${quotePath(unfinished)} AS ${alias}`);
         try {
@@ -85,8 +91,6 @@ export class WordsSidecar {
     } catch (error) {
       await rm(unfinished, { force: true });
       throw existsSync(rows) ? error : gone('These rows are no longer stored', { cause: error });
-    } finally {
-      this.#gate.leave();
     }
   }
 
@@ -110,6 +114,18 @@ export class WordsSidecar {
         },
       }),
     );
+  }
+}
+
+/** Waits for a promise. Rejects with the signal's reason when it aborts before. */
+async function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Aggregation, AggregateResult, Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { bucketsOf } from './buckets.ts';
-import type { Engine } from './client.ts';
+import type { ReadEngine } from './client.ts';
 import { groupOf, textsOf } from './groups.ts';
 import type { Group } from './groups.ts';
 import { measureOf, summed } from './measures.ts';
@@ -25,7 +25,7 @@ const EXTRA_GROUPS = 10_000;
 
 /** Returns groups with their measures. Groups without a sort are ordered by their values, missing ones last. */
 export async function aggregateRows(
-  engine: Engine,
+  engine: ReadEngine,
   aggregation: Aggregation,
   signal: AbortSignal,
 ): Promise<AggregateResult> {
@@ -62,7 +62,7 @@ export async function aggregateRows(
 }
 
 interface Question {
-  engine: Engine;
+  engine: ReadEngine;
   generation: Generation;
   matching: Matching;
   measures: Measure[];
@@ -148,7 +148,7 @@ async function best(
 
 /** Replaces the beginnings of texts by the whole texts. */
 async function readTexts(
-  engine: Engine,
+  engine: ReadEngine,
   generation: Generation,
   field: IndexedField,
   i: number,

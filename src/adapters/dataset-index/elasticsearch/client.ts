@@ -1,14 +1,13 @@
 import { Client } from '@elastic/elasticsearch';
-import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import type { GenerationId } from '../../../core/dataset-index.ts';
+import { FairGate, type Caller } from '../../../core/fair-gate.ts';
 import { PlainConnection } from './connection.ts';
 import { engineError } from './engine-errors.ts';
 import { IndexNames } from './index-names.ts';
 
 /** Concurrent queries of one process. More would only queue inside the engine, where they cannot be cancelled. */
-const RUNNING = 16;
-const WAITING = 64;
-const FULL = 'Too many queries are waiting for the index';
+const PLACES = 16;
+const MAX_WAITING = 1000;
 /** Maximum time without a response to one request. */
 const SILENCE_MS = 120_000;
 
@@ -29,16 +28,22 @@ export interface Engine {
    * still read the rows.
    */
   indexName(id: GenerationId): string;
+  /** Runs a request of a load or of maintenance, which does not queue behind readers. */
+  run<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Returns access for the reads of a caller. */
+  readAs(caller: Caller): ReadEngine;
+  close(): Promise<void>;
+}
+
+/** Access to a search engine for the reads of one caller. */
+export interface ReadEngine extends Engine {
   /**
-   * Runs a read. All reads use it, so that each gets the signal and their number is bounded.
+   * Runs a read in a place of the caller. All reads use it, so that each gets the signal and their number is bounded.
    *
    * Throws the signal's reason when it aborts, GONE when the generation was dropped, UNAVAILABLE (503, `Retry-After`)
    * when the engine does not respond or is too busy.
    */
   ask<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Runs a request of a load or of maintenance, which does not queue behind readers. */
-  run<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
-  close(): Promise<void>;
 }
 
 /** Creates the client. It sends nothing yet. */
@@ -57,7 +62,7 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
     disablePrototypePoisoningProtection: true,
   });
   const names = new IndexNames(prefix);
-  const gate = new ConcurrencyGate(RUNNING, WAITING, FULL);
+  const gate = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, tasks: 'queries of the index' });
   const run: Engine['run'] = async (what, signal) => {
     signal.throwIfAborted();
     try {
@@ -66,12 +71,13 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
       throw engineError(error, signal);
     }
   };
-  return {
+  const engine: Engine = {
     client,
     names,
     run,
     indexName: (id) => names.alias(id),
-    ask: (what, signal) => gate.run(signal, () => run(what, signal)),
+    readAs: (caller) => ({ ...engine, ask: (what, signal) => gate.run(caller, signal, () => run(what, signal)) }),
     close: () => client.close(),
   };
+  return engine;
 }

@@ -1,7 +1,7 @@
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { ApiError } from '../../../core/errors.ts';
 import { bucketsOf } from './buckets.ts';
-import type { Engine } from './client.ts';
+import type { ReadEngine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
@@ -24,7 +24,7 @@ interface Question {
  * unless there are too many.
  */
 export async function deviation(
-  engine: Engine,
+  engine: ReadEngine,
   { generation, query, field, mean, found, constant }: Question,
   signal: AbortSignal,
 ): Promise<number | null> {

@@ -60,19 +60,19 @@ export class ElasticsearchIndex implements DatasetIndex {
   }
 
   search(search: RowSearch, signal: AbortSignal): Promise<Page> {
-    return searchRows(this.#engine, search, signal);
+    return searchRows(this.#engine.readAs(search.caller), search, signal);
   }
 
   aggregate(aggregation: Aggregation, signal: AbortSignal): Promise<AggregateResult> {
-    return aggregateRows(this.#engine, aggregation, signal);
+    return aggregateRows(this.#engine.readAs(aggregation.caller), aggregation, signal);
   }
 
   profile(search: Search, fields: string[], signal: AbortSignal): Promise<{ total: number; fields: FieldProfile[] }> {
-    return profileRows(this.#engine, search, fields, signal);
+    return profileRows(this.#engine.readAs(search.caller), search, fields, signal);
   }
 
   scan(search: Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>, signal: AbortSignal): AsyncIterable<Row[]> {
-    return scanRows(this.#engine, search, signal);
+    return scanRows(this.#engine.readAs(search.caller), search, signal);
   }
 
   /** Words are in the index from the beginning. */

@@ -1,7 +1,7 @@
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { bucketsOf } from './buckets.ts';
 import type { Bucket, Source } from './buckets.ts';
-import type { Engine } from './client.ts';
+import type { ReadEngine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
@@ -26,7 +26,7 @@ const VALUE = 'value';
  * the same groups, so that none is stored. A group without values has no pair.
  */
 export function foldPairs(
-  engine: Engine,
+  engine: ReadEngine,
   { generation, query, sources, fold }: Question,
   signal: AbortSignal,
 ): (key: Record<string, unknown>) => Promise<bigint> {

@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { FieldProfile, Generation, IndexedField, Search } from '../../../core/dataset-index.ts';
 import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
-import type { Engine } from './client.ts';
+import type { ReadEngine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { deviation } from './deviation.ts';
 import { layoutOf } from './field-layout.ts';
@@ -17,7 +17,7 @@ const PRECISION = 40_000;
 
 /** Returns statistics of fields over the matching rows, one field after the other. */
 export async function profileRows(
-  engine: Engine,
+  engine: ReadEngine,
   search: Search,
   names: string[],
   signal: AbortSignal,
@@ -60,7 +60,7 @@ interface Computed {
 }
 
 async function profile(
-  engine: Engine,
+  engine: ReadEngine,
   { generation, query, field, total }: Question,
   signal: AbortSignal,
 ): Promise<FieldProfile> {

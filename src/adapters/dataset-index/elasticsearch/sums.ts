@@ -1,5 +1,5 @@
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
-import type { Engine } from './client.ts';
+import type { ReadEngine } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
@@ -15,7 +15,7 @@ interface Stats {
  * lose digits.
  */
 export async function inexactSums(
-  engine: Engine,
+  engine: ReadEngine,
   generation: Generation,
   { query }: Matching,
   fields: IndexedField[],

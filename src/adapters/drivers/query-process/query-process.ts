@@ -2,7 +2,6 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConcurrencyGate } from '../../../core/concurrency-gate.ts';
 import { childEnvironment } from '../../../core/config.ts';
 import { badInput, cancelled, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
@@ -14,9 +13,6 @@ import type { FromProcess, Job, ToProcess } from './work.ts';
 /** The program: compiled beside the compiled parent, or a source run by Node's type stripping. */
 const PROGRAM = fileURLToPath(new URL(`./main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-/** Limits the concurrent query processes, each of which may use a gigabyte. */
-const PROCESS_GATE = new ConcurrencyGate(3, 100, 'Too many queries of uploaded files are waiting');
-
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
 
@@ -25,7 +21,7 @@ const UNKNOWN_SEGMENTS = 3;
 
 export interface WorkLimits {
   signal: AbortSignal;
-  /** Milliseconds for the whole task, including the wait for a free process. */
+  /** Milliseconds for the whole task. */
   timeout: number;
 }
 
@@ -42,7 +38,7 @@ export async function doWork(
   const timeout = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
   const signal = AbortSignal.any([limits.signal, timeout]);
   try {
-    return await PROCESS_GATE.run(signal, () => runProcess(job, signal, onSegment));
+    return await runProcess(job, signal, onSegment);
   } catch (error) {
     if (limits.signal.aborted) throw cancelled(undefined, { cause: error });
     if (timeout.aborted) throw upstreamFailed(`query timeout after ${limits.timeout} ms`, { cause: error });

@@ -1,0 +1,60 @@
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import type { PublicContext } from '../../src/core/context.ts';
+import { tooMany } from '../../src/core/errors.ts';
+import { OpenLimit } from '../../src/core/open-limit.ts';
+
+const MAX_SUBSCRIPTIONS = 200;
+
+type Subscribe = GraphQLFieldResolver<unknown, PublicContext>;
+
+/**
+ * Limits the open subscriptions of a user in this process, over WebSocket and as REST streams. Further ones fail with
+ * 429. Changes and returns the schema. See docs/contract.md#fairness.
+ */
+export function limitSubscriptions(schema: GraphQLSchema): GraphQLSchema {
+  const limit = new OpenLimit(MAX_SUBSCRIPTIONS);
+  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {}))
+    if (field.subscribe) field.subscribe = withLimit(limit, field.subscribe);
+  return schema;
+}
+
+const withLimit =
+  (limit: OpenLimit, subscribe: Subscribe): Subscribe =>
+  async (source, args, context, info) => {
+    if (!context.viewer) return subscribe(source, args, context, info);
+    const close = limit.open(context.viewer.userId);
+    if (!close) throw tooMany(`A user may have at most ${MAX_SUBSCRIPTIONS} open subscriptions`);
+    try {
+      return closeAfter((await subscribe(source, args, context, info)) as AsyncIterable<unknown>, close);
+    } catch (error) {
+      close();
+      throw error;
+    }
+  };
+
+/**
+ * Returns the values of a source, and calls `close` when it ends. This is no async generator: `return()` of a generator
+ * waits for the pending value, which may never come.
+ */
+function closeAfter(source: AsyncIterable<unknown>, close: () => void): AsyncIterableIterator<unknown> {
+  const values = source[Symbol.asyncIterator]();
+  return {
+    async next() {
+      try {
+        const result = await values.next();
+        if (result.done) close();
+        return result;
+      } catch (error) {
+        close();
+        throw error;
+      }
+    },
+    async return(value) {
+      close();
+      return (await values.return?.(value)) ?? { done: true, value };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ApiError } from '../../src/core/errors.ts';
+import { FairGate, type Caller } from '../../src/core/fair-gate.ts';
+
+const NEVER = new AbortController().signal;
+const ANN: Caller = { tenantId: 'one', userId: 'ann' };
+const AMY: Caller = { tenantId: 'one', userId: 'amy' };
+const BEN: Caller = { tenantId: 'two', userId: 'ben' };
+
+/** A gate whose tasks run until the test ends them. `running` names them in the order of their start. */
+function createGate(places: number, maxWaiting = 100) {
+  const gate = new FairGate({ places, maxWaiting, tasks: 'exports' });
+  const running: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    running,
+    /** Starts a task when the gate allows it. Returns the error of a task that is refused. */
+    enter: (name: string, caller: Caller, signal = NEVER): Promise<unknown> =>
+      gate
+        .run(caller, signal, async () => {
+          running.push(name);
+          await new Promise<void>((resolve) => ends.set(name, resolve));
+          running.splice(running.indexOf(name), 1);
+        })
+        .catch((error: unknown) => error),
+    /** Ends a running task and waits until the next ones run. */
+    async end(name: string): Promise<void> {
+      ends.get(name)!();
+      await settle();
+    },
+  };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function enterAll({ enter }: ReturnType<typeof createGate>, tasks: Record<string, Caller>) {
+  const errors: Record<string, unknown> = {};
+  for (const [name, caller] of Object.entries(tasks))
+    void enter(name, caller).then((error) => {
+      if (error) errors[name] = error;
+    });
+  await settle();
+  return errors;
+}
+
+describe('places', () => {
+  test('a caller occupies at most half of them', async () => {
+    const gate = createGate(4);
+    await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN, ann4: ANN });
+    expect(gate.running).toEqual(['ann1', 'ann2']);
+    await gate.end('ann1');
+    expect(gate.running).toEqual(['ann2', 'ann3']);
+  });
+
+  test('a caller occupies a single place', async () => {
+    const gate = createGate(1);
+    await enterAll(gate, { ann1: ANN, ann2: ANN });
+    expect(gate.running).toEqual(['ann1']);
+  });
+
+  test('another caller gets a place while the first one waits for more', async () => {
+    const gate = createGate(4);
+    await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN, amy1: AMY, ben1: BEN });
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'ben1']);
+  });
+
+  test('a failed task frees its place', async () => {
+    const gate = new FairGate({ places: 1, maxWaiting: 1, tasks: 'exports' });
+    await expect(gate.run(ANN, NEVER, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    await expect(gate.run(ANN, NEVER, async () => 'ran')).resolves.toBe('ran');
+  });
+});
+
+describe('turns', () => {
+  test('tenants take turns at a single place, however many tasks one of them has', async () => {
+    const gate = createGate(1);
+    await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN, amy1: AMY, ben1: BEN, ben2: BEN });
+    const order: string[] = [];
+    for (let task = gate.running[0]; task; task = gate.running[0]) {
+      order.push(task);
+      await gate.end(task);
+    }
+    expect(order).toEqual(['ann1', 'ben1', 'amy1', 'ben2', 'ann2', 'ann3']);
+  });
+
+  test('a free place goes to the tenant that occupies the fewest', async () => {
+    const gate = createGate(4);
+    await enterAll(gate, { ann1: ANN, ann2: ANN, amy1: AMY, amy2: AMY, ann3: ANN, ben1: BEN });
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'amy2']);
+    await gate.end('ann1');
+    expect(gate.running).toEqual(['ann2', 'amy1', 'amy2', 'ben1']);
+  });
+});
+
+describe('waiting tasks', () => {
+  test('leave the queue when their signal aborts', async () => {
+    const gate = createGate(1);
+    const controller = new AbortController();
+    await enterAll(gate, { ann1: ANN });
+    const aborted = gate.enter('ben1', BEN, controller.signal);
+    await enterAll(gate, { amy1: AMY });
+    controller.abort(new Error('left'));
+    await expect(aborted).resolves.toMatchObject({ message: 'left' });
+    await gate.end('ann1');
+    expect(gate.running).toEqual(['amy1']);
+  });
+
+  test('too many are refused with the time to wait, at the caller with the most', async () => {
+    const gate = createGate(1, 3);
+    const errors = await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN, ann4: ANN, amy1: AMY, ben1: BEN });
+    expect(Object.keys(errors)).toEqual(['ann4', 'ann3']);
+    expect(errors['ann4']).toMatchObject({
+      status: 503,
+      message: 'Too many exports are waiting. Try again in 1 s',
+      headers: { 'retry-after': '1' },
+    } satisfies Partial<ApiError>);
+  });
+
+  test('a caller with as many waiting tasks as the others is refused last', async () => {
+    const gate = createGate(1, 2);
+    const errors = await enterAll(gate, { ann1: ANN, amy1: AMY, ben1: BEN, ben2: BEN });
+    expect(Object.keys(errors)).toEqual(['ben2']);
+  });
+});
+
+test('no place is free while a caller with a share waits, in any order of arrivals, ends and aborts', async () => {
+  const CALLERS = [ANN, AMY, BEN];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.tuple(fc.constantFrom('enter', 'end', 'abort'), fc.nat(20)), { maxLength: 60 }),
+      async (places, steps) => {
+        const gate = createGate(places, 1000);
+        const waiting = new Map<string, { caller: Caller; controller: AbortController }>();
+        const callerOf = new Map<string, Caller>();
+        let count = 0;
+        const check = () => {
+          for (const name of gate.running) waiting.delete(name);
+          const occupiedBy = (caller: Caller) => gate.running.filter((name) => callerOf.get(name) === caller).length;
+          const share = Math.max(1, Math.floor(places / 2));
+          expect(gate.running.length).toBeLessThanOrEqual(places);
+          for (const caller of CALLERS) expect(occupiedBy(caller)).toBeLessThanOrEqual(share);
+          if (gate.running.length < places)
+            for (const { caller } of waiting.values()) expect(occupiedBy(caller)).toBe(share);
+        };
+        for (const [step, number] of steps) {
+          if (step === 'enter') {
+            const name = `task ${count++}`;
+            const task = { caller: CALLERS[number % CALLERS.length]!, controller: new AbortController() };
+            waiting.set(name, task);
+            callerOf.set(name, task.caller);
+            void gate.enter(name, task.caller, task.controller.signal);
+          } else if (step === 'end') {
+            const name = gate.running[number % Math.max(1, gate.running.length)];
+            if (name) await gate.end(name);
+          } else {
+            const name = [...waiting.keys()][number % Math.max(1, waiting.size)];
+            if (name) waiting.get(name)!.controller.abort(new Error('left'));
+            if (name) waiting.delete(name);
+          }
+          await settle();
+          check();
+        }
+        while (gate.running.length > 0) {
+          await gate.end(gate.running[0]!);
+          check();
+        }
+        expect(waiting.size).toBe(0);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { describe, expect, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { DatasetIndex } from '../../src/core/dataset-index.ts';
+import { askIndex } from '../../src/services/dataset/index-question.ts';
+import { createOrders } from '../dataset/dataset-fixture.ts';
+import type { Service } from '../support/service.ts';
+import { test as base } from '../support/shop-fixture.ts';
+
+/** Ann's orders, refreshed. */
+const test = base.extend<{ orders: { id: string } }>({
+  orders: [async ({ ann, source }, use) => use(await createOrders(ann, source, { refresh: true })), { scope: 'file' }],
+});
+
+/**
+ * Replaces the profiles of the index by questions that end only when their signal aborts. `begun` resolves when this
+ * many have begun. Returns the signals.
+ */
+async function withEndlessProfiles(
+  { platform }: Service,
+  work: (questions: { signals: AbortSignal[]; begun(count: number): Promise<unknown> }) => Promise<void>,
+): Promise<void> {
+  const signals: AbortSignal[] = [];
+  const real = platform.index;
+  const profile: DatasetIndex['profile'] = (_search, _fields, signal) => {
+    signals.push(signal);
+    return new Promise((_, reject) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+  };
+  platform.index = new Proxy(real, {
+    get: (target, name) => {
+      if (name === 'profile') return profile;
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  try {
+    await work({ signals, begun: (count) => vi.waitUntil(() => signals.length === count) });
+  } finally {
+    platform.index = real;
+  }
+}
+
+const allAborted = (signals: AbortSignal[]) => vi.waitUntil(() => signals.every(({ aborted }) => aborted));
+
+describe('the work of a request ends', () => {
+  const question = (id: string, alias: string, fields: string) =>
+    `${alias}: dataset(id: "${id}") { discover(fields: ["${fields}"]) { total } }`;
+
+  test('when its response was sent, also if a question begins later', async ({ service, ann, orders }) => {
+    await withEndlessProfiles(service, async ({ signals, begun }) => {
+      const questions = ['a', 'b', 'c'].map((alias) => question(orders.id, alias, 'id'));
+      // The unknown field fails the whole response before the other questions have a result.
+      const { data, errors } = await ann.gql(`{ ${questions.join(' ')} ${question(orders.id, 'd', 'unknown')} }`);
+      expect([data, errors[0].message]).toEqual([null, 'Unknown field "unknown"']);
+      await begun(3);
+      await allAborted(signals);
+    });
+  });
+
+  test('when its client hangs up', async ({ service, ann, orders }) => {
+    await withEndlessProfiles(service, async ({ signals, begun }) => {
+      const call = request(`${ann.url}/api/datasets/${orders.id}/discover`, { headers: ann.headers, agent: false });
+      call.on('error', () => {});
+      call.end();
+      await begun(1);
+      expect(signals[0]!.aborted).toBe(false);
+      call.destroy();
+      await allAborted(signals);
+    });
+  });
+
+  test('when its client completes it on a socket, when it has a result, and with the socket', async ({
+    service,
+    ann,
+    orders,
+  }) => {
+    await withEndlessProfiles(service, async ({ signals, begun }) => {
+      const socket = new WebSocket(`${ann.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      const send = (message: object) => socket.send(JSON.stringify(message));
+      const ask = (id: string, query: string) => send({ id, type: 'subscribe', payload: { query: `{ ${query} }` } });
+      await once(socket, 'open');
+      send({ type: 'connection_init', payload: ann.headers });
+      await once(socket, 'message');
+
+      ask('completed', question(orders.id, 'a', 'id'));
+      await begun(1);
+      ask('open', question(orders.id, 'a', 'id'));
+      await begun(2);
+      send({ id: 'completed', type: 'complete' });
+      await allAborted(signals.slice(0, 1));
+      expect(signals[1]!.aborted).toBe(false);
+
+      ask('failed', `${question(orders.id, 'a', 'id')} ${question(orders.id, 'b', 'unknown')}`);
+      await begun(3);
+      await allAborted(signals.slice(2));
+      expect(signals[1]!.aborted).toBe(false);
+
+      socket.close();
+      await allAborted(signals);
+    });
+  });
+
+  test('when a question to the index has taken 30 seconds', async () => {
+    vi.useFakeTimers();
+    try {
+      const { signal } = new AbortController();
+      const asked = askIndex(
+        { platform: { index: {} }, request: { signal } } as never,
+        (_index, stop) =>
+          new Promise((_, reject) => stop.addEventListener('abort', () => reject(stop.reason as Error))),
+      ).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(29_999);
+      await expect(Promise.race([asked, Promise.resolve('still running')])).resolves.toBe('still running');
+      await vi.advanceTimersByTimeAsync(1);
+      await expect(asked).resolves.toMatchObject({
+        status: 503,
+        code: 'UNAVAILABLE',
+        message: 'The question to the dataset index took longer than 30 s',
+        headers: { 'retry-after': '10' },
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

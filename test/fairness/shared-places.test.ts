@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, vi } from 'vitest';
+import { createOrders } from '../dataset/dataset-fixture.ts';
+import type { Client } from '../support/client.ts';
+import { createSource, test } from '../support/shop-fixture.ts';
+import { createForm, DATASOURCES } from '../support/upload-form.ts';
+
+/** Requests of one caller that are too slow to end during a test. */
+async function whileBusy(
+  start: (signal: AbortSignal) => Promise<unknown>[],
+  work: (ended: () => number) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  let ended = 0;
+  const requests = start(stop.signal).map((request) =>
+    request
+      .then(() => {
+        ended++;
+      })
+      .catch(() => {}),
+  );
+  try {
+    await work(() => ended);
+  } finally {
+    stop.abort();
+    await Promise.all(requests);
+  }
+}
+
+const post = (client: Client, path: string, body: object, signal: AbortSignal) =>
+  fetch(`${client.url}/api${path}`, {
+    method: 'POST',
+    headers: { ...client.headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  });
+
+const times = <T>(count: number, create: () => T): T[] => Array.from({ length: count }, create);
+
+describe('a caller who occupies every place that one may', () => {
+  test('does not delay another one’s query of a database', async ({ ann, stranger, shop, source }) => {
+    const other = await createSource(stranger, shop);
+    await whileBusy(
+      (signal) =>
+        times(30, () => post(ann, `/datasources/${source.id}/_query`, { query: 'select pg_sleep(20)' }, signal)),
+      async (ended) => {
+        await vi.waitUntil(
+          async () => (await shop.sql(`select from pg_stat_activity where query like '%pg_sleep(20)%'`)).length >= 8,
+        );
+        const { status, body } = await stranger.post(`/datasources/${other.id}/_query`, { query: 'select 1 as one' });
+        expect([status, body.rows, ended()]).toEqual([200, [{ one: 1 }], 0]);
+      },
+    );
+  }, 60_000);
+
+  test('does not delay another one’s query of an uploaded file', async ({ admin, stranger }) => {
+    const upload = async (client: Client) =>
+      (await client.request('POST', `/api${DATASOURCES}`, createForm('a\n1\n'))).body;
+    const [slow, quick] = [await upload(admin), await upload(stranger)];
+    const query = 'select count(*) as n from range(1000000) a(x), range(1000000) b(y) where x * y % 7 = 3';
+    await whileBusy(
+      (signal) => times(6, () => post(admin, `/datasources/${slow.id}/_query`, { query }, signal)),
+      async (ended) => {
+        const { status, body } = await stranger.post(`/datasources/${quick.id}/_query`, {
+          query: 'select a from data',
+        });
+        expect([status, body.rows, ended()]).toEqual([200, [{ a: 1 }], 0]);
+      },
+    );
+  }, 60_000);
+
+  test('does not delay another one’s question to the index', async ({ ann, admin, source }) => {
+    const query = 'select n, md5(n::text) as h, n % 1000 as k from generate_series(1, 300000) n';
+    const large = await createOrders(ann, source, { name: 'Many', query, refresh: true });
+    const small = await createOrders(ann, source, { name: 'Few', refresh: true });
+    const body = { groupBy: [{ field: 'h' }, { field: 'n' }], measures: [{ fn: 'count', as: 'rows' }] };
+    await whileBusy(
+      (signal) => times(30, () => post(ann, `/datasets/${large.id}/_aggregate`, body, signal)),
+      async (ended) => {
+        const response = await admin.get(`/datasets/${small.id}/data?limit=1`);
+        expect([response.status, response.body.count]).toEqual([200, 1]);
+        expect(ended()).toBeLessThan(10);
+      },
+    );
+  }, 60_000);
+});
+
+/** Sends the request of an export and reads nothing of its response. */
+async function startUnreadExport(client: Client, id: string): Promise<Socket> {
+  const socket = connect(Number(new URL(client.url).port), '127.0.0.1');
+  socket.pause();
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(
+    `GET /api/datasets/${id}/export?format=json HTTP/1.1\r\nhost: localhost\r\n` +
+      `authorization: ${client.headers['authorization']}\r\n\r\n`,
+  );
+  return socket;
+}
+
+test('unread exports do not block those of others, and end', async ({ service, ann, admin, source }) => {
+  const query = `select n, repeat(md5(n::text), 8) as filler from generate_series(1, 100000) n`;
+  const { id } = await createOrders(ann, source, { name: 'Large', query, refresh: true });
+  const { server } = service.app;
+  const connections = () =>
+    new Promise<number>((resolve, reject) =>
+      server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  const before = await connections();
+  const stalled = await Promise.all(times(6, () => startUnreadExport(ann, id)));
+  try {
+    const ofAdmin = await admin.get(`/datasets/${id}/export?format=ndjson&fields=n`);
+    expect(ofAdmin.body.trim().split('\n').length).toBe(100_000);
+
+    // New connections have the shorter timeout, and their exports end with it.
+    const timeout = server.timeout;
+    server.timeout = 500;
+    const ended = await Promise.all(times(6, () => startUnreadExport(admin, id)));
+    server.timeout = timeout;
+    await vi.waitUntil(async () => (await connections()) <= before + stalled.length + 2, { timeout: 20_000 });
+    for (const socket of ended) socket.destroy();
+    expect((await admin.get(`/datasets/${id}/export?format=csv&fields=n`)).status).toBe(200);
+  } finally {
+    for (const socket of stalled) socket.destroy();
+  }
+}, 60_000);
