@@ -1,7 +1,8 @@
-import { buildSchema, getIntrospectionQuery, parse, validate } from 'graphql';
+import { buildSchema, getIntrospectionQuery, parse, validate, type GraphQLObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/core/errors.ts';
 import { checkLimits, parseLimited } from '../../src/core/limits/limits.ts';
+import { READS_ALL_ROWS } from '../../src/core/limits/measure-operation.ts';
 
 const schema = buildSchema(`
   interface Named { name: String owner: User }
@@ -15,11 +16,14 @@ const schema = buildSchema(`
     parent: Job
   }
   type Action { id: ID name: String job: Job! }
-  type Run { id: ID }
+  type Run { id: ID seconds: Int log: [Action!]! }
   type JobPage { items: [Job!]! total: Int start: Int }
   union Hit = Job | User
   type Query { job(id: ID): Job jobs(limit: Int, start: Int): JobPage! users(limit: Int): [User!]! search: [Hit!]! }
 `);
+
+for (const name of ['seconds', 'log'])
+  (schema.getType('Run') as GraphQLObjectType).getFields()[name]!.extensions = { [READS_ALL_ROWS]: true };
 
 const costOf = (source: string, variables?: Record<string, unknown>, name?: string) =>
   checkLimits(parse(source), schema, variables, name).cost;
@@ -54,6 +58,22 @@ describe('cost', () => {
     expect(costOf('query ($n: Int = 9) { users(limit: $n) { id } }')).toBe(9);
     expect(costOf('{ job { runs { id } } }')).toBe(1 + 20);
     expect(costOf('query ($n: Int) { job { runs(limit: $n) { id } } }')).toBe(1 + 20);
+  });
+
+  test('is 200 more for a field that reads all rows, times the lists above it', () => {
+    expect(costOf('{ job { runs(limit: 3) { seconds } } }')).toBe(1 + 3 + 3 * 200);
+    expect(
+      costOf('{ job { runs(limit: 1) { a: seconds log { id } ...more } } } fragment more on Run { seconds }'),
+    ).toBe(1 + 1 + 200 + 200 + 10 + 200);
+  });
+
+  test('names the fields that read all rows when it is too high', () => {
+    expect(check('{ jobs(limit: 1000) { items { runs { seconds } } } }')).toBe(
+      '400 GRAPHQL_LIMIT The operation costs 4021001, more than 50000. Fields that read all rows cost 200 each: seconds',
+    );
+    expect(check('{ jobs(limit: 100000) { items { id } } }')).toBe(
+      '400 GRAPHQL_LIMIT The operation costs 100001, more than 50000',
+    );
   });
 
   test('multiplies a list by ten without a limit, and with an invalid one', () => {

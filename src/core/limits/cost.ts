@@ -1,3 +1,6 @@
+/** Cost of a field that reads all rows of a dataset. */
+export const PASS_COST = 200;
+
 /** Assumed number of items in a list without a limit. */
 export const DEFAULT_LIST_LENGTH = 10;
 

@@ -1,7 +1,7 @@
 import { getOperationAST, GraphQLError, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
-import { costOf, type Cost } from './cost.ts';
-import { measureOperation } from './measure-operation.ts';
+import { costOf, PASS_COST } from './cost.ts';
+import { measureOperation, type OperationCost } from './measure-operation.ts';
 
 /** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract.md#graphql-limits. */
 export const MAX_TOKENS = 10_000;
@@ -23,9 +23,8 @@ export function parseLimited(source: string): DocumentNode {
 }
 
 /** The cost of an operation for any values of its variables. */
-interface DocumentCost {
+interface DocumentCost extends OperationCost {
   schema: GraphQLSchema;
-  cost: Cost;
 }
 
 /** Costs by document and operation, so that a cached document is measured once. */
@@ -33,7 +32,8 @@ const documentCosts = new WeakMap<DocumentNode, Map<string, DocumentCost>>();
 
 /**
  * Checks the limits of an operation. Returns its cost: 1 for an object, 0 for a scalar, and for a list its items times
- * the `limit`, or times 10 without one. The `limit` of a field that returns a page applies to the lists of the page.
+ * the `limit`, or times 10 without one. A field that reads all rows of a dataset costs 200 more. The `limit`
+ * of a field that returns a page applies to the lists of the page.
  * Repeated fields and fragments count repeatedly. `variables` are the raw values of the request. Throws
  * `GRAPHQL_LIMIT`; invalid documents are left to validation.
  */
@@ -43,10 +43,15 @@ export function checkLimits(
   variables: Readonly<Record<string, unknown>> = {},
   operationName?: string,
 ): { cost: number } {
-  const cost = costOf(measureOnce(document, schema, operationName).cost, variables);
-  if (cost > MAX_COST) throw graphqlLimit(`The operation costs ${cost}, more than ${MAX_COST}`);
+  const measured = measureOnce(document, schema, operationName);
+  const cost = costOf(measured.cost, variables);
+  if (cost > MAX_COST)
+    throw graphqlLimit(`The operation costs ${cost}, more than ${MAX_COST}${explainPasses(measured)}`);
   return { cost };
 }
+
+const explainPasses = ({ passes }: OperationCost): string =>
+  passes.size > 0 ? `. Fields that read all rows cost ${PASS_COST} each: ${[...passes].sort().join(', ')}` : '';
 
 function measureOnce(document: DocumentNode, schema: GraphQLSchema, operationName: string | undefined): DocumentCost {
   const operations = documentCosts.get(document) ?? new Map<string, DocumentCost>();
@@ -55,7 +60,8 @@ function measureOnce(document: DocumentNode, schema: GraphQLSchema, operationNam
   if (known?.schema === schema) return known;
 
   const operation = getOperationAST(document, operationName);
-  const price = { schema, cost: operation ? measureOperation(document, schema, operation) : [] };
+  const measured = operation ? measureOperation(document, schema, operation) : { cost: [], passes: new Set<string>() };
+  const price = { schema, ...measured };
   // An unknown operation name is not cached: clients could send any number of them with one document.
   if (operation) operations.set(operationName ?? '', price);
   return price;

@@ -18,12 +18,15 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
-import { lengthOf, DEFAULT_LIST_LENGTH, type Cost, type CostItem, type CostFactor } from './cost.ts';
+import { DEFAULT_LIST_LENGTH, lengthOf, PASS_COST, type Cost, type CostItem, type CostFactor } from './cost.ts';
 
 const MAX_DEPTH = 15;
 const MAX_INTROSPECTION_DEPTH = 18;
 const MAX_ALIASES = 50;
 const MAX_ROOT_FIELDS = 30;
+
+/** The extension of a field that reads all rows of a dataset. */
+export const READS_ALL_ROWS = 'readsAllRows';
 
 /** Depth, breadth and cost of a selection set, fragments included. */
 interface Measurement {
@@ -45,14 +48,22 @@ interface MeasureContext {
   defaults: ReadonlyMap<string, number>;
   /** Measured fragments. Null while a fragment is being measured, so that cycles end. Validation refuses cycles. */
   known: Map<string, Measurement | null>;
+  /** Names of the fields that read all rows of a dataset. */
+  passes: Set<string>;
 }
 
-/** Returns the cost of an operation. Throws `GRAPHQL_LIMIT` when it is too deep or too broad for any variables. */
+/** The cost of an operation, and the names of its fields that read all rows of a dataset. */
+export interface OperationCost {
+  cost: Cost;
+  passes: ReadonlySet<string>;
+}
+
+/** Measures an operation. Throws `GRAPHQL_LIMIT` when it is too deep or too broad for any variables. */
 export function measureOperation(
   document: DocumentNode,
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
-): Cost {
+): OperationCost {
   const fragments = new Map(
     document.definitions.flatMap((node) =>
       node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
@@ -63,16 +74,17 @@ export function measureOperation(
       defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [],
     ),
   );
+  const passes = new Set<string>();
   const { depth, introspectionDepth, fields, cost } = measureSelection(
     operation.selectionSet,
     schema.getRootType(operation.operation) ?? undefined,
     1,
-    { schema, fragments, defaults, known: new Map() },
+    { schema, fragments, defaults, known: new Map(), passes },
   );
   if (depth > MAX_DEPTH) throw tooDeep(MAX_DEPTH);
   if (introspectionDepth > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
   if (fields > MAX_ROOT_FIELDS) throw graphqlLimit(`The operation has more than ${MAX_ROOT_FIELDS} root fields`);
-  return cost;
+  return { cost, passes };
 }
 
 const tooDeep = (max: number) => graphqlLimit(`The operation is deeper than ${max} levels`);
@@ -130,6 +142,10 @@ function measureField(
   if (field && below && isCompositeType(type)) found.cost.push(costItemOf(node, field, below.cost, context));
   else if (field && isListType(getNullableType(field.type)) && isJson(type))
     found.cost.push(costItemOf(node, field, [], context));
+  if (field?.extensions[READS_ALL_ROWS]) {
+    found.cost.push({ count: PASS_COST, below: [], length: DEFAULT_LIST_LENGTH, isOpen: false });
+    context.passes.add(name);
+  }
 }
 
 /** Rows of a dataset are JSON scalars, and count as objects. */
