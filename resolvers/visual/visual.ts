@@ -131,8 +131,9 @@ export class VisualResolver {
     return loadVisualData(ctx, visual, args);
   }
 
+  @ReadsAllRows()
   @Requires('name', ...DATA_COLUMNS)
-  @FieldResolver(() => String, { description: 'SVG image.' })
+  @FieldResolver(() => String, { description: 'SVG image. Costs 200.' })
   image(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualImageArgs) args: VisualImageArgs) {
     return renderVisual(ctx, visual, args);
   }

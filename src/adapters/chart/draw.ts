@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { unavailable } from '../../core/errors.ts';
+import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 
 /** Request to the drawing thread. */
@@ -15,8 +15,8 @@ export interface DrawResult {
 
 /** The worker's program: compiled beside the compiled parent, or a source run by Node's type stripping. */
 const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
-/** Maximum number of waiting pictures: all those of a dataset, which one GraphQL document can request. */
-const MAX_WAITING = 256;
+/** The thread draws one picture at a time. One GraphQL document can request all those of a dataset. */
+const GATE = new FairGate({ places: 1, maxWaiting: 256, tasks: 'pictures' });
 /** Milliseconds without a picture after which the thread ends and frees the memory of the chart library. */
 const IDLE = 60_000;
 const HEAP_MB = 256;
@@ -30,12 +30,13 @@ interface Thread {
 let thread: Thread | undefined;
 let lastId = 0;
 
-/** Draws a picture as SVG in a worker thread, because a large one takes a tenth of a second. */
-export function drawPicture(picture: Picture): Promise<string> {
+/** Draws a picture as SVG in a worker thread, because a large one takes a tenth of a second. Throws like `FairGate`. */
+export const drawPicture = (picture: Picture, caller: Caller, signal: AbortSignal): Promise<string> =>
+  GATE.run(caller, signal, () => draw(picture));
+
+function draw(picture: Picture): Promise<string> {
   thread ??= start();
   const { worker, waiting, idle } = thread;
-  if (waiting.size >= MAX_WAITING)
-    throw unavailable('Too many pictures are being drawn; try again in a moment', { headers: { 'retry-after': '2' } });
   clearTimeout(idle);
   const drawn = Promise.withResolvers<string>();
   const id = ++lastId;

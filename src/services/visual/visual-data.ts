@@ -121,7 +121,8 @@ export async function renderVisual(
     ...query,
     limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? max, max),
   });
-  return drawPicture({ component, config, title: config.chartTitle || name, data, ...size });
+  const picture = { component, config, title: config.chartTitle || name, data, ...size };
+  return drawPicture(picture, ctx.viewer, ctx.request.signal);
 }
 
 function checkSize(key: 'width' | 'height', pixels: number): number {
