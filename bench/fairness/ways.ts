@@ -10,7 +10,9 @@ const MAX_REQUESTS_PER_SECOND = 20;
 const SEARCHED_COPIES = 8;
 const SOCKETS = 40;
 const SUBSCRIPTIONS_PER_SOCKET = 100;
-const QUEUED_REFRESHES = 800;
+/** Refreshes that wait before the attack goes on to queue more of them. */
+const QUEUED_REFRESHES = 600;
+const QUEUED_PER_SECOND = 40;
 /** Rows of a file of some 10 MB. */
 const UPLOADED_ROWS = 250_000;
 
@@ -29,11 +31,15 @@ export interface Way {
 }
 
 /** Repeats a request on a number of connections, whatever its response. */
-function repeat(connections: number, request: (connection: number, turn: number) => Promise<unknown>): void {
+function repeat(
+  connections: number,
+  request: (connection: number, turn: number) => Promise<unknown>,
+  perSecond = MAX_REQUESTS_PER_SECOND,
+): void {
   for (let connection = 0; connection < connections; connection++)
     void (async () => {
       for (let turn = 0; ; turn++) {
-        const pause = sleep((connections / MAX_REQUESTS_PER_SECOND) * 1000);
+        const pause = sleep((connections / perSecond) * 1000);
         await request(connection, turn).catch(() => {});
         await pause;
       }
@@ -98,15 +104,24 @@ function subscribe({ token, small }: Neighbour): void {
   for (let n = 0; n < SOCKETS; n++) {
     const socket = new WebSocket(`${BASE.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     const sendMessage = (message: object) => socket.send(JSON.stringify(message));
-    socket.onopen = () => sendMessage({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
-    socket.onmessage = ({ data }) => {
+    socket.addEventListener('open', () =>
+      sendMessage({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } }),
+    );
+    socket.addEventListener('message', ({ data }) => {
       if (!String(data).includes('connection_ack')) return;
       for (let id = 0; id < SUBSCRIPTIONS_PER_SOCKET; id++)
         sendMessage({ id: String(id), type: 'subscribe', payload: { query } });
-    };
+    });
   }
   repeat(1, () => send(token, `${small}/_refresh`, { body: {} }));
 }
+
+/** Queues a refresh that is unlike all others, so that it joins none. */
+const queueRefresh = ({ token, queued }: Neighbour, n: number) =>
+  send(token, `${queued[n % queued.length]}/_refresh`, {
+    body: { params: { n } },
+    headers: { prefer: 'respond-async' },
+  });
 
 /** Cancels the neighbour's operations that have not ended. */
 async function cancelOperations({ token }: Neighbour): Promise<void> {
@@ -189,14 +204,20 @@ export const WAYS: Way[] = [
   },
   {
     key: 'h2',
-    title: `${QUEUED_REFRESHES} queued refreshes`,
+    title: `more than ${QUEUED_REFRESHES} queued refreshes`,
     reads: ['refresh'],
-    attack: ({ token, queued }) =>
-      repeat(QUEUED_REFRESHES, (connection, turn) =>
-        send(token, `${queued[connection % queued.length]}/_refresh`, {
-          body: { params: { n: connection + turn * QUEUED_REFRESHES } },
-          headers: { prefer: 'respond-async' },
-        }),
+    async prepare(neighbour) {
+      await inParallel(
+        times(QUEUED_REFRESHES, (n) => n),
+        (n) => queueRefresh(neighbour, n),
+      );
+      return [];
+    },
+    attack: (neighbour) =>
+      repeat(
+        QUEUED_PER_SECOND,
+        (connection, turn) => queueRefresh(neighbour, QUEUED_REFRESHES + connection + turn * QUEUED_PER_SECOND),
+        QUEUED_PER_SECOND,
       ),
     cleanUp: cancelOperations,
   },
