@@ -1,6 +1,7 @@
 import type { ActivityEvent } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
 import type { Statement } from '../../core/database.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { collectActivityEvents } from './activity-events.ts';
@@ -8,11 +9,22 @@ import { activityStatement } from './activity.ts';
 import { actorOf, AUDIT_PARAMETER_COUNT, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
+ * The concurrent transactions of callers, fewer than the pool has connections. So those that wait for locks leave
+ * connections for reads and for other callers.
+ */
+const TRANSACTION_GATE = new FairGate({ places: 8, maxWaiting: 1000, tasks: 'changes' });
+
+/**
  * Runs a unit of work of a viewer in a transaction. Its changes of resources are stored as activities, and its mutation
  * as an audit event, in the same transaction. If a mutation has several units of work, the first one stores the audit
- * event.
+ * event. Throws like `FairGate`.
  */
-export async function runUnitOfWork<T>(
+export const runUnitOfWork = <T>(
+  ctx: Pick<Context, 'platform' | 'viewer' | 'request'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> => TRANSACTION_GATE.run(ctx.viewer, ctx.request.signal, () => runTransaction(ctx, work));
+
+async function runTransaction<T>(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {

@@ -33,8 +33,8 @@ export class WordsSidecar {
   readonly #dir: string;
   readonly #serving: Serving;
   readonly #builds = new Map<string, Build>();
-  /** One build at a time, because each needs a core. */
-  readonly #gate = new FairGate({ places: 1, maxWaiting: MAX_WAITING, tasks: 'word indexes' });
+  /** Each build needs a core, so one caller has one at a time, and does not delay those of another. */
+  readonly #gate = new FairGate({ places: 2, maxWaiting: MAX_WAITING, tasks: 'word indexes' });
   #registered = false;
 
   constructor(dir: string, serving: Serving) {
