@@ -128,6 +128,16 @@ test('creating a token prints nothing but the token, which authenticates its use
   });
 });
 
+test('a disabled user gets no token', async ({ service }) => {
+  await service.user('paused');
+  await runSql(service.databaseUrl, `update dws.app_user set enabled = false where username = 'paused'`);
+  expect(await dws(variablesOf(service), 'token', 'create', 'paused')).toEqual({
+    out: [],
+    err: ['The user "paused" is disabled'],
+    code: 1,
+  });
+});
+
 test('migrating an up-to-date database runs no migration', async ({ service }) => {
   expect(await dws(variablesOf(service), 'migrate')).toEqual({
     out: ['The database is up to date.'],
