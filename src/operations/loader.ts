@@ -90,6 +90,7 @@ function failureMessage(error: unknown): FromLoader {
   return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
 }
 
+process.umask(0o077);
 process.on('disconnect', exitNow);
 process.on('SIGTERM', () => interrupt('The loader received SIGTERM'));
 process.on('message', (message: ToLoader) => {

@@ -11,6 +11,8 @@ export interface SmallDisk {
   fillNames(free: number): void;
   /** Undoes both. */
   empty(): void;
+  /** Mounts it again without the permission to write. */
+  readOnly(): void;
   unmount(): void;
 }
 
@@ -49,6 +51,7 @@ export function mountDisk(megabytes: number): SmallDisk {
     empty() {
       for (const used of [filler, names]) rmSync(used, { recursive: true, force: true });
     },
+    readOnly: () => run('mount', '-o', 'remount,ro', path),
     unmount() {
       run('umount', '-l', path);
       rmdirSync(path);

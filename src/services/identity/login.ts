@@ -1,3 +1,4 @@
+import { MAX_PASSWORD_LENGTH, USERNAME_PATTERN } from '../../core/account-rules.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
@@ -8,8 +9,7 @@ import type { Viewer } from '../../core/viewer.ts';
 import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { digest, findViewer, generateSecret, SESSION_SLIDING_MS } from './credential.ts';
-import { MAX_PASSWORD_LENGTH, verifyPassword } from './password.ts';
-import { USERNAME_PATTERN } from './username.ts';
+import { verifyPassword } from './password.ts';
 
 /** Consecutive failed logins that lock a user. See docs/contract.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
