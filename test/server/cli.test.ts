@@ -195,7 +195,8 @@ describe('doctor', () => {
     expect(namesOf(result, 'FAIL')).toEqual(['data folder', 'roles', 'key ring']);
     expect(result.code).toBe(1);
     expect(result.out).toContain(
-      `FAIL  data folder ${file} has mode 644, so other users have access; run chmod 600 on it, and on 1 others, or start the service as its owner`,
+      `FAIL  data folder ${file} has mode 644, so other users have access; run chmod 600 on it, and on 1 others, ` +
+        'or start the service as its owner',
     );
     expect(result.out).toContain('FAIL  roles       row-level security is not forced on team');
   });

@@ -44,7 +44,7 @@ describe('a start that cannot succeed prints one sentence, and leaves nothing', 
     await expectFailure(folder, { HOST: '192.0.2.1' }, 'HOST 192.0.2.1 is not an address of this machine');
   });
 
-  test('for a database that does not answer or refuses the login', async ({ folder }) => {
+  test('for a database that does not respond or refuses the login', async ({ folder }) => {
     await expectFailure(
       folder,
       { DATABASE_URL: 'postgres://me:secret@127.0.0.1:9/dws' },
