@@ -9,7 +9,7 @@ RUN npm run -s build
 FROM node:24-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force && install -d -o node -g node /data
+RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force && install -d -o node -g node -m 700 /data
 COPY --from=build /app/dist dist
 COPY schema schema
 USER node

@@ -19,7 +19,7 @@ const start = {
   env: {
     ROLE: 'web',
     DATA_DIR: join(ROOT, '.cache/contender'),
-    APP_SECRET: 'a secret for benchmarks',
+    APP_SECRET: 'a secret for benchmarks of enough characters',
     RATE_LIMIT_API: '0',
     SEED_DEMO: 'false',
     LOG_LEVEL: 'warn',

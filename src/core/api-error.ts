@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { isConnectionLoss } from './connection-loss.ts';
-import { badInput, ApiError, unavailable, type ErrorCode } from './errors.ts';
+import { isDiskFull } from './disk-full.ts';
+import { badInput, ApiError, diskFull, unavailable, type ErrorCode } from './errors.ts';
 
 /** The codes of errors that only have a status. */
 const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
@@ -23,19 +24,25 @@ const MAX_CAUSES = 6;
 
 /**
  * Returns the `ApiError` that the client may see for a thrown value: the value itself, the error that GraphQL wrapped,
- * 503 for a lost database connection, or Fastify's error for an invalid request. Returns undefined for an unexpected
+ * 503 for a lost database connection or a full disk, or Fastify's error for an invalid request. Returns undefined for an unexpected
  * exception.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
     const apiError =
-      cause instanceof ApiError ? cause : (fromDatabase(cause) ?? fromGraphql(cause) ?? fromFastify(cause));
+      cause instanceof ApiError
+        ? cause
+        : (fromDisk(cause) ?? fromDatabase(cause) ?? fromGraphql(cause) ?? fromFastify(cause));
     if (apiError) return apiError;
     cause = cause instanceof GraphQLError ? cause.originalError : cause.cause;
   }
   return undefined;
 }
+
+/** Converts errors of a full disk, whose messages contain paths of the server. */
+const fromDisk = (error: Error): ApiError | undefined =>
+  isDiskFull(error) ? diskFull(undefined, { cause: error }) : undefined;
 
 /** Converts errors of Postgres that our own checks cannot prevent. */
 function fromDatabase(error: Error): ApiError | undefined {

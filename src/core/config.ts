@@ -1,53 +1,89 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { passwordIssue, usernameIssue } from './account-rules.ts';
 
-const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
-const count = (defaultValue: number, min = 0) =>
-  z.coerce
-    .number('must be a number')
-    .int('must be a whole number')
-    .min(min, `must be at least ${min}`)
-    .default(defaultValue);
-const commaSeparated = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  );
+/** Longest delay of a Node timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const MIN_SECRET_LENGTH = 32;
+
+const oneOf = <const T extends string>(...values: T[]) =>
+  z.enum(values, `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
+const flag = oneOf('true', 'false', '1', '0').transform((text) => text === 'true' || text === '1');
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
+    })
+    .transform(Number);
+const count = (defaultValue: number) => wholeNumber(0, Number.MAX_SAFE_INTEGER).default(defaultValue);
+const duration = (defaultValue: number) => wholeNumber(1, MAX_TIMER_MS).default(defaultValue);
+
+/** A list separated by commas. `isValid` checks each part. */
+const commaSeparated = (isValid: (part: string) => boolean, message: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
+    .refine((parts) => parts.every(isValid), { error: message });
 const urlWith = (...protocols: string[]) =>
   z
     .string()
     .refine(
       (text) => {
-        try {
-          return protocols.includes(new URL(text).protocol.slice(0, -1));
-        } catch {
-          return false;
-        }
+        const url = URL.parse(text);
+        // pg connects to a local socket if there is no host.
+        const hasHost = url?.host !== '' || protocols.includes('postgres');
+        return url !== null && hasHost && protocols.includes(url.protocol.slice(0, -1));
       },
-      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+      { error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}` },
     )
     .optional();
 
+const isOrigin = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && url.host !== '' && text === `${url.protocol}//${url.host}`;
+};
+const hostSchema = z.union([z.ipv4(), z.ipv6(), z.string().regex(/^(?!-)[\w-]+(\.[\w-]+)*$/)], {
+  error: 'must be an IP address or a host name',
+});
+const proxySchema = z.union([
+  z.ipv4(),
+  z.ipv6(),
+  z.cidrv4(),
+  z.cidrv6(),
+  z.enum(['loopback', 'linklocal', 'uniquelocal']),
+]);
+
 /** The environment variables and their defaults. See docs/contract.md#running-it. */
 const variables = z.object({
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: z.coerce.number('must be a number').int().min(0).max(65535, 'must be a port').default(4000),
+  HOST: hostSchema.default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(4000),
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_URL: urlWith('postgres', 'postgresql'),
   ELASTICSEARCH_URL: urlWith('http', 'https'),
-  APP_SECRET: z.string().optional(),
-  ADMIN_USERNAME: z.string().min(1).default('admin'),
-  ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
+  APP_SECRET: z
+    .string()
+    .refine((ring) => newestKey(ring).length >= MIN_SECRET_LENGTH, {
+      error: `must have at least ${MIN_SECRET_LENGTH} characters`,
+    })
+    .optional(),
+  ADMIN_USERNAME: z.string().default('admin'),
+  ADMIN_PASSWORD: z.string().optional(),
   SEED_DEMO: flag.optional(),
-  ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker').default('all'),
-  WORKER_CONCURRENCY: count(4, 1),
+  ROLE: oneOf('all', 'web', 'worker').default('all'),
+  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(4),
   PUBLIC_URL: urlWith('http', 'https'),
-  TRUST_PROXY: commaSeparated,
-  CORS_ORIGINS: commaSeparated,
+  TRUST_PROXY: commaSeparated(
+    (part) => proxySchema.safeParse(part).success,
+    'must list IP addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas',
+  ),
+  CORS_ORIGINS: commaSeparated(isOrigin, 'must list origins like https://app.example.com, separated by commas'),
   SMTP_URL: urlWith('smtp', 'smtps'),
   MAIL_FROM: z
     .string()
@@ -56,18 +92,36 @@ const variables = z.object({
       'must be an address, like Data Workspace <workspace@example.com>',
     )
     .optional(),
-  QUERY_TIMEOUT_MS: count(60_000, 1),
-  REFRESH_TIMEOUT_MS: count(3_600_000, 1),
+  QUERY_TIMEOUT_MS: duration(60_000),
+  REFRESH_TIMEOUT_MS: duration(3_600_000),
   MAX_UPLOAD_BYTES: count(100_000_000),
   MAX_DATASET_ROWS: count(0),
   TENANT_QUOTA_BYTES: count(0),
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
   PUBLIC_SCHEMA: flag.default(true),
-  METRICS_TOKEN: z.string().min(1).optional(),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino')
-    .default('info'),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[!-~](?:[ -~]*[!-~])?$/, 'must consist of ASCII characters, without blanks around them')
+    .optional(),
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+});
+
+/** Former keys in the ring may be shorter, so that they can be replaced. */
+const newestKey = (ring: string): string =>
+  ring
+    .split(',')
+    .find((key) => key.trim() !== '')
+    ?.trim() ?? '';
+
+/** The first superuser obeys the rules of all users. Checked here, before a cluster is created. */
+const schema = variables.superRefine(({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password }, context) => {
+  const issues = {
+    ADMIN_USERNAME: usernameIssue(username),
+    ADMIN_PASSWORD: password && passwordIssue(password, username),
+  };
+  for (const [name, message] of Object.entries(issues))
+    if (message) context.addIssue({ code: 'custom', path: [name], message });
 });
 
 /** The service's configuration: sizes in bytes, times in milliseconds, `DATA_DIR` absolute. */
@@ -81,12 +135,10 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
   const values = Object.fromEntries(
     Object.entries({ ...process.env, ...overrides }).filter(([name, value]) => name in variables.shape && value !== ''),
   );
-  const parsed = variables.safeParse(values);
+  const parsed = schema.safeParse(values);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new Error(
-      `${issue.path.join('.')} ${issue.message.startsWith('must') ? issue.message : `is malformed: ${issue.message}`}`,
-    );
+    const { path, message } = parsed.error.issues[0]!;
+    throw new Error(`${path.join('.')} ${message}`);
   }
   return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) };
 }

@@ -12,7 +12,8 @@ import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files
 import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import type { Generation } from '../core/dataset-index.ts';
-import { ApiError } from '../core/errors.ts';
+import { isDiskFull } from '../core/disk-full.ts';
+import { ApiError, diskFull } from '../core/errors.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
@@ -83,11 +84,13 @@ async function lockGeneration(job: LoadJob): Promise<pg.Client> {
 function failureMessage(error: unknown): FromLoader {
   const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
-  if (reason instanceof ApiError)
-    return { kind: 'failed', failure: { statusCode: reason.status, code: reason.code, message: reason.message } };
+  const known = isDiskFull(reason) ? diskFull() : reason;
+  if (known instanceof ApiError)
+    return { kind: 'failed', failure: { statusCode: known.status, code: known.code, message: known.message } };
   return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
 }
 
+process.umask(0o077);
 process.on('disconnect', exitNow);
 process.on('SIGTERM', () => interrupt('The loader received SIGTERM'));
 process.on('message', (message: ToLoader) => {

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { isConnectionLoss } from '../core/connection-loss.ts';
+import { isDiskFull } from '../core/disk-full.ts';
 import { cancelled, ApiError } from '../core/errors.ts';
 import type { OperationName, QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
@@ -148,7 +149,7 @@ function recorderOf(
 }
 
 /**
- * Repeats `record` while Postgres is unavailable. After a short restart of Postgres, waiting callers get the outcome
+ * Repeats `record` while Postgres is unavailable or its disk is full. After a short restart of Postgres, waiting callers get the outcome
  * sooner than from the reconciler. Does not repeat during a shutdown.
  */
 async function retryWhileUnavailable(record: () => Promise<void>, isStopping: () => boolean): Promise<void> {
@@ -156,7 +157,8 @@ async function retryWhileUnavailable(record: () => Promise<void>, isStopping: ()
     try {
       return await record();
     } catch (error) {
-      if (!isOwnDatabaseUnavailable(error) || isStopping() || tries === MAX_RECORD_TRIES) throw error;
+      const canPass = isOwnDatabaseUnavailable(error) || isDiskFull(error);
+      if (!canPass || isStopping() || tries === MAX_RECORD_TRIES) throw error;
       await setTimeout(RECORD_RETRY_MS);
     }
   }

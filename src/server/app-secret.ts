@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Returns the key ring: `APP_SECRET`, or the secret in `DATA_DIR`, which is generated on first use with mode 600. */
@@ -7,7 +7,6 @@ export function keyRing(appSecret: string | undefined, dataDir: string): string 
   if (appSecret) return appSecret;
   const file = join(dataDir, 'secret');
   if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true });
     // With `wx`, only one of two processes that start together writes the file.
     try {
       writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });

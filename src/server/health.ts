@@ -1,21 +1,30 @@
 import { timingSafeEqual } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { unauthenticated } from '../core/errors.ts';
+import { toApiError } from '../core/api-error.ts';
+import { diskFull, unauthenticated, unavailable } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 
 /** A part that takes longer to respond is unavailable. */
 const CHECK_TIMEOUT_MS = 5000;
 
+/** Free space of `DATA_DIR` below which the disk counts as full. Postgres needs 16 MB for its next log file. */
+const MIN_FREE_BYTES = 50_000_000;
+
 const rejectAfterTimeout = () =>
   new Promise<never>((_, reject) =>
-    setTimeout(() => reject(new Error(`no response within ${CHECK_TIMEOUT_MS / 1000} s`)), CHECK_TIMEOUT_MS).unref(),
+    setTimeout(() => reject(unavailable(`no response within ${CHECK_TIMEOUT_MS / 1000} s`)), CHECK_TIMEOUT_MS).unref(),
   );
 
-/** Returns the reasons why parts of the service do not work, by the part's name; empty when the service is ready. */
-async function findUnavailableParts({ system, index, notifications }: Platform): Promise<Record<string, string>> {
+/**
+ * Returns the reasons why parts of the service do not work, by the part's name; empty when the service is ready. Every
+ * caller may read them, so errors that are not meant for clients are only logged.
+ */
+async function findUnavailableParts(platform: Platform): Promise<Record<string, string>> {
+  const { config, index, log, notifications, system } = platform;
   const expectRows = async (text: string) => {
-    if (!(await system.query({ text })).length) throw new Error('its tables are missing');
+    if (!(await system.query({ text })).length) throw unavailable('its tables are missing');
   };
   const checks: Record<string, () => Promise<unknown>> = {
     postgres: () => system.query({ text: 'select 1' }),
@@ -27,9 +36,10 @@ async function findUnavailableParts({ system, index, notifications }: Platform):
         join pg_catalog.pg_namespace n on n.oid = c.relnamespace
         where n.nspname = 'dws_jobs' and c.relname = 'job'`),
     notifications: async () => {
-      if (!notifications.connected) throw new Error('not connected');
+      if (!notifications.connected) throw unavailable('not connected');
     },
     index: () => index.ping(),
+    disk: () => checkDisk(config.DATA_DIR),
   };
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
@@ -37,11 +47,18 @@ async function findUnavailableParts({ system, index, notifications }: Platform):
         await Promise.race([check(), rejectAfterTimeout()]);
         return [];
       } catch (error) {
-        return [[name, (error as Error).message]];
+        const known = toApiError(error);
+        if (!known) log.error({ err: error, part: name }, 'A part of the service does not work');
+        return [[name, known?.message ?? 'does not work; the log has the reason']];
       }
     }),
   );
   return Object.fromEntries(results.flat()) as Record<string, string>;
+}
+
+async function checkDisk(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < MIN_FREE_BYTES) throw diskFull();
 }
 
 /**

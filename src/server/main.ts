@@ -6,6 +6,8 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   process.exit(1);
 }
 widenThreadPool();
+// All files of this process and its children are for its own user, those of DuckDB too.
+process.umask(0o077);
 // Imported here, after the check above and before anything uses the thread pool.
 const { runCommand } = await import('./cli/cli.ts');
 await runCommand(process.argv);

@@ -10,6 +10,7 @@ import { createHttpServer } from './http.ts';
 import { createLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
+import { listenFailure, prepareStart } from './start-checks.ts';
 import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 
@@ -32,7 +33,8 @@ export async function serve(config: Config): Promise<RunningService> {
   };
   const log = createLogger(config.LOG_LEVEL);
   try {
-    const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
+    const folder = await prepareStart(config);
+    const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: folder });
     if (embedded) closers.push(() => embedded.close());
     const databaseUrl = config.DATABASE_URL ?? embedded!.url;
     await migrate(databaseUrl);
@@ -51,7 +53,9 @@ export async function serve(config: Config): Promise<RunningService> {
       config.ROLE === 'worker'
         ? await createWorkerServer(platform)
         : await createHttpServer(platform, await createSchema());
-    await app.listen({ host: config.HOST, port: config.PORT });
+    await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
+      throw listenFailure(error, config);
+    });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {
       const worker = await startWorker(opened);

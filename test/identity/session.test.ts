@@ -1,9 +1,11 @@
+import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { invalidateCredentials } from '../../src/services/identity/credential-invalidation.ts';
 import { Client, type ApiResponse } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import type { Service } from '../support/service.ts';
+import { runSql } from '../support/run-sql.ts';
+import { PASSWORD, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 interface ListedSession {
@@ -15,6 +17,19 @@ const expectUnauthenticated = (response: Promise<ApiResponse> | ApiResponse) =>
 
 const listSessions = async (client: Client): Promise<ListedSession[]> =>
   (await client.get('/sessions')).body._embedded['svc:session'];
+
+const countCredentials = async (service: Service, username: string) =>
+  (
+    await systemQuery(
+      service,
+      `select
+        (select count(*)::int from dws.session s where s.user_id = u.id) as sessions,
+        (select count(*)::int from dws.api_token t where t.user_id = u.id) as tokens
+      from dws.app_user u
+      where u.username = $1`,
+      username,
+    )
+  )[0];
 
 describe('a session', () => {
   test('returns the caller with their credential and permissions', async ({ service, ann, admin }) => {
@@ -163,6 +178,65 @@ describe('disabling or deleting a user', () => {
     }
     await expectStatus(admin.put('/users/jan', { enabled: true }), 200);
     expect(await service.login('jan')).toMatchObject({ username: 'jan' });
+  });
+
+  test('deletes them, so that none works again when the user is enabled', async ({ service, admin }) => {
+    const setEnabled: Record<string, (name: string, enabled: boolean) => Promise<unknown>> = {
+      rest: (name, enabled) => expectStatus(admin.put(`/users/${name}`, { enabled }), 200),
+      graphql: (name, enabled) =>
+        admin.data(
+          'mutation ($name: String!, $enabled: Boolean!) { updateUser(username: $name, input: { enabled: $enabled }) { id } }',
+          { name, enabled },
+        ),
+    };
+    for (const [name, set] of Object.entries(setEnabled)) {
+      const clients = [await service.user(name), await service.login(name)];
+      await set(name, false);
+      expect(await countCredentials(service, name)).toEqual({ sessions: 0, tokens: 0 });
+      await set(name, true);
+      for (const client of clients) await expectUnauthenticated(client.get('/me'));
+      const session = await service.login(name);
+      await expectStatus(session.post('/tokens', { name: 'new' }), 201);
+      await set(name, true);
+      expect(await countCredentials(service, name)).toEqual({ sessions: 1, tokens: 1 });
+    }
+  });
+
+  test('enabling deletes what was left to a user whom an earlier version disabled', async ({ service, admin }) => {
+    await service.user('legacy');
+    await service.login('legacy');
+    await systemQuery(service, `update dws.app_user set enabled = false where username = 'legacy'`);
+    await expectStatus(admin.put('/users/legacy', { enabled: true }), 200);
+    expect(await countCredentials(service, 'legacy')).toEqual({ sessions: 0, tokens: 0 });
+  });
+
+  test('refuses a login and a new token that were under way', async ({ service, anonymous }) => {
+    const { id } = await service.user('mona');
+    const session = await service.login('mona');
+    const disabling = new pg.Client({ connectionString: service.databaseUrl });
+    await disabling.connect();
+    await disabling.query('begin');
+    await disabling.query(`update dws.app_user set enabled = false where username = 'mona'`);
+    await disabling.query(`delete from dws.session where user_id = $1`, [id]);
+    const responses = [
+      anonymous.post('/login', { username: 'mona', password: PASSWORD }),
+      session.post('/tokens', { name: 'late' }),
+    ];
+    const countWaiting = async () =>
+      (
+        await runSql(
+          service.databaseUrl,
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      ).length;
+    await expect.poll(countWaiting, { timeout: 20_000 }).toBe(2);
+    await disabling.query(`delete from dws.api_token where user_id = $1`, [id]);
+    await disabling.query('commit');
+    await disabling.end();
+    const [login, token] = await Promise.all(responses);
+    await expectError(login!, 401, 'Invalid username or password');
+    await expectUnauthenticated(token!);
+    expect(await countCredentials(service, 'mona')).toEqual({ sessions: 0, tokens: 0 });
   });
 
   test('ends an open event stream', async ({ service, admin }) => {

@@ -99,7 +99,7 @@ const test = base.extend<{ cluster: Cluster }>({
         const shared = {
           DATABASE_URL: database.url,
           ELASTICSEARCH_URL: `http://127.0.0.1:${relay.port}`,
-          APP_SECRET: 'a secret of several processes',
+          APP_SECRET: 'a secret of several processes of enough characters',
           ADMIN_PASSWORD,
         };
         const start = async (ROLE: 'web' | 'worker') => {

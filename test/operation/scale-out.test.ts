@@ -36,7 +36,7 @@ const test = base.extend<{ cluster: Cluster }>({
         const shared = {
           DATABASE_URL: database.url,
           DATA_DIR: folder.path,
-          APP_SECRET: 'a secret of several processes',
+          APP_SECRET: 'a secret of several processes of enough characters',
           ADMIN_PASSWORD,
           RATE_LIMIT_API: String(RATE_LIMIT_API),
           RATE_LIMIT_LOGIN: '10',

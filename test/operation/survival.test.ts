@@ -194,7 +194,7 @@ describe.concurrent('the built service', () => {
       const shared = {
         DATABASE_URL: database.url,
         DATA_DIR,
-        APP_SECRET: 'a secret of several processes',
+        APP_SECRET: 'a secret of several processes of enough characters',
         ADMIN_PASSWORD,
       };
       const [web, worker] = await Promise.all([
@@ -281,7 +281,7 @@ describe.concurrent('the built service', () => {
       const shared = {
         DATABASE_URL: database.url,
         DATA_DIR: resources.createFolder(),
-        APP_SECRET: 'a secret of several processes',
+        APP_SECRET: 'a secret of several processes of enough characters',
         ADMIN_PASSWORD,
       };
       const leaving = await resources.startService(shared);

@@ -97,7 +97,7 @@ async function withCli(
 ): Promise<void> {
   vi.stubEnv('DATABASE_URL', databaseUrl);
   vi.stubEnv('DATA_DIR', platform.config.DATA_DIR);
-  vi.stubEnv('APP_SECRET', 'a secret for tests');
+  vi.stubEnv('APP_SECRET', 'a secret for tests of enough characters');
   for (const stream of ['log', 'error'] as const) vi.spyOn(console, stream).mockImplementation(() => undefined);
   try {
     await work((...args) => runCommand(['node', 'dws', ...args]));

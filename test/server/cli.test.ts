@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { runningEmbeddedPostgres } from '../../src/adapters/embedded-postgres/embedded-postgres.ts';
@@ -33,7 +33,7 @@ async function dws(variables: Record<string, string>, ...args: string[]): Promis
 const variablesOf = ({ databaseUrl, platform }: Service) => ({
   DATABASE_URL: databaseUrl,
   DATA_DIR: platform.config.DATA_DIR,
-  APP_SECRET: 'a secret for tests',
+  APP_SECRET: 'a secret for tests of enough characters',
 });
 
 afterEach(() => {
@@ -128,6 +128,16 @@ test('creating a token prints nothing but the token, which authenticates its use
   });
 });
 
+test('a disabled user gets no token', async ({ service }) => {
+  await service.user('paused');
+  await runSql(service.databaseUrl, `update dws.app_user set enabled = false where username = 'paused'`);
+  expect(await dws(variablesOf(service), 'token', 'create', 'paused')).toEqual({
+    out: [],
+    err: ['The user "paused" is disabled'],
+    code: 1,
+  });
+});
+
 test('migrating an up-to-date database runs no migration', async ({ service }) => {
   expect(await dws(variablesOf(service), 'migrate')).toEqual({
     out: ['The database is up to date.'],
@@ -139,7 +149,7 @@ test('migrating an up-to-date database runs no migration', async ({ service }) =
 test('an invalid environment variable is an error of one line that names it', async ({ service }) => {
   expect(await dws({ ...variablesOf(service), PORT: 'soon' }, 'tenant', 'list')).toEqual({
     out: [],
-    err: ['PORT must be a number'],
+    err: ['PORT must be a whole number from 0 to 65535'],
     code: 1,
   });
 });
@@ -172,13 +182,22 @@ describe('doctor', () => {
     service,
   }) => {
     await runSql(service.databaseUrl, 'alter table dws.team no force row level security');
-    await chmod(service.platform.config.DATA_DIR, 0o755);
-    const result = await dws({ ...variablesOf(service), APP_SECRET: 'another secret' }, 'doctor');
-    await chmod(service.platform.config.DATA_DIR, 0o700);
+    const folder = service.platform.config.DATA_DIR;
+    await chmod(folder, 0o755);
+    const file = join(folder, 'secret');
+    await writeFile(file, 'x', { mode: 0o644 });
+    await chmod(file, 0o644);
+    const result = await dws({ ...variablesOf(service), APP_SECRET: 'another secret of enough characters' }, 'doctor');
+    await chmod(folder, 0o700);
+    await rm(file);
     await runSql(service.databaseUrl, 'alter table dws.team force row level security');
 
     expect(namesOf(result, 'FAIL')).toEqual(['data folder', 'roles', 'key ring']);
     expect(result.code).toBe(1);
+    expect(result.out).toContain(
+      `FAIL  data folder ${file} has mode 644, so other users have access; run chmod 600 on it, and on 1 others, ` +
+        'or start the service as its owner',
+    );
     expect(result.out).toContain('FAIL  roles       row-level security is not forced on team');
   });
 

@@ -51,12 +51,14 @@ export async function startService(
   variables: Record<string, string> = {},
   { databaseUrl, log }: ServiceOptions = {},
 ): Promise<Service> {
+  // As in src/server/main.ts.
+  process.umask(0o077);
   const database = databaseUrl ? { url: databaseUrl, drop: async () => {} } : await createDatabase();
   const dir = mkdtempSync(join(tmpdir(), 'dws-data-'));
   const config = readConfig({
     DATABASE_URL: database.url,
     DATA_DIR: dir,
-    APP_SECRET: 'a secret for tests',
+    APP_SECRET: 'a secret for tests of enough characters',
     RATE_LIMIT_API: '0',
     RATE_LIMIT_LOGIN: '0',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { written } from '../../core/disk-full.ts';
 import type { Segment } from '../../core/row-source.ts';
 
 /** Number of bytes after which a segment is complete. */
@@ -90,7 +91,7 @@ export class CsvSegmentWriter {
       longestRow: this.#longestRow,
       temporary: true,
     };
-    await writeFile(segment.path, this.#buffer.subarray(0, this.#bytes));
+    await written(writeFile(segment.path, this.#buffer.subarray(0, this.#bytes)));
     this.#bytes = this.#rows = this.#longestRow = 0;
     return segment;
   }

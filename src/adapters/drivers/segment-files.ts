@@ -1,5 +1,6 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { written } from '../../core/disk-full.ts';
 import type { Segment } from '../../core/row-source.ts';
 
 /** Number of bytes after which a segment ends with the current record. */
@@ -134,11 +135,12 @@ export class SegmentWriter {
     this.#used = 0;
   }
 
+  /** Writes what was appended. Throws UNAVAILABLE when the disk refuses it, so that the source is not blamed. */
   async flush(): Promise<void> {
     if (this.#pending.length === 0) return;
     for (const { buffer, length, end } of this.#pending.splice(0)) {
       const { handle, path } = (this.#file ??= await this.#begin());
-      await handle.appendFile(buffer.subarray(0, length));
+      await written(handle.appendFile(buffer.subarray(0, length)));
       this.#spare.push(buffer);
       if (!end) continue;
       await handle.close();
@@ -150,7 +152,7 @@ export class SegmentWriter {
   async #begin(): Promise<{ handle: FileHandle; path: string }> {
     await this.#queue.room(this.#signal);
     const path = join(this.#dir, `segment-${String(++this.#count).padStart(6, '0')}.csv`);
-    return { handle: await open(path, 'wx', 0o600), path };
+    return { handle: await written(open(path, 'wx', 0o600)), path };
   }
 
   /** Writes the rest. A result without rows has no segment. */

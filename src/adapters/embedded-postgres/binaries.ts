@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { canRun, type Account } from './account.ts';
+import { createFolder } from './create-folder.ts';
 
 /** Absolute paths of the two programs. */
 export interface Binaries {
@@ -53,7 +54,7 @@ function installed(): { folder: string; version: string } {
 /** Copies a folder with read permission for all users. The copy appears complete or not at all. */
 function copyOpenly(from: string, to: string): void {
   const unfinished = `${to}.${process.pid}`;
-  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
+  createFolder(dirname(to), 0o755);
   cpSync(from, unfinished, { recursive: true, verbatimSymlinks: true });
   spawnSync('chmod', ['-R', 'a+rX', unfinished]);
   try {

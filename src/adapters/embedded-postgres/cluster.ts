@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } f
 import { basename, dirname, join } from 'node:path';
 import { accountFor, canEnter, type Account } from './account.ts';
 import { binaries, type Binaries } from './binaries.ts';
+import { createFolder } from './create-folder.ts';
 import { readRecord, writeRecord, type ClusterRecord } from './record.ts';
 
 /** Folder of clusters whose user cannot enter `DATA_DIR`. */
@@ -47,7 +48,7 @@ function chooseFolder(dataDir: string): string {
     ELSEWHERE,
     `${basename(dirname(dataDir))}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`,
   );
-  mkdirSync(home, { recursive: true, mode: 0o755 });
+  createFolder(home, 0o755);
   const cluster = join(home, 'postgres');
   // A cluster without its record belonged to a DATA_DIR that was deleted, or is not mounted now: it is preserved.
   if (existsSync(cluster)) {

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,24 +22,21 @@ export interface EmbeddedPostgres {
 }
 
 export interface EmbeddedPostgresOptions {
+  /** An existing folder. When this process is root, the Postgres user must be able to enter it. */
   dataDir: string;
   /** False only for data that may be lost with the machine, as in tests: writes do not wait for the disk. */
   durable?: boolean;
 }
 
 /**
- * Starts the Postgres with its data in `dataDir`, and creates folder, cluster and database at the first start. Throws
- * a sentence for the console: which process already holds the folder, or why Postgres did not start.
+ * Starts the Postgres with its data in `dataDir`, and creates cluster and database at the first start. Throws a
+ * sentence for the console: which process already holds the folder, or why Postgres did not start.
  */
 export async function startEmbeddedPostgres({
   dataDir,
   durable = true,
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  // As root, the folder must let the Postgres user through to its cluster; other users cannot list it.
-  mkdirSync(resolve(dataDir), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataDir);
-  if (!isWritable(folder))
-    throw new Error(`${folder} belongs to another user: start as that one, or choose another DATA_DIR`);
   if (!lockDataDir(folder)) {
     const holder = readRecord(folder)?.holder;
     throw new Error(
@@ -155,15 +152,6 @@ async function createDatabase(url: string): Promise<void> {
     if (!rowCount) await client.query('create database dws');
   } finally {
     await client.end();
-  }
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,8 +1,10 @@
-import { constants, existsSync } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readConfig, type Config } from '../../core/config.ts';
+import { openDataDir, wrongModes } from '../data-dir.ts';
+import { reasonOf } from '../start-checks.ts';
 import {
   checkIndex,
   checkKeys,
@@ -44,7 +46,7 @@ export async function doctor(print: (line: string) => void): Promise<boolean> {
   const config = readConfig();
   const folder = config.DATA_DIR;
   await runCheck('data folder', () =>
-    existsSync(folder) ? checkFolder(folder) : `${folder} does not exist yet; the first start creates it`,
+    existsSync(folder) ? checkFolder(config) : `${folder} does not exist yet; the first start creates it`,
   );
   if (existsSync(folder)) await runCheck('disk', () => checkDisk(folder));
   if (config.DATABASE_URL || existsSync(join(folder, 'postgres.json'))) await checkDatabase(config, runCheck);
@@ -78,35 +80,23 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
   }
 }
 
-/** Returns the reason of an error. An error for several addresses has no message of its own. */
-const reasonOf = (error: unknown): string => {
-  const { message, errors } = error as Error & { errors?: Error[] };
-  return message || errors?.[0]?.message || String(error);
-};
-
 function checkNode(): string {
   if (Number(process.versions.node.split('.')[0]) < 24)
     throw new Error(`${process.version} is too old; Node 24 or newer is required`);
   return process.version;
 }
 
-/** Checks that the folder is writable, and that other users can neither list it nor read its secrets. */
-async function checkFolder(folder: string): Promise<string> {
-  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
-    throw new Error(`${folder} is not writable for this user`);
-  });
-  const mode = (path: string) => stat(path).then((found) => found.mode & 0o777);
-  const folderMode = await mode(folder);
-  if (folderMode & 0o066)
+/** Checks that the folder is writable, and that other users can reach nothing that the service stores in it. */
+function checkFolder({ DATA_DIR, DATABASE_URL }: Config): string {
+  const folder = openDataDir(DATA_DIR, !DATABASE_URL);
+  const [wrong, ...others] = wrongModes(folder, !DATABASE_URL);
+  if (wrong)
     throw new Error(
-      `${folder} has mode ${folderMode.toString(8)}, so other users can list it; run chmod 700 on it (711 for root)`,
+      `${wrong.path} has mode ${wrong.mode.toString(8)}, so other users have access; ` +
+        `run chmod ${wrong.intended.toString(8)} on it${others.length ? `, and on ${others.length} others` : ''}` +
+        ', or start the service as its owner',
     );
-  for (const name of ['secret', 'postgres.json']) {
-    const file = join(folder, name);
-    if (existsSync(file) && (await mode(file)) & 0o077)
-      throw new Error(`${file} has mode ${(await mode(file)).toString(8)} and contains a secret; run chmod 600 on it`);
-  }
-  return `${folder}, mode ${folderMode.toString(8)}`;
+  return `${folder}, closed to other users`;
 }
 
 async function checkDisk(folder: string): Promise<string> {

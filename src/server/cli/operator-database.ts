@@ -1,7 +1,9 @@
 import { SystemPool } from '../../adapters/database/system-pool.ts';
 import { startEmbeddedPostgres, runningEmbeddedPostgres } from '../../adapters/embedded-postgres/embedded-postgres.ts';
 import { readConfig, type Config } from '../../core/config.ts';
+import { openDataDir } from '../data-dir.ts';
 import { migrate } from '../migrate.ts';
+import { checkDatabaseUrl } from '../start-checks.ts';
 
 /** The database of a command. */
 interface OperatorDatabase {
@@ -15,9 +17,10 @@ interface OperatorDatabase {
  * runs the embedded Postgres, it is started for the duration of `work`.
  */
 export async function withDatabase<T>(config: Config, work: (database: OperatorDatabase) => Promise<T>): Promise<T> {
+  if (config.DATABASE_URL) await checkDatabaseUrl(config.DATABASE_URL);
   const running = config.DATABASE_URL ?? runningEmbeddedPostgres(config.DATA_DIR);
   if (running) return work({ url: running, ownStart: false });
-  const postgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR });
+  const postgres = await startEmbeddedPostgres({ dataDir: openDataDir(config.DATA_DIR, true) });
   try {
     return await work({ url: postgres.url, ownStart: true });
   } finally {

@@ -1,3 +1,4 @@
+import type { Query } from '../../core/database.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 
 const STATEMENTS = [
@@ -11,4 +12,16 @@ const STATEMENTS = [
 /** Deletes expired sessions and tokens, and the outdated records of login attempts, call counts and known addresses. */
 export async function deleteExpiredCredentials(system: SystemDatabase): Promise<void> {
   for (const text of STATEMENTS) await system.query({ text });
+}
+
+/**
+ * Deletes the sessions, then the tokens of a user. In this order, because creating a token locks the session that
+ * creates it.
+ */
+export async function deleteCredentials(query: Query, tenantId: string, userId: string): Promise<void> {
+  for (const table of ['session', 'api_token'])
+    await query({
+      text: `delete from dws.${table} where tenant_id = $1 and user_id = $2`,
+      values: [tenantId, userId],
+    });
 }

@@ -1,3 +1,4 @@
+import { MAX_PASSWORD_LENGTH, USERNAME_PATTERN } from '../../core/account-rules.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
@@ -8,8 +9,7 @@ import type { Viewer } from '../../core/viewer.ts';
 import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { digest, findViewer, generateSecret, SESSION_SLIDING_MS } from './credential.ts';
-import { MAX_PASSWORD_LENGTH, verifyPassword } from './password.ts';
-import { USERNAME_PATTERN } from './username.ts';
+import { verifyPassword } from './password.ts';
 
 /** Consecutive failed logins that lock a user. See docs/contract.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
@@ -52,15 +52,15 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
     verifyPassword(mayLogIn ? account.password_hash : null, input.password),
     mayLogIn ? countFailure(platform, account) : false,
   ]);
-  if (!mayLogIn || !passwordMatches || !(wasUnlocked || account.known_address)) {
+  const isAccepted = mayLogIn && passwordMatches && (wasUnlocked || account.known_address);
+  const session = isAccepted ? await openSession(ctx, account) : null;
+  const found = session && (await findViewer(platform.system, { method: 'session', secret: session.secret }));
+  if (!found) {
     recordFailedLogin(ctx, tenant, input.username);
     throw wrongCredentials();
   }
-  const { secret, expiresAt } = await openSession(ctx, account);
-  const found = await findViewer(platform.system, { method: 'session', secret });
-  if (!found) throw wrongCredentials();
-  request.setSession(secret);
-  return { viewer: found.viewer, expiresAt };
+  request.setSession(session.secret);
+  return { viewer: found.viewer, expiresAt: session.expiresAt };
 }
 
 /** Sets the audit actor of a failed login to the name that was used, whether such a user exists or not. */
@@ -151,14 +151,20 @@ async function countFailure(platform: Platform, account: Account): Promise<boole
   return counted.length > 0;
 }
 
+/** Creates a session. Returns null if the user was disabled since the password was checked. */
 async function openSession(
   { platform, request }: PublicContext,
   account: Account,
-): Promise<{ secret: string; expiresAt: Date }> {
+): Promise<{ secret: string; expiresAt: Date } | null> {
   const secret = generateSecret();
   const sessionId = newId();
   const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
-  await platform.system.transaction(async (query) => {
+  return platform.system.transaction(async (query) => {
+    const [enabled] = await query({
+      text: `select id from dws.app_user where id = $1 and enabled for no key update`,
+      values: [account.id],
+    });
+    if (!enabled) return null;
     await query({
       text: `
         insert into dws.session
@@ -187,8 +193,8 @@ async function openSession(
       username: account.username,
       sessionId,
     });
+    return { secret, expiresAt };
   });
-  return { secret, expiresAt };
 }
 
 /** Ends the session of the request, if it has one, and clears the cookie. */

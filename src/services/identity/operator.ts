@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { notFound } from '../../core/errors.ts';
+import { conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
@@ -57,6 +57,7 @@ export async function resetPassword(system: SystemDatabase, tenant: string, user
 
 /**
  * Creates an API token of a user with both scopes and no expiry. Returns the secret, of which only the hash is stored.
+ * Throws CONFLICT if the user is disabled.
  */
 export async function createToken(
   system: SystemDatabase,
@@ -64,14 +65,19 @@ export async function createToken(
   username: string,
   name: string,
 ): Promise<string> {
-  const { id, tenantId } = await findUser(system, tenant, username);
+  const { id } = await findUser(system, tenant, username);
   const secret = `dws_${generateSecret()}`;
-  await system.query({
+  const created = await system.query({
     text: `
       insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes)
-      values ($1, $2, $3, $4, $5, $6, '["read", "write"]')`,
-    values: [newId(), tenantId, id, checkText(name, 'name'), digest(secret), secret.slice(0, 8)],
+      select $1, u.tenant_id, u.id, $3, $4, $5, '["read", "write"]'
+      from dws.app_user u
+      where u.id = $2 and u.enabled
+      for share
+      returning id`,
+    values: [newId(), id, checkText(name, 'name'), digest(secret), secret.slice(0, 8)],
   });
+  if (!created.length) throw conflict(`The user "${username}" is disabled`);
   return secret;
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { PasswordReset } from '../../../entities/password-reset.ts';
 import type { User } from '../../../entities/user.ts';
+import { USERNAME_PATTERN } from '../../core/account-rules.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
@@ -13,7 +14,6 @@ import { invalidateCredentials } from './credential-invalidation.ts';
 import { digest, generateSecret } from './credential.ts';
 import { countLoginAttempt } from './login.ts';
 import { checkPassword, hashPassword } from './password.ts';
-import { USERNAME_PATTERN } from './username.ts';
 
 /** Lifetime of a link. See docs/contract.md#passwords. */
 const RESET_LINK_LIFETIME_MS = 3_600_000;

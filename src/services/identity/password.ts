@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
+import { MAX_PASSWORD_LENGTH, passwordIssue } from '../../core/account-rules.ts';
 import { unavailable } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 
@@ -6,10 +7,6 @@ import { invalid } from '../../core/input-checks.ts';
 const MAX_CONCURRENT_HASHES = 2;
 /** Hashes waiting. Further ones are refused with 503. */
 const MAX_QUEUED_HASHES = 100;
-/** Characters. */
-const MIN_PASSWORD_LENGTH = 12;
-/** Characters. */
-export const MAX_PASSWORD_LENGTH = 1024;
 let running = 0;
 const queue: (() => void)[] = [];
 
@@ -45,9 +42,6 @@ export async function verifyPassword(passwordHash: string | null | undefined, pa
 
 /** Throws BAD_USER_INPUT if the password is too short, too long or the username. See docs/contract.md#passwords. */
 export function checkPassword(password: string, username: string): void {
-  if (password.length < MIN_PASSWORD_LENGTH)
-    throw invalid('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`);
-  if (password.length > MAX_PASSWORD_LENGTH)
-    throw invalid('password', `must have at most ${MAX_PASSWORD_LENGTH} characters`);
-  if (password.toLowerCase() === username.toLowerCase()) throw invalid('password', 'must not be the username');
+  const issue = passwordIssue(password, username);
+  if (issue) throw invalid('password', issue);
 }

@@ -2,7 +2,7 @@ import { wrap } from '@mikro-orm/core';
 import { ApiToken, type NewApiToken } from '../../../entities/api-token.ts';
 import type { CreateTokenInput } from '../../../entities/token-input.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, unauthenticated } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
@@ -16,7 +16,13 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
   if (!scopes.length) throw invalid('scopes', 'must contain read, write or both');
 
   const secret = `dws_${generateSecret()}`;
-  return ctx.transaction(async ({ em }) => {
+  return ctx.transaction(async ({ em, query }) => {
+    // The session may have ended since the request was authenticated. Its lock delays those who end it now.
+    const sessions = await query({
+      text: `select id from dws.session where tenant_id = $1 and id = $2 for share`,
+      values: [ctx.viewer.tenantId, ctx.viewer.credentialId],
+    });
+    if (!sessions.length) throw unauthenticated();
     const token = em.create(
       ApiToken,
       {

@@ -1,8 +1,8 @@
 import type { UpdateUserInput } from '../../../entities/user-input.ts';
 import type { User } from '../../../entities/user.ts';
+import { USERNAME_PATTERN } from '../../core/account-rules.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LOGIN_LOCK_MINUTES } from './login.ts';
-import { USERNAME_PATTERN } from './username.ts';
 
 /** Fields that null clears. */
 export const NULLABLE_USER_FIELDS = [

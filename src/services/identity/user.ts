@@ -9,6 +9,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import { deleteCredentials } from './credential-cleanup.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
@@ -80,6 +81,8 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     if (locked === true && !isLocked(user.lockedAt)) user.lockedAt = new Date();
     if (locked === false && isLocked(formerLockedAt) && formerLockedAt?.getTime() === user.lockedAt?.getTime())
       Object.assign(user, { lockedAt: null, loginAttempts: 0 });
+    // Also when the user is enabled, for credentials that a version before this rule left to a disabled user.
+    if (user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
     await updateResetLinks(ctx.platform, tx, user, { email, domain, enabled });
     return user.id;
   });

@@ -1,4 +1,4 @@
-import { ApiError } from '../../core/errors.ts';
+import { toApiError } from '../../core/api-error.ts';
 import type { OperationFailure, OperationInputs, OperationName, QueuedWork } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
@@ -186,11 +186,13 @@ export function requeue(platform: Platform, attempt: Attempt): Promise<LeaseStat
   });
 }
 
-/** Returns the failure that the caller gets. Errors that are not an `ApiError` become INTERNAL without details. */
-export const failureOf = (error: unknown): OperationFailure =>
-  error instanceof ApiError
-    ? { statusCode: error.status, code: error.code, message: error.message }
+/** Returns the failure that the caller gets. Unexpected errors become INTERNAL without details. */
+export function failureOf(error: unknown): OperationFailure {
+  const known = toApiError(error);
+  return known
+    ? { statusCode: known.status, code: known.code, message: known.message }
     : { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' };
+}
 
 /** Finds work of all tenants that has been queued or running without a heartbeat for longer than `timeoutMs`. */
 export async function findAbandoned(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -135,7 +136,8 @@ export class DuckdbIndex implements DatasetIndex {
     const {
       memoryLimit = '256MB',
       threads = Math.min(availableParallelism(), 4),
-      temp = join(tmpdir(), `dws-duckdb-${process.pid}`),
+      // No other user can create a folder of that name first.
+      temp = join(tmpdir(), `dws-duckdb-${randomUUID()}`),
     } = this.#settings;
     if (this.#opened) return this.#opened;
     const opened = Serving.open(this.#dir, { memoryLimit, threads, temp }).then((serving) => ({

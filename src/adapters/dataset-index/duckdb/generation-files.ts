@@ -49,17 +49,22 @@ export async function publishFolder(dir: string, id: GenerationId): Promise<void
 /**
  * Creates a generation with the same rows by hard links, without copying a row. The file system counts the references, so
  * a crash cannot falsify the count, and dropping either generation is one unlink. On a file system without links
- * the file is copied, copy-on-write if the file system can.
+ * the file is copied, copy-on-write if the file system can. A failed clone leaves nothing.
  */
 export async function cloneFolder(dir: string, from: GenerationId, to: GenerationId): Promise<void> {
   const loading = await beginFolder(dir, to);
-  for (const name of (await readdir(folder(dir, from))).filter((file) => file.endsWith('.duckdb'))) {
-    const source = join(folder(dir, from), name);
-    await link(source, join(loading, name)).catch(() =>
-      copyFile(source, join(loading, name), constants.COPYFILE_FICLONE),
-    );
+  try {
+    for (const name of (await readdir(folder(dir, from))).filter((file) => file.endsWith('.duckdb'))) {
+      const source = join(folder(dir, from), name);
+      await link(source, join(loading, name)).catch(() =>
+        copyFile(source, join(loading, name), constants.COPYFILE_FICLONE),
+      );
+    }
+    await publishFolder(dir, to);
+  } catch (error) {
+    await rm(loading, { recursive: true, force: true });
+    throw error;
   }
-  await publishFolder(dir, to);
 }
 
 /** Removes a generation, complete or not. It stops being complete first, so that a crash leaves no damaged one. */

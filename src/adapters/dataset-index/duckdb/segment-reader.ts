@@ -1,3 +1,4 @@
+import { isDiskFull, writeFailure } from '../../../core/disk-full.ts';
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { quotePath } from './generation-files.ts';
@@ -36,7 +37,8 @@ function readSegment(segment: Segment, types: { column: string; readType: string
  * Appends a segment's rows to the staged table and returns their number. `before` is the number of rows in earlier
  * segments, for line numbers in errors.
  *
- * Throws UPSTREAM_FAILED naming column, line and value of a value that does not fit its type, or for a broken segment.
+ * Throws UPSTREAM_FAILED naming column, line and value of a value that does not fit its type, or for a broken segment,
+ * and UNAVAILABLE when the rows cannot be written.
  */
 export async function appendSegment(
   statements: LoadStatements,
@@ -58,6 +60,9 @@ export async function appendSegment(
     );
   } catch (error) {
     statements.throwIfAborted();
+    // About the files of the load, not about the rows.
+    if (isDiskFull(error) || (error instanceof Error && error.message.startsWith('IO Error')))
+      throw writeFailure(error);
     await statements.rollback();
     throw await segmentError(statements, columns, segment, before, error);
   }

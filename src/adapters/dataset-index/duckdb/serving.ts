@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
+import { isDiskFull } from '../../../core/disk-full.ts';
 import { unavailable } from '../../../core/errors.ts';
 import { FairGate, type Caller } from '../../../core/fair-gate.ts';
 import { Attachments } from './attachments.ts';
@@ -188,6 +189,6 @@ export class Serving {
 }
 
 const explained = (error: unknown): unknown =>
-  error instanceof Error && error.message.startsWith('Out of Memory Error')
+  error instanceof Error && error.message.startsWith('Out of Memory Error') && !isDiskFull(error)
     ? unavailable('The question needs more memory than the index may use', { cause: error })
     : error;

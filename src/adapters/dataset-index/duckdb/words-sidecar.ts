@@ -89,7 +89,7 @@ export class WordsSidecar {
       });
       await rename(unfinished, path);
     } catch (error) {
-      await rm(unfinished, { force: true });
+      for (const file of [unfinished, `${unfinished}.wal`]) await rm(file, { force: true });
       throw existsSync(rows) ? error : gone('These rows are no longer stored', { cause: error });
     }
   }

@@ -1,4 +1,5 @@
-import { ApiError, badInput } from '../../../core/errors.ts';
+import { isDiskFull } from '../../../core/disk-full.ts';
+import { ApiError, badInput, diskFull } from '../../../core/errors.ts';
 import { ENGINE_MEMORY } from '../query-process/limits.ts';
 
 /** Internal errors of DuckDB, which are not caused by a text or file. */
@@ -13,7 +14,10 @@ const CSV_REASONS = [
 ];
 const CSV_REASON = new RegExp(`^(${CSV_REASONS.join('|')})`, 'm');
 
-/** Turns an error of DuckDB into BAD_USER_INPUT with one sentence. Returns any other error unchanged. */
+/**
+ * Turns an error of DuckDB into BAD_USER_INPUT with one sentence, or UNAVAILABLE for a full disk. Returns any other error
+ * unchanged.
+ */
 export function fileError(error: unknown): unknown {
   if (
     !(error instanceof Error) ||
@@ -22,6 +26,9 @@ export function fileError(error: unknown): unknown {
     !/^[A-Z][\w ]* (Error|Exception): /.test(error.message)
   )
     return error;
+  // Temporary data that exceeds its limit is an error of the query, and of memory.
+  const isQueryTooLarge = error.message.startsWith('Out of Memory Error');
+  if (isDiskFull(error) && !isQueryTooLarge) return diskFull(undefined, { cause: error });
   return badInput(words(error.message), { cause: error });
 }
 

@@ -23,6 +23,7 @@ const endWith = (message: FromProcess): void => {
   process.send?.(message, undefined, undefined, end);
 };
 
+process.umask(0o077);
 const worker = new Worker(new URL(`./serve-work${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url), {
   resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
 });

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../../core/config.ts';
-import { badInput, cancelled, upstreamFailed } from '../../../core/errors.ts';
+import { badInput, cancelled, unavailable, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { segmentName } from '../csv-encoder.ts';
 import { SegmentQueue } from '../segment-files.ts';
@@ -133,6 +133,7 @@ function resultOf(child: ChildProcess, onSegment: (segment: Segment) => void): P
       if (message.kind === 'segment') onSegment(message.segment);
       if (message.kind === 'result') resolve(message.value);
       if (message.kind === 'refused') reject(badInput(message.message));
+      if (message.kind === 'unavailable') reject(unavailable(message.message));
       if (message.kind === 'broken') reject(new Error(`The query process failed: ${message.message}`));
     });
     child.once('error', (error) => reject(upstreamFailed('The query process could not be started', { cause: error })));

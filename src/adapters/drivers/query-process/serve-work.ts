@@ -3,7 +3,8 @@
  * does not prevent the process from ending.
  */
 import { parentPort } from 'node:worker_threads';
-import { badInput, ApiError } from '../../../core/errors.ts';
+import { isDiskFull } from '../../../core/disk-full.ts';
+import { badInput, ApiError, diskFull } from '../../../core/errors.ts';
 import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
 
@@ -60,12 +61,17 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
   }
 }
 
-/** Removes the server's path from the message. */
-function failure(error: unknown, { file }: Job): FromProcess {
-  const kind = error instanceof ApiError ? 'refused' : 'broken';
-  const message =
-    error instanceof Error ? (kind === 'refused' ? error.message : (error.stack ?? error.message)) : String(error);
-  return { kind, message: message.replaceAll(file, 'the file') };
+/** Returns the message for an error, without paths of the server. */
+function failure(error: unknown, { file, work }: Job): FromProcess {
+  const known = isDiskFull(error) ? diskFull() : error;
+  if (known instanceof ApiError) {
+    const message = known.message.replaceAll(file, 'the file').replace(/\/dev\/fd\/\d+/g, 'the file');
+    return {
+      kind: known.status === 503 ? 'unavailable' : 'refused',
+      message: 'dir' in work ? message.replaceAll(work.dir, 'the temporary folder') : message,
+    };
+  }
+  return { kind: 'broken', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
 parentPort!.on('message', (message: ToProcess) => {

@@ -49,7 +49,8 @@ export type ToProcess = { kind: 'do'; job: Job } | { kind: 'taken' };
 export type FromProcess =
   | { kind: 'result'; value: unknown }
   | { kind: 'segment'; segment: Segment }
-  /** An error for the client. */
+  /** Errors for the client: BAD_USER_INPUT and UNAVAILABLE. */
   | { kind: 'refused'; message: string }
+  | { kind: 'unavailable'; message: string }
   /** An unexpected error. */
   | { kind: 'broken'; message: string };

@@ -1,4 +1,4 @@
-import { badInput } from '../../../core/errors.ts';
+import { badInput, diskFull } from '../../../core/errors.ts';
 import { ENGINE_MEMORY, MAX_RECORD_BYTES } from '../query-process/limits.ts';
 
 /** Messages for SQLite's result codes whose own messages are unclear. */
@@ -10,12 +10,17 @@ const WORDS: Readonly<Record<number, string>> = {
   26: 'The file is no SQLite database, or it is encrypted',
 };
 
-/** Turns an error of SQLite into BAD_USER_INPUT. Returns any other error unchanged. */
+/** `SQLITE_FULL`: the disk of temporary data is full. The database itself is only read. */
+const FULL = 13;
+
+/** Turns an error of SQLite into BAD_USER_INPUT, or UNAVAILABLE for a full disk. Returns any other error unchanged. */
 export function sqliteError(error: unknown): unknown {
   if (error instanceof TypeError && error.message.includes('no statements'))
     return badInput('The query is empty', { cause: error });
   if (!(error instanceof Error) || (error as { code?: string }).code !== 'ERR_SQLITE_ERROR') return error;
   const { errcode } = error as Error & { errcode?: number };
-  const words = WORDS[(errcode ?? 0) & 0xff];
+  const code = (errcode ?? 0) & 0xff;
+  if (code === FULL) return diskFull(undefined, { cause: error });
+  const words = WORDS[code];
   return badInput(words ? `${words}: ${error.message}` : error.message, { cause: error });
 }

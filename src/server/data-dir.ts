@@ -1,0 +1,141 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { createFolder } from '../adapters/embedded-postgres/create-folder.ts';
+import { readRecord } from '../adapters/embedded-postgres/record.ts';
+
+/** What the service itself creates in `DATA_DIR`. Other files there, e.g. programs of Postgres, are not touched. */
+const OWN_NAMES = [
+  'datasets',
+  'staging',
+  'files',
+  'secret',
+  'postgres.json',
+  'postgres.lock',
+  'postgres.log',
+  'postgres.log.old',
+];
+
+/** Folders that a mistake may name, and whose modes must not change. */
+const SHARED = ['/', '/tmp', '/var/tmp', tmpdir()];
+
+/** A file or folder whose mode gives other users more access than intended. */
+interface WrongMode {
+  path: string;
+  mode: number;
+  intended: number;
+}
+
+/**
+ * Returns the real path of `DATA_DIR` and creates it if missing. `startsPostgres` says that this process runs the
+ * embedded Postgres. Throws a sentence when the folder cannot be used.
+ */
+export function openDataDir(dataDir: string, startsPostgres: boolean): string {
+  try {
+    createFolder(dataDir, needsPassage(dataDir, startsPostgres) ? 0o711 : 0o700);
+    const folder = realpathSync(dataDir);
+    if (!statSync(folder).isDirectory()) throw new Error(`DATA_DIR ${folder} is not a folder: choose another one`);
+    if (SHARED.includes(folder))
+      throw new Error(`DATA_DIR ${folder} is shared with other programs: choose a folder for this service alone`);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return folder;
+  } catch (error) {
+    throw explained(error, dataDir);
+  }
+}
+
+/**
+ * Restricts all that the service created in `DATA_DIR` to its own user, which versions before this rule did not. The
+ * process's umask restricts new files. Files of another owner stay as they are; `dws doctor` names them.
+ */
+export function protectDataDir(folder: string, startsPostgres: boolean): void {
+  for (const { path, intended } of wrongModes(folder, startsPostgres))
+    try {
+      chmodSync(path, intended);
+    } catch (error) {
+      // Another process has removed the file, or it has another owner, or its file system has fixed modes.
+      if (!['ENOENT', 'EPERM', 'ENOTSUP', 'EROFS'].includes(codeOf(error))) throw error;
+    }
+}
+
+/**
+ * Yields what other users have too much access to, contents before their folder. What is in a folder that is closed to
+ * them cannot be reached.
+ */
+export function* wrongModes(folder: string, startsPostgres: boolean): Generator<WrongMode> {
+  for (const name of OWN_NAMES) yield* openPaths(join(folder, name));
+  const cluster = join(folder, 'postgres');
+  const mode = modeOf(cluster);
+  if (mode !== undefined && mode & 0o077) yield { path: cluster, mode, intended: 0o700 };
+  const intended = needsPassage(folder, startsPostgres) ? 0o711 : 0o700;
+  const own = modeOf(folder)!;
+  if (own !== intended) yield { path: folder, mode: own, intended };
+}
+
+function* openPaths(path: string): Generator<WrongMode> {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isSymbolicLink() || !(stats.mode & 0o077)) return;
+  if (stats.isDirectory()) for (const name of namesIn(path)) yield* openPaths(join(path, name));
+  yield { path, mode: stats.mode & 0o777, intended: stats.isDirectory() ? 0o700 : 0o600 };
+}
+
+/** Returns the names in a folder; none if it was removed in the meantime. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const modeOf = (path: string): number | undefined => {
+  const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false });
+  return stats && stats.mode & 0o777;
+};
+
+/** Returns whether another user runs Postgres in the folder and must be able to pass through it. */
+function needsPassage(folder: string, startsPostgres: boolean): boolean {
+  const record = existsSync(join(folder, 'postgres.json')) ? readRecord(folder) : undefined;
+  const cluster = record && statSync(record.cluster, { throwIfNoEntry: false });
+  if (!record || !cluster) return startsPostgres && process.getuid?.() === 0;
+  const isInside = record.cluster.startsWith(`${realpathSync(folder)}${sep}`);
+  return isInside && cluster.uid !== statSync(join(folder, 'postgres.json')).uid;
+}
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '');
+
+/** Returns the sentence for a folder that cannot be created or written. */
+function explained(error: unknown, folder: string): unknown {
+  const reasons: Record<string, string> = {
+    EROFS: 'is on a read-only file system',
+    ENOENT: 'cannot be created',
+    ENOSPC: 'is on a full disk',
+    EEXIST: 'is not a folder',
+    ENOTDIR: 'is not a folder',
+    EACCES: ownedByOther(folder) ? 'belongs to another user: start as that one, or' : 'is not writable for this user',
+  };
+  const reason = reasons[codeOf(error)] ?? reasons[codeOf(error) === 'EPERM' ? 'EACCES' : ''];
+  if (!reason) return error;
+  return new Error(`DATA_DIR ${folder} ${reason}${reason.endsWith('or') ? '' : ':'} choose another one`, {
+    cause: error,
+  });
+}
+
+function ownedByOther(folder: string): boolean {
+  try {
+    return statSync(folder).uid !== process.getuid?.();
+  } catch {
+    return false;
+  }
+}

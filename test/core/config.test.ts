@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/core/config.ts';
+
+/** Malformed values by variable, and what the sentence says after the name of the variable. */
+const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
+  HOST: ['must be an IP address or a host name', ' ', 'two words', 'http://localhost', '::zz'],
+  PORT: ['must be a whole number from 0 to 65535', 'soon', '-1', '65536', '80.5', '0x50', ' ', '1e3', 'Infinity'],
+  DATABASE_URL: ['must be a URL that starts with postgres:// or postgresql://', 'localhost', 'mysql://h/db', 'x y'],
+  ELASTICSEARCH_URL: ['must be a URL that starts with http:// or https://', 'localhost:9200', 'ftp://h', 'http://'],
+  APP_SECRET: ['must have at least 32 characters', 'short', 'x'.repeat(31), `new,${'x'.repeat(40)}`, ',', ' '],
+  ADMIN_USERNAME: [
+    'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$, have at most 100 characters and not have the form of a UUID',
+    'two words',
+    '-x',
+    'x'.repeat(101),
+    '01900000-0000-7000-8000-00000000000a',
+  ],
+  ADMIN_PASSWORD: ['must have at least 12 characters', 'short'],
+  SEED_DEMO: ['must be true, false, 1 or 0', 'yes', 'TRUE'],
+  ROLE: ['must be all, web or worker', 'boss'],
+  WORKER_CONCURRENCY: ['must be a whole number from 1 to 1000', '0', 'many', '2.5', '1001'],
+  PUBLIC_URL: ['must be a URL that starts with http:// or https://', 'data.example.com', 'javascript://x'],
+  TRUST_PROXY: [
+    'must list IP addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas',
+    'true',
+    '10.0.0.0/33',
+    '10.0.0.1,proxy.example.com',
+    '1',
+  ],
+  CORS_ORIGINS: [
+    'must list origins like https://app.example.com, separated by commas',
+    '*',
+    'null',
+    'app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com,https://b.example.com/path',
+  ],
+  SMTP_URL: ['must be a URL that starts with smtp:// or smtps://', 'mail.example.com', 'http://mail', 'smtp://'],
+  MAIL_FROM: ['must be an address, like Data Workspace <workspace@example.com>', 'nobody', 'a b@c', '<a@b'],
+  QUERY_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', '-5', '1s', '2147483648'],
+  REFRESH_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', 'hour'],
+  MAX_UPLOAD_BYTES: ['must be a whole number from 0 to 9007199254740991', '-1', '100MB', '9007199254740993'],
+  MAX_DATASET_ROWS: ['must be a whole number from 0 to 9007199254740991', 'all'],
+  TENANT_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1e9'],
+  RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
+  RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
+  PUBLIC_SCHEMA: ['must be true, false, 1 or 0', 'no'],
+  METRICS_TOKEN: ['must consist of ASCII characters, without blanks around them', ' x', 'é', 'a\nb'],
+  LOG_LEVEL: ['must be fatal, error, warn, info, debug, trace or silent', 'loud', 'INFO'],
+};
+
+describe('a malformed value', () => {
+  for (const [name, [message, ...values]] of Object.entries(MALFORMED))
+    test(`of ${name} is an error of one sentence that names it`, () => {
+      for (const value of values)
+        expect(() => readConfig({ [name]: value }), value).toThrow(new Error(`${name} ${message}`));
+    });
+
+  test('is tested for every variable with a form; DATA_DIR is checked when it is opened', () => {
+    expect([...Object.keys(MALFORMED), 'DATA_DIR'].toSorted()).toEqual(Object.keys(readConfig(GOOD)).toSorted());
+  });
+
+  test('of the password includes the rules of all users', () => {
+    expect(() => readConfig({ ADMIN_PASSWORD: 'x'.repeat(1025) })).toThrow(
+      'ADMIN_PASSWORD must have at most 1024 characters',
+    );
+    expect(() => readConfig({ ADMIN_USERNAME: 'administrator', ADMIN_PASSWORD: 'Administrator' })).toThrow(
+      'ADMIN_PASSWORD must not be the username',
+    );
+  });
+});
+
+const SECRET = 'x'.repeat(32);
+const GOOD = {
+  HOST: '::1',
+  PORT: '80',
+  DATABASE_URL: 'postgres:///dws?host=/run/postgresql',
+  ELASTICSEARCH_URL: 'https://user:password@host:9200',
+  APP_SECRET: `${SECRET},short`,
+  ADMIN_PASSWORD: 'correct horse battery',
+  SEED_DEMO: '0',
+  PUBLIC_URL: 'https://data.example.com/',
+  TRUST_PROXY: ' 10.0.0.0/8, ::1 ,fd00::/8,loopback',
+  CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,capacitor://localhost',
+  SMTP_URL: 'smtps://user:password@mail.example.com',
+  MAIL_FROM: 'Workspace <workspace@example.com>',
+  METRICS_TOKEN: 'measure me',
+};
+
+test('well-formed values are parsed', () => {
+  expect(readConfig(GOOD)).toMatchObject({
+    HOST: '::1',
+    PORT: 80,
+    APP_SECRET: `${SECRET},short`,
+    SEED_DEMO: false,
+    TRUST_PROXY: ['10.0.0.0/8', '::1', 'fd00::/8', 'loopback'],
+    CORS_ORIGINS: ['https://app.example.com', 'http://localhost:5173', 'capacitor://localhost'],
+    METRICS_TOKEN: 'measure me',
+  });
+  for (const HOST of ['0.0.0.0', 'localhost', 'data.example.com']) expect(readConfig({ HOST }).HOST).toBe(HOST);
+});
+
+test('an empty value counts as unset', () => {
+  expect(readConfig({ PORT: '', APP_SECRET: '', TRUST_PROXY: '' })).toMatchObject({ PORT: 4000, TRUST_PROXY: [] });
+});
