@@ -132,19 +132,23 @@ describe('ordinary queries run', () => {
       ['a1', 'a-b', 'ab', '1 of 2', '007'],
     ],
     [
-      `select split_part('a-b-c', '-', 2), string_split('a b', ' '), substring('abcdef', 2, 3), substring('abc' from 2 for 1), position('b' in 'abc'), strpos('abc', 'c')`,
+      `select split_part('a-b-c', '-', 2), string_split('a b', ' '), substring('abcdef', 2, 3), substring('abc'
+        from 2 for 1), position('b' in 'abc'), strpos('abc', 'c')`,
       ['b', ['a', 'b'], 'bcd', 'b', 2, 3],
     ],
     [
-      `select regexp_matches(product, '^t'), regexp_extract(product, '(t)(a)', 2), regexp_replace(product, 'a', 'o', 'g'), regexp_extract_all('a1b2', '\\d'), product ~ 'table' from data where id = 2`,
+      `select regexp_matches(product, '^t'), regexp_extract(product, '(t)(a)', 2), regexp_replace(product, 'a',
+        'o', 'g'), regexp_extract_all('a1b2', '\\d'), product ~ 'table' from data where id = 2`,
       [true, 'a', 'toble', ['1', '2'], true],
     ],
     [
-      `select 'abc' like 'a%', 'abc' not like 'a%', 'abc' ilike 'A_c', 'abc' not ilike 'x', 'a%' like 'a!%' escape '!', 'abc' similar to 'a.c', 'abc' glob 'a*'`,
+      `select 'abc' like 'a%', 'abc' not like 'a%', 'abc' ilike 'A_c', 'abc' not ilike 'x', 'a%' like 'a!%'
+        escape '!', 'abc' similar to 'a.c', 'abc' glob 'a*'`,
       [true, false, true, true, true, true, true],
     ],
     [
-      `select starts_with('abc', 'a'), contains('abc', 'b'), ends_with('abc', 'c'), levenshtein('abc', 'abd'), strip_accents('é'), md5('a'), sha256('a') is not null`,
+      `select starts_with('abc', 'a'), contains('abc', 'b'), ends_with('abc', 'c'), levenshtein('abc', 'abd'),
+        strip_accents('é'), md5('a'), sha256('a') is not null`,
       [true, true, true, 1, 'e', '0cc175b9c0f1b6a831c399e269772661', true],
     ],
     [
@@ -152,7 +156,8 @@ describe('ordinary queries run', () => {
       [2, 2, 2, 1, 1.3, 1, 3, 3, 8, 8, -1, 3],
     ],
     [
-      `select sqrt(9), exp(0), ln(1), log10(100), log2(8), power(2, 5), pi() > 3, greatest(1, 3, 2), least(1, 3, 2), factorial(4), 4!, gcd(12, 8)`,
+      `select sqrt(9), exp(0), ln(1), log10(100), log2(8), power(2, 5), pi() > 3, greatest(1, 3, 2), least(1, 3,
+        2), factorial(4), 4!, gcd(12, 8)`,
       [3, 1, 0, 2, 3, 32, true, 3, 1, 24, 24, 4],
     ],
     [
@@ -160,27 +165,34 @@ describe('ordinary queries run', () => {
       [2, 7, -2, 8, 2, 5, 3, false, true],
     ],
     [
-      `select coalesce(null, 2), nullif(1, 1), ifnull(null, 3), if(true, 'y', 'n'), case when 1 = 1 then 'a' else 'b' end, try_cast('x' as int), typeof(1)`,
+      `select coalesce(null, 2), nullif(1, 1), ifnull(null, 3), if(true, 'y', 'n'), case when 1 = 1 then 'a'
+        else 'b' end, try_cast('x' as int), typeof(1)`,
       [2, null, 3, 'y', 'a', null, 'INTEGER'],
     ],
     [
-      "select year(day), month(day), day(day), quarter(day), dayofweek(day), dayname(day), monthname(day), extract(year from day), date_part('week', day) from data where id = 1",
+      `select year(day), month(day), day(day), quarter(day), dayofweek(day), dayname(day), monthname(day),
+        extract(year from day), date_part('week', day) from data where id = 1`,
       [2024, 1, 15, 1, 1, 'Monday', 'January', 2024, 3],
     ],
     [
-      `select date_trunc('month', day)::text, (day + interval 1 month)::text, (day - interval '3 days')::text, date_diff('day', day, date '2024-02-01'), last_day(day)::text, (day + 1)::text from data where id = 1`,
+      `select date_trunc('month', day)::text, (day + interval 1 month)::text, (day - interval '3 days')::text,
+        date_diff('day', day, date '2024-02-01'), last_day(day)::text, (day + 1)::text from data where id = 1`,
       ['2024-01-01 00:00:00', '2024-02-15 00:00:00', '2024-01-12 00:00:00', 17, '2024-01-31', '2024-01-16'],
     ],
     [
-      `select strftime(day, '%Y/%m'), strptime('15.01.2024', '%d.%m.%Y')::date::text, make_date(2024, 2, 3)::text, to_timestamp(0)::text, epoch(timestamp '1970-01-02'), age(date '2024-03-01', date '2024-01-01')::text from data where id = 1`,
+      `select strftime(day, '%Y/%m'), strptime('15.01.2024', '%d.%m.%Y')::date::text, make_date(2024, 2,
+        3)::text, to_timestamp(0)::text, epoch(timestamp '1970-01-02'), age(date '2024-03-01', date
+        '2024-01-01')::text from data where id = 1`,
       ['2024/01', '2024-01-15', '2024-02-03', '1970-01-01 00:00:00+00', 86400, '2 months'],
     ],
     [
-      `select hour(moment), minute(moment), (moment at time zone 'Europe/Berlin')::text, time_bucket(interval '7 days', day)::text, timezone('UTC', moment) is not null from data where id = 1`,
+      `select hour(moment), minute(moment), (moment at time zone 'Europe/Berlin')::text, time_bucket(interval
+        '7 days', day)::text, timezone('UTC', moment) is not null from data where id = 1`,
       [8, 30, '2024-01-15 07:30:00+00', '2024-01-15', true],
     ],
     [
-      "select now() > timestamp '2024-01-01', current_date >= date '2024-01-01', today() >= date '2024-01-01', current_timestamp is not null, localtimestamp is not null, get_current_timestamp() is not null",
+      `select now() > timestamp '2024-01-01', current_date >= date '2024-01-01', today() >= date '2024-01-01',
+        current_timestamp is not null, localtimestamp is not null, get_current_timestamp() is not null`,
       [true, true, true, true, true, true],
     ],
     [
@@ -188,23 +200,29 @@ describe('ordinary queries run', () => {
       [true, true, true, true],
     ],
     [
-      "select [1, 2][1], list_sum([1, 2]), list_sort([2, 1]), list_distinct([1, 1]), array_length([1, 2]), len([1]), list_contains([1], 1), 1 in [1, 2], [1] || [2], list_aggregate([1, 2], 'max')",
+      `select [1, 2][1], list_sum([1, 2]), list_sort([2, 1]), list_distinct([1, 1]), array_length([1, 2]),
+        len([1]), list_contains([1], 1), 1 in [1, 2], [1] || [2], list_aggregate([1, 2], 'max')`,
       [1, 3, [1, 2], [1], 2, 1, true, true, [1, 2], 2],
     ],
     [
-      'select list_transform([1, 2], x -> x + 1), list_filter([1, 2], lambda x: x > 1), list_reduce([1, 2, 3], (a, b) -> a + b), [x * 2 for x in [1, 2, 3] if x > 1], [1, 2, 3][2:3], list_zip([1], [2])',
+      `select list_transform([1, 2], x -> x + 1), list_filter([1, 2], lambda x: x > 1), list_reduce([1, 2, 3],
+        (a, b) -> a + b), [x * 2 for x in [1, 2, 3] if x > 1], [1, 2, 3][2:3], list_zip([1], [2])`,
       [[2, 3], [2], 6, [4, 6], [2, 3], [[1, 2]]],
     ],
     [
-      "select {a: 1, b: 'x'}.a, struct_pack(a := 1).a, row(1, 2)[1], struct_extract({a: 5}, 'a'), map {'k': 1}['k'], map_keys(map {'k': 1}), map([1], [2])[1], cardinality(map {1: 1})",
+      `select {a: 1, b: 'x'}.a, struct_pack(a := 1).a, row(1, 2)[1], struct_extract({a: 5}, 'a'), map {'k':
+        1}['k'], map_keys(map {'k': 1}), map([1], [2])[1], cardinality(map {1: 1})`,
       [1, 1, 1, 5, 1, ['k'], 2, 1],
     ],
     [
-      `select note::json -> 'k', note::json ->> 'k', json_extract(note, '$.k[0]'), json_extract_string(note, '$.k[1]'), json_array_length(note, '$.k'), json_valid(note), json_type(note), json_keys(note) from data where id = 4`,
+      `select note::json -> 'k', note::json ->> 'k', json_extract(note, '$.k[0]'), json_extract_string(note,
+        '$.k[1]'), json_array_length(note, '$.k'), json_valid(note), json_type(note), json_keys(note) from data
+        where id = 4`,
       [[1, 2], '[1,2]', 1, '2', 2, true, 'OBJECT', ['k']],
     ],
     [
-      `select to_json({a: 1}), json_object('a', 1), json_array(1, 'x'), json_group_array(id), from_json('{"a": 1}', '{"a": "INTEGER"}').a from data`,
+      `select to_json({a: 1}), json_object('a', 1), json_array(1, 'x'), json_group_array(id),
+        from_json('{"a": 1}', '{"a": "INTEGER"}').a from data`,
       [{ a: 1 }, { a: 1 }, [1, 'x'], [1, 2, 3, 4], 1],
     ],
     [
@@ -212,7 +230,8 @@ describe('ordinary queries run', () => {
       [[1, 2, 3, 4], ['EU', 'US', 'EU', 'APAC'], 3],
     ],
     [
-      'select (select max(price) from data), exists (from data where id > 3), 2 in (select id from data), 1 = any (select id from data), 0 < all (select id from data)',
+      `select (select max(price) from data), exists (from data where id > 3), 2 in (select id from data), 1 =
+        any (select id from data), 0 < all (select id from data)`,
       [99, true, true, true, true],
     ],
   ] as const)('%s', async (text, values) => {
@@ -225,14 +244,16 @@ describe('ordinary queries run', () => {
       [['EU', 5]],
     ],
     [
-      "select id, row_number() over (partition by region order by id), rank() over (order by region), lag(id) over (order by id) from data where region = 'EU' order by id",
+      `select id, row_number() over (partition by region order by id), rank() over (order by region), lag(id)
+        over (order by id) from data where region = 'EU' order by id`,
       [
         [1, 1, 1, null],
         [3, 2, 1, 1],
       ],
     ],
     [
-      'select id, sum(amount) over (order by id rows between 1 preceding and current row), first_value(id) over w, ntile(2) over w from data window w as (order by id) order by id limit 2',
+      `select id, sum(amount) over (order by id rows between 1 preceding and current row), first_value(id) over
+        w, ntile(2) over w from data window w as (order by id) order by id limit 2`,
       [
         [1, 2, 1, 1],
         [2, 3, 1, 1],
@@ -243,7 +264,8 @@ describe('ordinary queries run', () => {
       [[2], [3], [4]],
     ],
     [
-      "select region, paid, grouping(paid), count(*) from data where region = 'EU' group by grouping sets ((region, paid), (region)) order by all",
+      `select region, paid, grouping(paid), count(*) from data where region = 'EU' group by grouping sets
+        ((region, paid), (region)) order by all`,
       [
         ['EU', true, 0, 2],
         ['EU', null, 1, 2],
@@ -257,7 +279,8 @@ describe('ordinary queries run', () => {
       ],
     ],
     [
-      'with t as (select region, sum(price) as p from data group by all) select region from t where p > (select avg(p) from t) order by all',
+      `with t as (select region, sum(price) as p from data group by all) select region from t where p > (select
+        avg(p) from t) order by all`,
       [['EU'], ['US']],
     ],
     ['select a.id, b.id from data a join data b on a.region = b.region and a.id < b.id', [[1, 3]]],
