@@ -13,9 +13,7 @@ export interface ReportDefinition extends Record<string, unknown> {
 @ObjectType({ description: 'A document of text and data blocks.', implements: Node })
 @Entity()
 export class Report extends OwnedRow {
-  @Field(() => JsonObject, {
-    description: 'Content of the report: `{"blocks": [{"id": "…", "type": "…", …}]}`, from top to bottom.',
-  })
+  /** Contains names of fields that may be hidden from the viewer. */
   @Property({ type: 'json' })
   definition: ReportDefinition = { blocks: [] };
 

@@ -73,9 +73,9 @@ create table dws.app (
 );
 alter table dws.app enable row level security;
 alter table dws.app force row level security;
-alter table dws.app add constraint app_folder_id_fkey FOREIGN KEY (folder_id) REFERENCES dws.folder(id) ON DELETE SET NULL;
 alter table dws.app add constraint app_pkey PRIMARY KEY (id);
 alter table dws.app add constraint app_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.app add constraint app_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
 CREATE INDEX app_folder ON dws.app USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX app_name ON dws.app USING btree (tenant_id, lower(name), id);
 CREATE INDEX app_owner ON dws.app USING btree (tenant_id, owner_id);
@@ -187,11 +187,11 @@ create table dws.dataset (
 alter table dws.dataset enable row level security;
 alter table dws.dataset force row level security;
 alter table dws.dataset add constraint dataset_datasource_id_fkey FOREIGN KEY (datasource_id) REFERENCES dws.datasource(id);
-alter table dws.dataset add constraint dataset_folder_id_fkey FOREIGN KEY (folder_id) REFERENCES dws.folder(id) ON DELETE SET NULL;
 alter table dws.dataset add constraint dataset_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
 alter table dws.dataset add constraint dataset_pkey PRIMARY KEY (id);
 alter table dws.dataset add constraint dataset_query_id_fkey FOREIGN KEY (query_id) REFERENCES dws.saved_query(id);
 alter table dws.dataset add constraint dataset_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.dataset add constraint dataset_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
 CREATE INDEX dataset_datasource ON dws.dataset USING btree (datasource_id);
 CREATE INDEX dataset_folder ON dws.dataset USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX dataset_name ON dws.dataset USING btree (tenant_id, lower(name), id);
@@ -273,9 +273,9 @@ create table dws.datasource (
 alter table dws.datasource enable row level security;
 alter table dws.datasource force row level security;
 alter table dws.datasource add constraint datasource_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
-alter table dws.datasource add constraint datasource_folder_id_fkey FOREIGN KEY (folder_id) REFERENCES dws.folder(id) ON DELETE SET NULL;
 alter table dws.datasource add constraint datasource_pkey PRIMARY KEY (id);
 alter table dws.datasource add constraint datasource_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.datasource add constraint datasource_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
 CREATE INDEX datasource_file ON dws.datasource USING btree (file_id) WHERE (file_id IS NOT NULL);
 CREATE INDEX datasource_folder ON dws.datasource USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX datasource_name ON dws.datasource USING btree (tenant_id, lower(name), id);
@@ -348,9 +348,9 @@ create table dws.folder (
 alter table dws.folder enable row level security;
 alter table dws.folder force row level security;
 alter table dws.folder add constraint folder_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
-alter table dws.folder add constraint folder_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.folder(id) ON DELETE CASCADE;
-alter table dws.folder add constraint folder_pkey PRIMARY KEY (id);
+alter table dws.folder add constraint folder_pkey PRIMARY KEY (tenant_id, id);
 alter table dws.folder add constraint folder_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.folder add constraint folder_tenant_id_parent_id_fkey FOREIGN KEY (tenant_id, parent_id) REFERENCES dws.folder(tenant_id, id) ON DELETE CASCADE;
 CREATE INDEX folder_name ON dws.folder USING btree (tenant_id, lower(name), id);
 CREATE INDEX folder_parent ON dws.folder USING btree (parent_id);
 create policy system on dws.folder for all to dws_system using (true) with check (true);
@@ -817,9 +817,9 @@ create table dws.report (
 );
 alter table dws.report enable row level security;
 alter table dws.report force row level security;
-alter table dws.report add constraint report_folder_id_fkey FOREIGN KEY (folder_id) REFERENCES dws.folder(id) ON DELETE SET NULL;
 alter table dws.report add constraint report_pkey PRIMARY KEY (id);
 alter table dws.report add constraint report_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.report add constraint report_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
 CREATE INDEX report_folder ON dws.report USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX report_name ON dws.report USING btree (tenant_id, lower(name), id);
 CREATE INDEX report_owner ON dws.report USING btree (tenant_id, owner_id);
@@ -875,9 +875,9 @@ create table dws.saved_query (
 alter table dws.saved_query enable row level security;
 alter table dws.saved_query force row level security;
 alter table dws.saved_query add constraint saved_query_datasource_id_fkey FOREIGN KEY (datasource_id) REFERENCES dws.datasource(id);
-alter table dws.saved_query add constraint saved_query_folder_id_fkey FOREIGN KEY (folder_id) REFERENCES dws.folder(id) ON DELETE SET NULL;
 alter table dws.saved_query add constraint saved_query_pkey PRIMARY KEY (id);
 alter table dws.saved_query add constraint saved_query_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.saved_query add constraint saved_query_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
 CREATE INDEX saved_query_datasource ON dws.saved_query USING btree (datasource_id);
 CREATE INDEX saved_query_folder ON dws.saved_query USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX saved_query_name ON dws.saved_query USING btree (tenant_id, lower(name), id);

@@ -23,7 +23,8 @@ export class RowArgs {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Fields to sort by, separated by commas; a leading `-` sorts descending. Missing values come last.',
+    description:
+      'Fields to sort by, separated by commas, at most 20; a leading `-` sorts descending. Missing values come last.',
   })
   sort?: string;
 
@@ -163,7 +164,7 @@ export class AggregateArgs {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Columns to sort by, separated by commas; a leading `-` sorts descending.',
+    description: 'Columns to sort by, separated by commas, at most 20; a leading `-` sorts descending.',
   })
   sort?: string;
 

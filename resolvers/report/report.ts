@@ -1,9 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { REPORT } from '../../entities/owned-kinds.ts';
 import { CreateReportInput, UpdateReportInput } from '../../entities/report-input.ts';
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
+import { definitionForViewer } from '../../src/services/report/report-visibility.ts';
 import * as reports from '../../src/services/report/report.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import { ownedFields } from '../resource/owned.ts';
@@ -57,5 +60,14 @@ export class ReportResolver {
   async deleteReport(@Ctx() ctx: Context, @Key('report') id: string) {
     await reports.remove(ctx, id);
     return id;
+  }
+  @Requires('definition')
+  @FieldResolver(() => JsonObject, {
+    description:
+      'Content of the report: `{"blocks": [{"id": "…", "type": "…", …}]}`, from top to bottom. ' +
+      'Blocks are without the names of fields that are hidden from the caller.',
+  })
+  definition(@Ctx() ctx: Context, @Root() report: Pick<Report, 'id' | 'definition'>) {
+    return definitionForViewer(ctx, report);
   }
 }

@@ -16,8 +16,8 @@ import { modelFor } from '../../src/services/resource/define-model.ts';
 import { Can } from '../support/guard.ts';
 
 /**
- * The types that `node(id)` finds. Folders come last, because clients choose their
- * ids: such an id must not hide another resource.
+ * The types that `node(id)` finds. Folders come last, because clients choose their ids: a folder with the id of another
+ * resource is found only by users who may not read that one, so that it neither hides the resource nor reveals it.
  */
 const NODE_TYPES: readonly EntityType[] = [
   ...OWNED_KINDS.map(({ entity }) => entity as EntityType),
@@ -38,25 +38,26 @@ export class NodeResolver {
     @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const type = isUuid(id) ? await findType(ctx, id) : undefined;
-    // Users see only their own operations.
-    const where = type === Operation ? { userId: ctx.viewer.userId } : undefined;
-    const row = type && (await ctx.read.find(type, id, info, where));
-    if (!row) throw notFound({ what: 'resource', id });
-    // GraphQL resolves the type of an interface from the value.
-    return { ...row, __typename: modelFor(type!).name };
+    for (const type of isUuid(id) ? await findTypes(ctx, id) : []) {
+      // Users see only their own operations.
+      const where = type === Operation ? { userId: ctx.viewer.userId } : undefined;
+      const row = await ctx.read.find(type, id, info, where);
+      // GraphQL resolves the type of an interface from the value.
+      if (row) return { ...row, __typename: modelFor(type).name };
+    }
+    throw notFound({ what: 'resource', id });
   }
 }
 
-/** Returns the type of the row with this id; undefined if there is none. Does not check access. */
-async function findType({ query, viewer }: Context, id: string): Promise<EntityType | undefined> {
+/** Returns the types of the rows with this id: at most one and a folder. Does not check access. */
+async function findTypes({ query, viewer }: Context, id: string): Promise<EntityType[]> {
   const selects = NODE_TYPES.map(
     (type, index) => `select ${index} as type from ${modelFor(type).table} where tenant_id = $1 and id = $2`,
   );
-  const [found] = await query<{ type: number }>({
+  const found = await query<{ type: number }>({
     name: 'node',
-    text: selects.join(' union all '),
+    text: `${selects.join(' union all ')} order by type`,
     values: [viewer.tenantId, id],
   });
-  return found && NODE_TYPES[found.type];
+  return found.map(({ type }) => NODE_TYPES[type]!);
 }

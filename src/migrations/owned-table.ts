@@ -30,7 +30,8 @@ export const ownedTable = (kind: string, table: string, columns: readonly string
   `create unique index ${table}_slug on dws.${table} (tenant_id, slug);`,
   `create index ${table}_owner on dws.${table} (tenant_id, owner_id);`,
   `create index ${table}_name on dws.${table} (tenant_id, lower(name), id);`,
-  `alter table dws.${table} add foreign key (folder_id) references dws.folder on delete set null;`,
+  `alter table dws.${table} add foreign key (tenant_id, folder_id) references dws.folder
+    on delete set null (folder_id);`,
   `create index ${table}_folder on dws.${table} (folder_id) where folder_id is not null;`,
   ofTenants(table),
   forgetResourceTrigger(table),

@@ -110,6 +110,11 @@ describe('invalid criteria are refused with 400 and the reason', () => {
   test.each<[unknown, string]>([
     [null, 'Criteria must be an object of field conditions, not null'],
     [[], 'Criteria must be an object of field conditions, not a list'],
+    [{ $not: 'x' }, '$not must be an object of field conditions, not a string'],
+    [{ $not: [] }, '$not must be an object of field conditions, not a list'],
+    [{ $and: [{ n: 1 }, 5] }, 'Every item of $and must be an object of field conditions, not a number'],
+    [{ $or: [null] }, 'Every item of $or must be an object of field conditions, not null'],
+    [{ $not: { $or: 5 } }, '$or must be a list'],
     [{ nope: 1 }, 'Unknown field "nope"'],
     [{ $where: 'x' }, 'Unknown operator "$where"'],
     [{ $or: {} }, '$or must be a list'],

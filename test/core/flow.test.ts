@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compileFlow } from '../../src/adapters/dataset-index/duckdb/flow-sql.ts';
 import type { StagedColumn } from '../../src/adapters/dataset-index/duckdb/flow-sql.ts';
 import { checkFlow } from '../../src/core/flow/check.ts';
+import { DATE_UNITS } from '../../src/core/flow/functions.ts';
 import { parseFlow } from '../../src/core/flow/parse.ts';
 
 const COLUMNS: StagedColumn[] = [
@@ -17,6 +18,8 @@ const COLUMNS: StagedColumn[] = [
   { name: 'Net `sum`', type: 'number', column: 'c7' },
 ];
 const invalid = (message: string) => expect.objectContaining({ status: 400, message });
+const withOrder = (step: unknown) =>
+  (step as { type: string }).type === 'sort' ? { order: 'asc', ...(step as object) } : step;
 const calculateX = (expression: string) => [{ type: 'calculate', field: 'x', expression }];
 
 let connection: DuckDBConnection;
@@ -286,6 +289,126 @@ describe('invalid steps are refused', () => {
     [[{ type: 'filter', criteria: 'x' }], 'Flow step 1 (filter): criteria must be an object'],
     [Array.from({ length: 101 }, () => ({ type: 'limit', n: 1 })), 'A flow has at most 100 steps'],
   ])('%j', (flow, message) => expect(() => parseFlow(flow)).toThrow(invalid(message)));
+
+  test.each<[string, string]>([
+    ['dateDiff("century", a, a)', `dateDiff takes a unit first, one of ${DATE_UNITS.join(', ')}`],
+    ['dateDiff(a, b, c)', `dateDiff takes a unit first, one of ${DATE_UNITS.join(', ')}`],
+    ['dateDiff("day", a, 1)', 'dateDiff takes a date, not a integer'],
+    ['dateDiff("day", "today", a)', 'dateDiff takes a date, not a string'],
+    ['round(a, 99999)', 'round takes its digits as a whole number from 0 to 15'],
+    ['round(a, b)', 'round takes its digits as a whole number from 0 to 15'],
+    ['round(a, 1.5)', 'round takes its digits as a whole number from 0 to 15'],
+    ['round("a", 1)', 'round takes a number, not a string'],
+    ['not 1', 'not takes a boolean, not a integer'],
+    ['not "a"', 'not takes a boolean, not a string'],
+    ['a and 1', 'and takes a boolean, not a integer'],
+    ['1 or a', 'or takes a boolean, not a integer'],
+    ['a + "b"', '+ takes a number, not a string'],
+    ['-"b"', '- takes a number, not a string'],
+    ['1 * true', '* takes a number, not a boolean'],
+    ['a < true', '< does not apply to a boolean'],
+    ['1 = "1"', '= cannot combine integer and string'],
+    ['lower(1)', 'lower takes a string, not a integer'],
+    ['length(a + b)', 'length takes a string, not a number'],
+    ['year("soon")', 'year takes a date, not a string'],
+    ['abs(a = b)', 'abs takes a number, not a boolean'],
+    ['if(1, a, b)', 'if takes a boolean, not a integer'],
+    ['if(a, 1, "b")', 'if cannot combine integer and string'],
+    ['coalesce(a, 1, "b")', 'coalesce cannot combine integer and string'],
+    ['upper(coalesce(a, 1))', 'upper takes a string, not a integer'],
+  ])('%s is refused for any fields', (expression, message) =>
+    expect(() => parseFlow(calculateX(expression))).toThrow(invalid(`Flow step 1 (calculate): ${message}`)),
+  );
+
+  test.each<[unknown, string]>([
+    [{ a: { $near: 1 } }, 'Unknown operator "$near" for the field "a"'],
+    [{ $where: 'x' }, 'Unknown operator "$where"'],
+    [{ $and: [{ b: 1 }, { a: { $not: { $like: 'x' } } }] }, 'Unknown operator "$like" for the field "a"'],
+    [{ $not: 'x' }, '$not must be an object of field conditions, not a string'],
+    [{ $or: {} }, '$or must be a list'],
+    [{ a: {} }, 'The condition on the field "a" names no operator'],
+    [{ a: [1] }, 'The field "a" cannot be compared with a list; use $in'],
+    [{ a: { $in: 'x' } }, '$in must be a list'],
+    [{ a: { $exists: 'x' } }, '$exists of the field "a" must be true or false'],
+    [{ a: { $regex: 5 } }, '$regex of the field "a" must be a string'],
+    [{ a: { $options: 'i' } }, '$options requires $regex'],
+    [{ a: { $gt: true } }, 'The condition {"$gt":true} on the field "a" fits no type'],
+    [{ a: { $lt: null } }, 'The condition {"$lt":null} on the field "a" fits no type'],
+    [{ a: { $in: [1, 'x'] } }, 'The condition {"$in":[1,"x"]} on the field "a" fits no type'],
+    [{ a: { $gt: 5, $lt: true } }, 'The condition {"$gt":5,"$lt":true} on the field "a" fits no type'],
+    [{ a: { $eq: { b: 1 } } }, 'The condition {"$eq":{"b":1}} on the field "a" fits no type'],
+  ])('the filter %j is refused for any fields', (criteria, message) =>
+    expect(() => parseFlow([{ type: 'filter', criteria }])).toThrow(invalid(`Flow step 1 (filter): ${message}`)),
+  );
+
+  test.each<[unknown[], string]>([
+    [
+      [
+        { type: 'remove', fields: ['a'] },
+        { type: 'sort', field: 'a' },
+      ],
+      'Flow step 2 (sort): Unknown field "a"',
+    ],
+    [
+      [
+        { type: 'rename', field: 'a', to: 'b' },
+        { type: 'filter', criteria: { a: 1 } },
+      ],
+      'Flow step 2 (filter): Unknown field "a"',
+    ],
+    [
+      [
+        { type: 'sort', field: 'b' },
+        { type: 'rename', field: 'a', to: 'b' },
+      ],
+      'Flow step 2 (rename): The field "b" already exists',
+    ],
+    [
+      [...calculateX('length(a)'), ...calculateX('lower(x)')],
+      'Flow step 2 (calculate): lower takes a string, not a integer',
+    ],
+    [
+      [...calculateX('a = 1'), { type: 'rename', field: 'x', to: 'y' }, { type: 'filter', criteria: { y: 'yes' } }],
+      'Flow step 3 (filter): The field "y" is of type boolean: "yes" cannot be compared with it',
+    ],
+  ])('%j is refused for any fields', (flow, message) => expect(() => parseFlow(flow)).toThrow(invalid(message)));
+
+  test.each<[unknown[]]>([
+    [[{ type: 'remove', fields: ['a', 'b'] }, ...calculateX('1'), { type: 'remove', fields: ['x'] }]],
+    [
+      [
+        { type: 'remove', fields: ['a'] },
+        { type: 'calculate', field: 'a', expression: '1' },
+        { type: 'sort', field: 'a' },
+      ],
+    ],
+    [
+      [
+        { type: 'rename', field: 'a', to: 'b' },
+        { type: 'rename', field: 'b', to: 'a' },
+        { type: 'sort', field: 'a' },
+      ],
+    ],
+    [
+      [
+        { type: 'rename', field: '$a', to: 'a' },
+        { type: 'filter', criteria: { a: { $gt: 1 } } },
+      ],
+    ],
+    [[...calculateX('a'), ...calculateX('lower(x)'), ...calculateX('dateDiff(day, b, "2024-01-01")')]],
+    [calculateX('if(a, b, c) + coalesce(d, e, 1) / length(f) - year(g)')],
+    [calculateX('coalesce(a, null)')],
+    [[{ type: 'filter', criteria: { a: 'x', b: 1, c: true, d: null, e: '2024-01-01', f: { $gt: '5', $lt: '7' } } }]],
+    [
+      [
+        {
+          type: 'filter',
+          criteria: { $or: [{ a: { $exists: false } }, { $not: { a: { $regex: '^x', $options: 'i' } } }] },
+        },
+      ],
+    ],
+    [[{ type: 'filter', criteria: { a: { $in: [1, null, 2] }, b: { $nin: ['x'] }, c: { $not: { $gte: 1.5 } } } }]],
+  ])('%j is accepted, because some fields fit it', (flow) => expect(parseFlow(flow)).toEqual(flow.map(withOrder)));
 
   test.each<[unknown[], string]>([
     [[{ type: 'sort', field: 'nope' }], 'Flow step 1 (sort): Unknown field "nope"'],

@@ -1,8 +1,41 @@
 import { writeFile } from 'node:fs/promises';
-import { neverAborted } from '../support/postgres-source.ts';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { openEngine } from '../../src/adapters/drivers/file/file-engine.ts';
+import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { driverOf, rejectionOf, useFiles, type OpenFile } from '../support/uploaded-source.ts';
 
 export const SELECT_ALL = 'select * from data';
+
+const SMALL_FILE = 'a,b\n1,x\n2,y\n';
+const SMALL_CONFIG = {
+  format: 'csv',
+  delimiter: ',',
+  skip: 0,
+  header: true,
+  columns: [
+    { name: 'a', type: 'BIGINT' },
+    { name: 'b', type: 'VARCHAR' },
+  ],
+};
+
+/** Runs statements in an instance of DuckDB of their own. Returns the rows of the last one. */
+export async function runDuckdb(...statements: string[]): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  let rows: unknown[][] = [];
+  for (const statement of statements) rows = (await connection.runAndReadAll(statement)).getRows();
+  connection.closeSync();
+  instance.closeSync();
+  return rows;
+}
+
+/** Runs a query on a file in this process, which takes much less time than a query process. Returns its rows. */
+export const queryInProcess = async (
+  path: string,
+  config: Record<string, unknown>,
+  text: string,
+): Promise<unknown[][]> =>
+  (await openEngine(path, config).rows(boundQuery(text), 100)).rows.map((row) => Object.values(row));
 
 /** Sets up a folder for the uploaded files of a test file, and functions that upload to it. */
 export function useUploads() {
@@ -36,18 +69,15 @@ export function useUploads() {
 
   /** Opens a small CSV file. */
   async function openSmallFile(): Promise<OpenFile> {
-    await writeFile(files.path('small'), 'a,b\n1,x\n2,y\n');
-    return files.open('file', 'small', {
-      format: 'csv',
-      delimiter: ',',
-      skip: 0,
-      header: true,
-      columns: [
-        { name: 'a', type: 'BIGINT' },
-        { name: 'b', type: 'VARCHAR' },
-      ],
-    });
+    await writeFile(files.path('small'), SMALL_FILE);
+    return files.open('file', 'small', SMALL_CONFIG);
   }
 
-  return { files, detectConfig, upload, readRows, uploadFailure, openSmallFile };
+  /** Runs a query on the small CSV file in this process. Returns its rows. */
+  async function querySmallFile(text: string): Promise<unknown[][]> {
+    await writeFile(files.path('small'), SMALL_FILE);
+    return queryInProcess(files.path('small'), SMALL_CONFIG, text);
+  }
+
+  return { files, detectConfig, upload, readRows, uploadFailure, openSmallFile, querySmallFile };
 }

@@ -1,19 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { rejectionOf, filesIn } from '../support/uploaded-source.ts';
-import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
+import { runDuckdb, SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
 const { files, detectConfig, upload, readRows, uploadFailure } = useUploads();
-
-async function runDuckdb(...statements: string[]): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  for (const statement of statements) await connection.run(statement);
-  connection.closeSync();
-  instance.closeSync();
-}
 
 describe('JSON', () => {
   const objects = [

@@ -2,13 +2,15 @@ import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { FIXTURES } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
-import { expectError } from '../support/expect.ts';
+import { expectError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
 const createFolder = async (client: Client, name: string, parentId: string | null = null): Promise<string> =>
   (await client.creates('/folders', { name, parentId })).id;
 const createSource = (client: Client, name: string, ownerId?: string): Promise<string> =>
   FIXTURES['datasources']!.create(client, name, ownerId);
+const createReport = async (client: Client, name: string): Promise<string> =>
+  (await client.creates('/reports', { name })).id;
 
 describe('a bulk assignment', () => {
   test('ignores resources that the caller may not write by ownership, role or share', async ({
@@ -126,7 +128,6 @@ describe('a bulk update', () => {
     const fresh = newId();
     const cases: [number, string, object][] = [
       [409, `The id ${two} is already in use`, { add: [{ id: two, name: 'x' }] }],
-      [409, `The id ${foreign} is already in use`, { add: [{ id: foreign, name: 'x' }] }],
       [
         409,
         `The id ${fresh} is already in use`,
@@ -176,6 +177,46 @@ describe('a bulk update', () => {
       400,
       'input must contain at most 1000 folders',
     );
+  });
+
+  test('an id of another tenant is an unused id', async ({ ann, stranger }) => {
+    const create = (client: Client, id: string, parentId?: string) =>
+      client.post('/folders/_bulk-update', { add: [{ id, name: 'mine', parentId }] });
+    const foreign = await createFolder(stranger, 'foreign');
+    const foreignChild = await createFolder(stranger, 'foreign child', foreign);
+    const foreignReport = await createReport(stranger, 'foreign report');
+    await stranger.post('/folders/_bulk-assign', { entities: [foreignReport], folderId: foreign });
+    const unused = newId();
+    expect(await create(ann, unused)).toMatchObject({ status: 204, body: '' });
+    expect(await create(ann, foreign)).toMatchObject({ status: 204, body: '' });
+    expect(await create(ann, foreignChild, foreign)).toMatchObject({ status: 204, body: '' });
+    expect(
+      await ann.data(`mutation { bulkUpdateFolders(input: { add: [{ id: "${foreignReport}", name: "x" }] }) }`),
+    ).toEqual({ bulkUpdateFolders: true });
+    await expectError(create(ann, foreign), 409, `The id ${foreign} is already in use`);
+
+    const report = await createReport(ann, 'report in a folder');
+    await ann.post('/folders/_bulk-assign', { entities: [report], folderId: foreign });
+    const bySubfolder = `{ folder(id: "${foreign}") { name subfolders { name } } }`;
+    expect(await ann.data(bySubfolder)).toEqual({ folder: { name: 'mine', subfolders: [{ name: 'mine' }] } });
+    expect(await ann.delete(`/folders/${foreign}`)).toMatchObject({ status: 204 });
+    expect((await ann.get(`/folders/${foreignChild}`)).status).toBe(404);
+    expect((await ann.get(`/reports/${report}`)).body).toMatchObject({ folderId: null });
+    expect(await stranger.data(bySubfolder)).toEqual({
+      folder: { name: 'foreign', subfolders: [{ name: 'foreign child' }] },
+    });
+    expect((await stranger.get(`/reports/${foreignReport}`)).body).toMatchObject({ folderId: foreign });
+  });
+
+  test('a folder with the id of another resource neither hides nor reveals it', async ({ ann, bob }) => {
+    const report = await createReport(ann, 'shadowed');
+    await expectStatus(bob.post('/folders/_bulk-update', { add: [{ id: report, name: 'shadow' }] }), 204);
+    const node = `{ node(id: "${report}") { __typename } }`;
+    expect(await ann.data(node)).toEqual({ node: { __typename: 'Report' } });
+    expect(await bob.data(node)).toEqual({ node: { __typename: 'Folder' } });
+    expect((await ann.get(`/reports/${report}`)).body).toMatchObject({ id: report, name: 'shadowed' });
+    expect((await bob.get(`/reports/${report}`)).status).toBe(404);
+    expect((await bob.get(`/folders/${report}`)).body).toMatchObject({ name: 'shadow' });
   });
 
   test('requires folders:create, even for the caller’s own folders', async ({ service }) => {

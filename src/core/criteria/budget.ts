@@ -15,6 +15,11 @@ export class Budget {
   private values = 0;
   private regexParts = 0;
 
+  /** Returns a budget of which as much is used. */
+  copy(): Budget {
+    return Object.assign(new Budget(), this);
+  }
+
   condition(): void {
     if (++this.conditions > MAX_CONDITIONS) throw badInput(`Criteria have more than ${MAX_CONDITIONS} conditions`);
   }

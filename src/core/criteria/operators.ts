@@ -117,12 +117,12 @@ function exists(field: Field, operand: unknown, budget: Budget): CriteriaNode {
 }
 
 function regex(field: Field, source: unknown, siblings: Record<string, unknown>, budget: Budget): CriteriaNode {
-  if (field.type !== 'string' && field.type !== 'text')
-    throw badInput(`$regex does not apply to the field ${show(field.name)} of type ${field.type}`);
   if (typeof source !== 'string') throw badInput(`$regex of the field ${show(field.name)} must be a string`);
   const options = Object.hasOwn(siblings, '$options') ? siblings.$options : '';
   if (options !== '' && options !== 'i') throw badInput(`$options of the field ${show(field.name)} supports only "i"`);
   budget.condition();
   budget.regex(regexSize(parsePortableRegex(source)));
+  if (field.type !== 'string' && field.type !== 'text')
+    throw badInput(`$regex does not apply to the field ${show(field.name)} of type ${field.type}`);
   return { kind: 'regex', field, source, insensitive: options === 'i' };
 }

@@ -1,4 +1,4 @@
-import { badInput } from '../errors.ts';
+import { ApiError, badInput } from '../errors.ts';
 import type { Field } from '../fields.ts';
 import { Budget } from './budget.ts';
 import { and, not, or } from './build.ts';
@@ -9,42 +9,63 @@ import { isObject, list, show } from './value.ts';
 /**
  * Parses criteria (docs/contract.md#criteria) into a checked tree over `fields`. `{}` matches all rows. In the tree,
  * `not` is directly above leaves only, groups are flat, and comparisons of one field with several values are folded
- * into `in`. Pass only the fields that the caller may see: others are unknown.
+ * into `in`. Pass only the fields that the caller may see: others are unknown. A field of unknown type is passed once
+ * for each type that it may have; its conditions are read with the first type that they fit.
  *
  * Throws BAD_USER_INPUT naming the unknown operator or field, the value that does not fit, or the exceeded limit.
  */
 export function parseCriteria(input: unknown, fields: readonly Field[]): CriteriaNode {
-  return parseNode(input, { fields: new Map(fields.map((field) => [field.name, field])), budget: new Budget() }, 1);
+  const candidates = Map.groupBy(fields, ({ name }) => name);
+  return parseNode(input, { candidates, budget: new Budget() }, 1, 'Criteria');
 }
 
 interface Scope {
-  fields: ReadonlyMap<string, Field>;
+  candidates: ReadonlyMap<string, readonly Field[]>;
   budget: Budget;
 }
 
-function parseNode(input: unknown, scope: Scope, depth: number): CriteriaNode {
+/** `place` names the input in errors. */
+function parseNode(input: unknown, scope: Scope, depth: number, place: string): CriteriaNode {
   scope.budget.enter(depth);
-  if (!isObject(input)) throw badInput(`Criteria must be an object of field conditions, not ${typeName(input)}`);
+  if (!isObject(input)) throw badInput(`${place} must be an object of field conditions, not ${typeName(input)}`);
+  const items = (operator: string, value: unknown) =>
+    list(operator, value).map((item) => parseNode(item, scope, depth + 1, `Every item of ${operator}`));
   return and(
     Object.entries(input).map(([key, value]) => {
       switch (key) {
         case '$and':
-          return and(list(key, value).map((item) => parseNode(item, scope, depth + 1)));
+          return and(items(key, value));
         case '$or':
-          return or(list(key, value).map((item) => parseNode(item, scope, depth + 1)));
+          return or(items(key, value));
         case '$not':
-          return not(parseNode(value, scope, depth + 1));
+          return not(parseNode(value, scope, depth + 1, key));
         default:
-          return fieldConditions(knownField(key, scope), value, scope.budget, depth);
+          return conditionsOf(key, value, scope, depth);
       }
     }),
   );
 }
 
-function knownField(name: string, scope: Scope): Field {
-  const field = scope.fields.get(name);
-  if (field) return field;
-  throw badInput(name.startsWith('$') ? `Unknown operator ${show(name)}` : `Unknown field ${show(name)}`);
+function conditionsOf(name: string, input: unknown, scope: Scope, depth: number): CriteriaNode {
+  const candidates = scope.candidates.get(name);
+  if (!candidates)
+    throw badInput(name.startsWith('$') ? `Unknown operator ${show(name)}` : `Unknown field ${show(name)}`);
+  if (candidates.length === 1) return fieldConditions(candidates[0]!, input, scope.budget, depth);
+  const messages = new Set<string>();
+  for (const field of candidates) {
+    const budget = scope.budget.copy();
+    try {
+      const node = fieldConditions(field, input, budget, depth);
+      scope.budget = budget;
+      return node;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      messages.add(error.message);
+    }
+  }
+  throw badInput(
+    messages.size === 1 ? [...messages][0]! : `The condition ${show(input)} on the field ${show(name)} fits no type`,
+  );
 }
 
 /** Names the type of a JSON value that is not an object. */

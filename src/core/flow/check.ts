@@ -3,7 +3,7 @@ import { badInput } from '../errors.ts';
 import type { Field, FieldType } from '../fields.ts';
 import { parseExpression } from './expression.ts';
 import type { FlowStep } from './flow.ts';
-import { inStep } from './parse.ts';
+import { inStep } from './in-step.ts';
 import { typeExpression } from './typing.ts';
 
 /** A column between two steps of a flow. */
@@ -11,6 +11,14 @@ export interface FlowColumn {
   name: string;
   type: FieldType;
 }
+
+/** A column between two steps of a flow, of which the type may be unknown because its source is. */
+export interface OpenColumn {
+  name: string;
+  type: FieldType | 'unknown';
+}
+
+const TYPES: FieldType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'json'];
 
 /**
  * Returns the columns after a flow. Checks that each step names only fields that exist before it, and that its values
@@ -29,10 +37,10 @@ export function checkFlow(steps: readonly FlowStep[], columns: readonly FlowColu
  * Returns the columns after one step. `createColumn` creates a calculated column. All others are unchanged, except for
  * their names in a `rename`.
  */
-export function applyStep<C extends FlowColumn>(
+export function applyStep<C extends OpenColumn>(
   step: FlowStep,
   columns: C[],
-  createColumn: (name: string, type: FieldType) => C,
+  createColumn: (name: string, type: C['type']) => C,
 ): C[] {
   switch (step.type) {
     case 'filter':
@@ -63,34 +71,38 @@ export function applyStep<C extends FlowColumn>(
 
 /**
  * Returns the columns as fields for checking criteria. Within a flow the exact formats of numbers are not known, so
- * integers and numbers accept strings too and are compared as doubles.
+ * integers and numbers accept strings too and are compared as doubles. A column of unknown type is a field of each type.
  */
-export function flowFields(columns: readonly FlowColumn[]): Field[] {
-  return columns.map(({ name, type }) => ({
-    name,
-    label: name,
-    type,
-    ...(type === 'integer' && { format: 'int64' as const }),
-    ...(type === 'number' && { format: 'decimal' as const }),
-  }));
+export function flowFields(columns: readonly OpenColumn[]): Field[] {
+  return columns.flatMap(({ name, type }) =>
+    (type === 'unknown' ? TYPES : [type]).map((possible) => ({
+      name,
+      label: name,
+      type: possible,
+      ...(possible === 'integer' && { format: 'int64' as const }),
+      ...(possible === 'number' && { format: 'decimal' as const }),
+    })),
+  );
 }
 
-function find<C extends FlowColumn>(columns: C[], name: string): C {
+function find<C extends OpenColumn>(columns: C[], name: string): C {
   const column = columns.find((candidate) => candidate.name === name);
   if (!column) throw badInput(`Unknown field ${JSON.stringify(name)}`);
   return column;
 }
 
-function rename<C extends FlowColumn>(columns: C[], renamed: C, to: string): C[] {
+function rename<C extends OpenColumn>(columns: C[], renamed: C, to: string): C[] {
   if (columns.some((column) => column !== renamed && column.name === to))
     throw badInput(`The field ${JSON.stringify(to)} already exists`);
   return columns.map((column) => (column === renamed ? { ...column, name: to } : column));
 }
 
-function calculatedType(expression: string, columns: readonly FlowColumn[]): FieldType {
+/** Returns the type of an expression. It is unknown only if that of a column is. */
+function calculatedType<C extends OpenColumn>(expression: string, columns: readonly C[]): C['type'] {
   const { type } = typeExpression(
     parseExpression(expression),
     (name) => columns.find((column) => column.name === name)?.type,
   );
-  return type === 'null' ? 'string' : type;
+  if (type !== 'null') return type;
+  return columns.some((column) => column.type === 'unknown') ? 'unknown' : 'string';
 }

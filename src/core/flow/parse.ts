@@ -1,6 +1,8 @@
-import { badInput, ApiError } from '../errors.ts';
+import { badInput } from '../errors.ts';
+import { checkAnyColumns } from './check-any-columns.ts';
 import { parseExpression } from './expression.ts';
 import type { FlowStep } from './flow.ts';
+import { inStep } from './in-step.ts';
 
 const MAX_STEPS = 100;
 const MAX_NAME = 200;
@@ -16,25 +18,19 @@ const KEYS: Record<FlowStep['type'], { needed: string[]; optional: string[] }> =
 };
 
 /**
- * Parses a dataset's flow as sent by a client: the shape of every step and the grammar of its expressions. Fields are
- * checked by `checkFlow`.
+ * Parses a dataset's flow as sent by a client: the shape of every step, the grammar of its expressions and what can be
+ * checked without the columns of the source. `checkFlow` checks it against them.
  *
  * Throws BAD_USER_INPUT naming the step and the key.
  */
 export function parseFlow(input: unknown): FlowStep[] {
   if (!Array.isArray(input)) throw badInput('A flow is a list of steps');
   if (input.length > MAX_STEPS) throw badInput(`A flow has at most ${MAX_STEPS} steps`);
-  return input.map((step, i) => inStep(i, typeof step?.type === 'string' ? step.type : '', () => parseStep(step)));
-}
-
-/** Runs a check of one step and adds the step's number to its error. */
-export function inStep<T>(index: number, type: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw badInput(`Flow step ${index + 1}${type ? ` (${type.slice(0, 30)})` : ''}: ${error.message}`);
-  }
+  const steps = input.map((step, i) =>
+    inStep(i, typeof step?.type === 'string' ? step.type : '', () => parseStep(step)),
+  );
+  checkAnyColumns(steps);
+  return steps;
 }
 
 function parseStep(step: unknown): FlowStep {

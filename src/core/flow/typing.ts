@@ -5,7 +5,10 @@ import type { ArithmeticOperator, ComparisonOperator, Expression } from './expre
 import { DATE_UNITS } from './functions.ts';
 import type { DateUnit, FunctionName } from './functions.ts';
 
-/** Type of an expression. `null` is the type of the literal null, which is compatible with every type. */
+/**
+ * Type of an expression. `null` is the type of the literal null and of fields of unknown type, which is compatible with
+ * every type.
+ */
 type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'null';
 
 /** A checked expression: every node has a type, and every operand has a type that its operator accepts. */
@@ -21,7 +24,7 @@ export type Typed = { type: ValueType } & (
   | { kind: 'dateDiff'; unit: DateUnit; from: Typed; to: Typed }
 );
 
-type TypeOf = (field: string) => FieldType | undefined;
+type TypeOf = (field: string) => FieldType | 'unknown' | undefined;
 
 const NUMERIC: ValueType[] = ['integer', 'number', 'null'];
 const TEMPORAL: ValueType[] = ['date', 'datetime', 'null'];
@@ -83,6 +86,7 @@ function fieldType(name: string, typeOf: TypeOf): ValueType {
   if (type === undefined) throw badInput(`Unknown field ${JSON.stringify(name.slice(0, 100))}`);
   if (type === 'json')
     throw badInput(`The field ${JSON.stringify(name)} is of type json and cannot be used in an expression`);
+  if (type === 'unknown') return 'null';
   return type === 'text' ? 'string' : type;
 }
 

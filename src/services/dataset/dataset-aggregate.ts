@@ -3,6 +3,7 @@ import type { Context } from '../../core/context.ts';
 import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
+import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 import { askIndex } from './index-question.ts';
 
@@ -86,14 +87,7 @@ function parseMeasure(
 }
 
 function parseSort(columns: readonly string[], sort: string | null | undefined): Aggregation['sort'] {
-  const words =
-    sort
-      ?.split(',')
-      .map((word) => word.trim())
-      .filter(Boolean) ?? [];
-  return words.map((word) => {
-    const descending = word.startsWith('-') && !columns.includes(word);
-    const column = descending ? word.slice(1) : word;
+  return parseSortTerms(sort, columns).map(({ name: column, descending }) => {
     if (!columns.includes(column))
       throw invalid('sort', `names ${JSON.stringify(column)}, which is not a column of the result`);
     return { column, descending };

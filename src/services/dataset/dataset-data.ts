@@ -8,6 +8,7 @@ import type { Field } from '../../core/fields.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
+import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 import { askIndex } from './index-question.ts';
 import { loadSavedFilter } from './saved-filter-criteria.ts';
@@ -153,17 +154,14 @@ export function visibleField(view: Pick<DatasetView, 'fields'>, name: string): F
 }
 
 function parseSort(view: Pick<DatasetView, 'fields'>, sort: string | null | undefined): RowSearch['sort'] {
-  const words =
-    sort
-      ?.split(',')
-      .map((word) => word.trim())
-      .filter(Boolean) ?? [];
-  return words.map((word) => {
-    // The name of a field may itself begin with `-`.
-    const descending = word.startsWith('-') && !view.fields.some(({ name }) => name === word);
-    const { name, type } = visibleField(view, descending ? word.slice(1) : word);
+  const terms = parseSortTerms(
+    sort,
+    view.fields.map(({ name }) => name),
+  );
+  return terms.map((term) => {
+    const { name, type } = visibleField(view, term.name);
     if (type === 'json') throw invalid('sort', `names ${JSON.stringify(name)}, which is of type json and has no order`);
-    return { field: name, descending };
+    return { field: name, descending: term.descending };
   });
 }
 

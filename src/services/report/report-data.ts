@@ -9,6 +9,7 @@ import { badInput, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { viewOf } from '../dataset/dataset-view.ts';
 import { criteriaProblem, loadSavedFilter } from '../dataset/saved-filter-criteria.ts';
+import { queryableBlock } from './block-visibility.ts';
 import { referenceCriteria } from './dataset-reference-checks.ts';
 import {
   loadReferenceSources,
@@ -20,6 +21,7 @@ import {
 import { blockQueryOf } from './report-block.ts';
 import { mergeGroups, mergeRows, type SourceResult } from './report-data-merge.ts';
 import { blocksOf, type ReportBlock } from './report-definition.ts';
+import { restrictedFields } from './report-visibility.ts';
 
 const MAX_DATA_BLOCKS = 100;
 
@@ -88,8 +90,10 @@ async function loadBlockData(
   block: ReportBlock,
 ): Promise<BlockRows | AggregateResult> {
   const sources = await loadReferenceSources(ctx, reference);
-  const query = await blockQueryOf(ctx, block, reference.datasetId);
-  const blockFilter = await blockFilterOf(ctx, reference, block['filter']);
+  const fields = await restrictedFields(ctx, reference.dataset);
+  const queried = fields ? queryableBlock(block, fields) : block;
+  const query = await blockQueryOf(ctx, queried, reference.datasetId);
+  const blockFilter = await blockFilterOf(ctx, reference, queried['filter']);
   const hasSnapshots = Boolean(reference.snapshots);
   if (query.kind === 'groups') {
     const results: SourceResult<AggregateResult>[] = [];

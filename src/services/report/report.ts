@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkDefinition, checkJsonSize } from './report-definition.ts';
+import { restoreHiddenNames } from './report-visibility.ts';
 
 /** Creates a report, by default without blocks. Returns the id. */
 export async function create(ctx: Context, { definition, settings, ...input }: CreateReportInput): Promise<string> {
@@ -14,7 +15,7 @@ export async function create(ctx: Context, { definition, settings, ...input }: C
   return ctx.transaction(async (tx) => (await createOwned(ctx, tx, REPORT, input, content)).id);
 }
 
-/** Changes a report. A definition of null removes all blocks. Returns the id. */
+/** Changes a report. A definition of null removes all blocks. What is hidden from the caller is kept. Returns the id. */
 export async function update(
   ctx: Context,
   id: string,
@@ -22,7 +23,8 @@ export async function update(
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const report = await loadResource(ctx, tx, REPORT, id, 'report:write', { ifMatch: ctx.ifMatch });
-    if (definition !== undefined) report.definition = checkDefinition(definition ?? { blocks: [] });
+    if (definition !== undefined)
+      report.definition = await restoreHiddenNames(ctx, report, checkDefinition(definition ?? { blocks: [] }));
     if (settings !== undefined) report.settings = checkSettings(settings ?? {});
     await updateOwned(ctx, tx, REPORT, report, input);
     return report.id;

@@ -3,7 +3,7 @@ import type { Field, FieldType } from '../../../core/fields.ts';
 import { applyStep, flowFields } from '../../../core/flow/check.ts';
 import { parseExpression } from '../../../core/flow/expression.ts';
 import type { FlowStep } from '../../../core/flow/flow.ts';
-import { inStep } from '../../../core/flow/parse.ts';
+import { inStep } from '../../../core/flow/in-step.ts';
 import { typeExpression } from '../../../core/flow/typing.ts';
 import { comparable, compileCriteria } from './criteria-sql.ts';
 import { compileExpression } from './expression-sql.ts';

@@ -1,27 +1,30 @@
 import { badInput } from '../../../core/errors.ts';
+import { ALLOWED_FUNCTIONS, ALLOWED_TABLE_FUNCTIONS } from './allowed-functions.ts';
 import type { DuckdbSession } from './duckdb-session.ts';
 
 const ONLY_SELECT = 'Only one SELECT (or VALUES, FROM, WITH … SELECT) can be run';
-
-/** Table functions that read only their arguments. */
-const TABLE_FUNCTIONS = new Set(['range', 'generate_series', 'unnest', 'json_each', 'json_tree']);
-/** Functions that reveal or change the state of the server. */
-const REFUSED_FUNCTIONS = new Set([
-  'current_setting',
-  'getvariable',
-  'write_log',
-  'nextval',
-  'currval',
-  'add_parquet_key',
-]);
 
 interface Node {
   [key: string]: unknown;
 }
 
+/** Names of tables that are visible at a place in a query, the innermost first. */
+interface Scope {
+  name: string;
+  outer: Scope | undefined;
+}
+
+/** A part of the syntax tree to be checked, with its scope. */
+interface Place {
+  part: unknown;
+  scope: Scope;
+}
+
+const ROWS: Scope = { name: 'data', outer: undefined };
+
 /**
- * Verifies with DuckDB's own syntax tree that a text is one SELECT that reads the table `data` and nothing else: no
- * file, catalogue or setting. DuckDB itself refuses files and settings too.
+ * Verifies with DuckDB's own syntax tree that a text is one SELECT that reads the table `data` and nothing else, and
+ * uses listed functions only: no file, catalogue or setting. DuckDB itself refuses files and settings too.
  */
 export async function guardSelect(session: DuckdbSession, text: string): Promise<void> {
   const [row] = await session.rows('select json_serialize_sql(cast($text as VARCHAR))', { text });
@@ -39,40 +42,60 @@ export async function guardSelect(session: DuckdbSession, text: string): Promise
         : withLine(tree.error_message ?? 'syntax error', text, Number(tree.position)),
     );
   if (tree.statements?.length !== 1) throw badInput(ONLY_SELECT);
-  const nodes = [...nodesOf(tree.statements[0])];
-  const named = new Set(
-    nodes.flatMap((node) =>
-      Array.isArray(node.map) ? (node.map as Node[]).map(({ key }) => String(key).toLowerCase()) : [],
-    ),
-  );
-  for (const node of nodes) refuse(node, named);
+  // Not recursive, because a tree can be deeper than the call stack.
+  const waiting: Place[] = [{ part: tree.statements[0], scope: ROWS }];
+  for (let place = waiting.pop(); place; place = waiting.pop()) waiting.push(...check(place));
 }
 
-function refuse(node: Node, named: Set<string>): void {
+/** Checks one part of the tree and returns the parts inside it. */
+function check({ part, scope }: Place): Place[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if (Array.isArray(part)) return part.map((item) => ({ part: item, scope }));
+  const node = part as Node;
+  if (node.cte_map) return insideQuery(node, scope);
   if (node.type === 'SHOW_REF') throw badInput(ONLY_SELECT);
-  if (node.type === 'BASE_TABLE') {
-    const name = String(node.table_name);
-    const plain = !node.schema_name && !node.catalog_name;
-    if (!plain || !(name.toLowerCase() === 'data' || named.has(name.toLowerCase())))
-      throw badInput(`There is no table ${JSON.stringify(name)}: the rows of the file are the table "data"`);
-  }
-  if (node.type === 'TABLE_FUNCTION') {
-    const name = String((node.function as Node).function_name);
-    if (!TABLE_FUNCTIONS.has(name.toLowerCase())) throw badInput(`The table function ${name} is not available`);
-  }
-  if (node.class === 'FUNCTION' && REFUSED_FUNCTIONS.has(String(node.function_name).toLowerCase()))
-    throw badInput(`The function ${String(node.function_name)} is not available`);
+  if (node.type === 'BASE_TABLE') checkTable(node, scope);
+  const { function: called, ...rest } = node;
+  if (node.type === 'TABLE_FUNCTION') checkFunction('table function', called as Node, ALLOWED_TABLE_FUNCTIONS);
+  else if ('function_name' in node) checkFunction('function', node, ALLOWED_FUNCTIONS);
+  const parts = node.type === 'TABLE_FUNCTION' ? { ...rest, ...(called as Node) } : node;
+  return Object.values(parts).map((inner) => ({ part: inner, scope }));
 }
 
-/** Yields every object in a tree of any depth. */
-function* nodesOf(root: unknown): Generator<Node> {
-  const waiting: unknown[] = [root];
-  while (waiting.length > 0) {
-    const node = waiting.pop();
-    if (typeof node !== 'object' || node === null) continue;
-    if (!Array.isArray(node)) yield node as Node;
-    waiting.push(...Object.values(node));
+/**
+ * Returns the parts of a query with its common table expressions in scope. Each of those sees the ones before it. Only
+ * the second part of a recursive one sees itself.
+ */
+function insideQuery({ cte_map, ...query }: Node, outer: Scope): Place[] {
+  let scope = outer;
+  const places: Place[] = [];
+  for (const { key, value } of (cte_map as { map: { key: string; value: unknown }[] }).map) {
+    places.push({ part: value, scope });
+    scope = { name: key.toLowerCase(), outer: scope };
   }
+  if (query.type === 'RECURSIVE_CTE_NODE') {
+    const { right, ...first } = query;
+    places.push({ part: right, scope: { name: String(query.cte_name).toLowerCase(), outer: scope } });
+    query = first;
+  }
+  return [...places, ...Object.values(query).map((part) => ({ part, scope }))];
+}
+
+function checkFunction(what: string, node: Node, allowed: ReadonlySet<string>): void {
+  const name = String(node.function_name);
+  if (!allowed.has(name.toLowerCase())) throw badInput(`The ${what} ${name} is not available`);
+}
+
+function checkTable(node: Node, scope: Scope): void {
+  const name = String(node.table_name);
+  const unqualified = !node.schema_name && !node.catalog_name;
+  if (!unqualified || !isVisible(name.toLowerCase(), scope))
+    throw badInput(`There is no table ${JSON.stringify(name)}: the rows of the file are the table "data"`);
+}
+
+function isVisible(name: string, scope: Scope): boolean {
+  for (let found: Scope | undefined = scope; found; found = found.outer) if (found.name === name) return true;
+  return false;
 }
 
 function withLine(message: string, text: string, position: number): string {

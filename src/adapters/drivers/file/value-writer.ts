@@ -92,6 +92,7 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
     }
     case T.STRUCT: {
       const { entryNames, entryTypes } = type as DuckDBStructType;
+      if (entryNames.includes('')) return tuple(entryTypes, value, depth);
       const entries = entryNames.map(
         (name, i) =>
           `${quoteName(name)} := ${jsonReady(entryTypes[i]!, `struct_extract(${value}, ${quoteText(name)})`, depth)}`,
@@ -121,6 +122,12 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
     default:
       return value;
   }
+}
+
+/** SQL of a JSON list of the values of a struct without names, as `row(1, 'x')` returns. */
+function tuple(types: readonly DuckDBType[], value: string, depth: number): string {
+  const items = types.map((type, i) => jsonReady(type, `struct_extract(${value}, ${i + 1})`, depth));
+  return `case when ${value} is not null then json_array(${items.join(', ')}) end`;
 }
 
 const isoMoment = (value: string) => `strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;

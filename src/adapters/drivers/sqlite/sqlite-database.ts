@@ -13,7 +13,16 @@ const ALLOWED = new Set([
   constants.SQLITE_RECURSIVE,
 ]);
 const HARMLESS_PRAGMAS = new Set(['data_version']);
-const REFUSED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer']);
+/** Functions that load code, write to the log or describe the library. */
+const REFUSED_FUNCTIONS = new Set([
+  'load_extension',
+  'fts3_tokenizer',
+  'sqlite_log',
+  'sqlite_compileoption_get',
+  'sqlite_compileoption_used',
+  'sqlite_source_id',
+  'fts5_source_id',
+]);
 
 /**
  * Sorts stay in memory, because files for them would be unlimited. The file's schema is not trusted with functions
