@@ -49,7 +49,7 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   // The attempt counts as a failure before its result is known, so that concurrent attempts cannot bypass the lock.
   // A success resets the count.
   const [passwordMatches, wasUnlocked] = await Promise.all([
-    verifyPassword(mayLogIn ? account.password_hash : null, input.password),
+    verifyPassword(mayLogIn ? account.password_hash : null, input.password, request.address),
     mayLogIn ? countFailure(platform, account) : false,
   ]);
   const isAccepted = mayLogIn && passwordMatches && (wasUnlocked || account.known_address);

@@ -105,7 +105,7 @@ export async function reset(ctx: PublicContext, secret: string, password: string
   if (!user) throw linkGone();
   const { userId, tenantId, username } = user;
   checkPassword(password, username);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, ctx.request.address);
 
   await platform.database.transaction(tenantId, async (tx) => {
     // The row of the user is locked before those of the links, so that two links of one user do not deadlock.

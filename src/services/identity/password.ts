@@ -1,42 +1,35 @@
 import { hash, verify } from '@node-rs/argon2';
 import { MAX_PASSWORD_LENGTH, passwordIssue } from '../../core/account-rules.ts';
-import { unavailable } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import { invalid } from '../../core/input-checks.ts';
 
-/** Hashes computed at once. Each needs 19 MiB and a core. */
-const MAX_CONCURRENT_HASHES = 2;
-/** Hashes waiting. Further ones are refused with 503. */
-const MAX_QUEUED_HASHES = 100;
-let running = 0;
-const queue: (() => void)[] = [];
+/** Concurrent computations of hashes, shared by the addresses that ask for them. Each needs 19 MiB and a core. */
+const HASH_GATE = new FairGate({ places: 2, maxWaiting: 100, tasks: 'passwords' });
 
-async function runLimited<T>(work: () => Promise<T>): Promise<T> {
-  if (queue.length >= MAX_QUEUED_HASHES)
-    throw unavailable('Too many passwords are being checked at once', { headers: { 'retry-after': '5' } });
-  if (running < MAX_CONCURRENT_HASHES) running++;
-  else await new Promise<void>((resolve) => queue.push(resolve));
-  try {
-    return await work();
-  } finally {
-    // The next in the queue takes over the slot, so `running` stays unchanged.
-    const next = queue.shift();
-    if (next) next();
-    else running--;
-  }
-}
+/** Runs for a client at an address. The client may disconnect: the time must not depend on it. */
+const runLimited = <T>(address: string, work: () => Promise<T>): Promise<T> =>
+  HASH_GATE.run({ tenantId: address, userId: '' }, new AbortController().signal, work);
 
-/** Returns the Argon2id hash with the parameters that OWASP recommends: 19 MiB, 2 passes, parallelism 1. */
-export const hashPassword = (password: string): Promise<string> => runLimited(() => hash(password));
+/**
+ * Returns the Argon2id hash with the parameters that OWASP recommends: 19 MiB, 2 passes, parallelism 1. `address` is
+ * that of the client.
+ */
+export const hashPassword = (password: string, address = 'local'): Promise<string> =>
+  runLimited(address, () => hash(password));
 
 let decoyHash: Promise<string> | null = null;
 
 /**
  * Returns whether the password matches the hash. Without a hash it returns false after the same time, so that the
- * response time does not reveal which users exist.
+ * response time does not reveal which users exist. `address` is that of the client.
  */
-export async function verifyPassword(passwordHash: string | null | undefined, password: string): Promise<boolean> {
+export async function verifyPassword(
+  passwordHash: string | null | undefined,
+  password: string,
+  address: string,
+): Promise<boolean> {
   const compared = passwordHash ?? (await (decoyHash ??= hashPassword('not the password of any user')));
-  const matches = await runLimited(() => verify(compared, password.slice(0, MAX_PASSWORD_LENGTH)));
+  const matches = await runLimited(address, () => verify(compared, password.slice(0, MAX_PASSWORD_LENGTH)));
   return matches && passwordHash != null;
 }
 

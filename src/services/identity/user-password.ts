@@ -19,14 +19,14 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
     values: userKey,
   });
   recordAuditTarget(request, 'user', viewer.username, viewer.userId);
-  if (!(await verifyPassword(row?.password_hash, currentPassword))) {
+  if (!(await verifyPassword(row?.password_hash, currentPassword, request.address))) {
     // A wrong password is recorded as a refusal, although its status is 400.
     if (request.mutation) request.mutation.refused = true;
     throw invalid('currentPassword', 'is wrong');
   }
   checkPassword(password, viewer.username);
 
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, request.address);
   await ctx.transaction(async (tx) => {
     await tx.query({
       text: `

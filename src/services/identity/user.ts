@@ -35,7 +35,7 @@ export async function create(
     if (!ctx.viewer.superuser) throw refused('Only superusers can create a superuser');
     requireSession(ctx);
   }
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, ctx.request.address);
 
   return ctx.transaction(async (tx) => {
     await checkUsernameFree(ctx, tx, username);
