@@ -180,6 +180,7 @@ describe('GraphQL over HTTP', () => {
       ['{ nothing }', 'BAD_USER_INPUT'],
       [`{ ${'a: __typename '.repeat(5001)} }`, 'GRAPHQL_LIMIT'],
       [`{ ${manyRoots} }`, 'GRAPHQL_LIMIT'],
+      [`{ __schema { types { ${'fields { type { '.repeat(3)} name ${'} } '.repeat(3)} } } }`, 'GRAPHQL_LIMIT'],
       [`{ users(limit: 1000) { items { memberships { team { members { user { id } } } } } } }`, 'GRAPHQL_LIMIT'],
     ] as const)
       expect(await ann.gql(query), query.slice(0, 60)).toMatchObject({

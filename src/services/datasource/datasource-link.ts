@@ -67,7 +67,7 @@ function checkMappings(mappings: Record<string, unknown>): Record<string, string
   if (entries.length > MAX_MAPPINGS) throw invalid('mappings', `must have at most ${MAX_MAPPINGS} entries`);
   return Object.fromEntries(
     entries.map(([from, to]) => {
-      if (typeof to !== 'string') throw invalid(`mappings.${from}`, 'must be the name of a field');
+      if (typeof to !== 'string') throw invalid('mappings', `must name a field for ${JSON.stringify(from)}`);
       return [checkText(from, 'mappings'), checkText(to, `mappings.${from}`)];
     }),
   );
