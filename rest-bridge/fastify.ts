@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError } from '../src/core/errors.ts';
+import { logFailure } from '../src/core/log-failure.ts';
 import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
@@ -194,11 +195,10 @@ function sendResponse(
 /** Sends the response to an error: the only place that does. Logs unexpected exceptions with their stack. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorResponse(error, request.id);
-  if (body.code === 'INTERNAL')
-    request.log.error(
-      { requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error },
-      'Request failed',
-    );
+  if (body.code === 'INTERNAL') {
+    const err = (error as { originalError?: Error }).originalError ?? error;
+    logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
+  }
   // A stream that failed before its first byte may have set these.
   for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
   reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');

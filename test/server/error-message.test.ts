@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { shortenMessage } from '../../src/core/shorten-message.ts';
-import type { ApiResponse, Client } from '../support/client.ts';
+import type { ApiResponse } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 
 const SIZE = 50_000;

@@ -40,6 +40,10 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   };
 }
 
+/** Returns whether clients receive only a general message of this error, so that it must be logged. */
+export const isUnexpected = (error: GraphQLError): boolean =>
+  formatError(error.toJSON(), error).extensions?.code === 'INTERNAL';
+
 const TOO_DEEP = new Set(['Maximum call stack size exceeded', 'Maximum introspection depth exceeded']);
 
 const CLIENT_CODES = new Set([

@@ -91,9 +91,12 @@ async function detectDriver(
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
     if (timeout.aborted) {
-      throw upstreamFailed(`Detecting the type of ${JSON.stringify(filename)} took longer than ${QUERY_TIMEOUT_MS} ms`, {
-        cause: error,
-      });
+      throw upstreamFailed(
+        `Detecting the type of ${JSON.stringify(filename)} took longer than ${QUERY_TIMEOUT_MS} ms`,
+        {
+          cause: error,
+        },
+      );
     }
     throw error;
   }
