@@ -107,8 +107,8 @@ describe('a message', () => {
       [`block """${x(50)}" ${x(50)}""" text`, `block """${x(50)}" ${x(46)}…" text`],
       [`"${x(10_000_000)}" is unknown`, `"${x(100)}…" is unknown`],
       [`got [{${'"a", '.repeat(1_000_000)}}]; expected`, `got [{${'"a", '.repeat(20).slice(0, 99)}…]; expected`],
-      [`${'word '.repeat(400)}`, 'word '.repeat(400)],
-      [`${'word '.repeat(600)}`, `${'word '.repeat(500)}…`],
+      ['word '.repeat(400), 'word '.repeat(400)],
+      ['word '.repeat(600), `${'word '.repeat(500)}…`],
     ])
       expect(shortenMessage(message!)).toBe(short);
     for (const text of ['x', ' ', '; Field "', '" is not defined by type "', '"', '[{"', '\\"'])

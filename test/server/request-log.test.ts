@@ -121,7 +121,8 @@ test('a client that disconnects is no error, and neither are variables that nest
       );
     }
     const nested = '['.repeat(50_000) + ']'.repeat(50_000);
-    const deep = `{"query":"mutation M($s: JSONObject!) { setDatasetUserSettings(id: \\"${body.id}\\", settings: $s) { updatedAt } }","variables":{"s":{"a":${nested}}}}`;
+    const mutation = `mutation ($s: JSONObject!) { setDatasetUserSettings(id: "${body.id}", settings: $s) { updatedAt } }`;
+    const deep = `{"query":${JSON.stringify(mutation)},"variables":{"s":{"a":${nested}}}}`;
     await expectBody(ann.request('POST', '/graphql', deep, { 'content-type': 'application/json' }), 400, {
       errors: [{ extensions: { code: 'GRAPHQL_LIMIT', status: 400 } }],
     });

@@ -10,7 +10,7 @@ import {
   ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import { BREAK, GraphQLError, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { BREAK, visit, type DocumentNode, type ExecutionResult, type GraphQLError, type GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
