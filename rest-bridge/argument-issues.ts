@@ -32,8 +32,9 @@ export function findIssues(values: readonly ArgumentValue[]): ValidationIssue[] 
 function toIssue(path: (string | number)[], invalid: unknown, message: string): ValidationIssue {
   const missing = /^Field "(\w+)" of required type/.exec(message)?.[1];
   if (missing !== undefined) return { path: [...path, missing], message: `"${missing}" is required`, code: 'required' };
-  const unknown = /^Field "([^"]+)" is not defined/.exec(message)?.[1];
-  if (unknown !== undefined) return { path: [...path, unknown], message: `Unknown key "${unknown}"`, code: 'unknown' };
+  const unknown = /^Field "([^]+)" is not defined by type "/.exec(message)?.[1];
+  if (unknown !== undefined)
+    return { path: [...path, unknown], message: `Unknown key ${JSON.stringify(unknown)}`, code: 'unknown' };
   const at = path.join('.');
   if (message.startsWith('Enum "') && typeof invalid === 'object') {
     const value = JSON.stringify((invalid as { word: unknown }).word);

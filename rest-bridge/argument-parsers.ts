@@ -47,7 +47,7 @@ function createListParser(itemType: GraphQLInputType): TextParser {
     try {
       return parseItem(text);
     } catch (error) {
-      return throwInvalid(`${(error as Error).message}, not "${text}"`);
+      return throwInvalid(`${(error as Error).message}, not ${JSON.stringify(text)}`);
     }
   };
   return (text) => (text === '' ? [] : text.split(',').map(parseNamed));

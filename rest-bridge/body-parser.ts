@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { badInput, defineError } from '../src/core/errors.ts';
+import { MAX_JSON_DEPTH } from '../src/core/json-depth.ts';
 
 /** A longer JSON body is refused with 413. See docs/contract.md#shapes. */
 export const MAX_JSON_BYTES = 10 * 1024 * 1024;
-/** Deeper JSON is refused, because later code walks it recursively. */
-const MAX_DEPTH = 256;
 
 const unsupportedCharset = defineError(
   415,
@@ -14,7 +13,7 @@ const unsupportedCharset = defineError(
 
 /** Returns whether brackets nest deeper than allowed. Scans only texts that are long enough to. */
 function nestsTooDeeply(text: string): boolean {
-  if (text.length < MAX_DEPTH * 2) return false;
+  if (text.length < MAX_JSON_DEPTH * 2) return false;
   let depth = 0;
   let quoted = false;
   for (let index = 0; index < text.length; index += 1) {
@@ -24,7 +23,7 @@ function nestsTooDeeply(text: string): boolean {
       else if (code === 34) quoted = false;
     } else if (code === 34) quoted = true;
     else if (code === 91 || code === 123) {
-      if ((depth += 1) > MAX_DEPTH) return true;
+      if ((depth += 1) > MAX_JSON_DEPTH) return true;
     } else if (code === 93 || code === 125) depth -= 1;
   }
   return false;
@@ -33,7 +32,7 @@ function nestsTooDeeply(text: string): boolean {
 /** Parses a JSON body. Returns undefined for an empty text. Throws 400. */
 function parseJson(text: string): unknown {
   if (text === '') return undefined;
-  if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+  if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_JSON_DEPTH} levels`);
   let body: unknown;
   try {
     body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { badInput, defineError, methodNotAllowed, noRoute } from '../src/core/errors.ts';
+import { badInput, defineError } from '../src/core/errors.ts';
+import { logFailure } from '../src/core/log-failure.ts';
 import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
@@ -16,13 +17,20 @@ const notAcceptable = defineError(
   () => 'Responses are application/json or application/hal+json',
 );
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Context of the resolvers, for requests to rows. */
+    bridgeContext: object | null;
+  }
+}
+
 export interface RestOptions extends BridgeOptions {
   schema: GraphQLSchema;
   rows: readonly Row[];
   /** Prepares the Fastify scope of the rows that consume forms. */
   readForms?(api: FastifyInstance): void;
   /**
-   * Creates the context of the resolvers. It runs before the request is parsed, so it is the place to reject callers:
+   * Creates the context of the resolvers. It runs before the body is received, so it is the place to reject callers:
    * `endpoint.public` is true when no credentials are required.
    */
   contextFor(request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): object | Promise<object>;
@@ -32,6 +40,7 @@ export interface RestOptions extends BridgeOptions {
 export function registerRest(app: FastifyInstance, options: RestOptions): Endpoint[] {
   const endpoints = compileRows(options.schema, options.rows, options);
   const runPlain = createSofaRunner(endpoints);
+  app.decorateRequest('bridgeContext', null);
   const registerScope = (wanted: 'json' | 'multipart' | 'bytes', prepare: (scope: FastifyInstance) => void) =>
     app.register(
       async (api) => {
@@ -44,10 +53,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
     );
   void registerScope('json', acceptOnlyJson);
   void registerScope('multipart', (api) => options.readForms?.(api));
-  void registerScope('bytes', (api) => {
-    leaveBodiesUnread(api);
-    api.setNotFoundHandler(createFallbackHandler(endpoints));
-  });
+  void registerScope('bytes', leaveBodiesUnread);
   return endpoints;
 }
 
@@ -55,7 +61,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
   const { row } = endpoint;
   const wildcard = /:(\w+)\*$/.exec(row.path)?.[1];
   const url = wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
-  const createCall = createCallFactory(endpoint, options, wildcard);
+  const createCall = createCallFactory(endpoint, wildcard);
   const handler = row.options.handler
     ? createAdapterHandler(endpoint, createCall)
     : row.plain
@@ -66,21 +72,23 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
   api.route({
     method: row.method,
     url,
+    onRequest: async (request, reply) => {
+      request.bridgeContext = await options.contextFor(request, reply, endpoint);
+    },
     handler,
     bodyLimit: MAX_JSON_BYTES,
     exposeHeadRoute: row.method === 'GET' && row.options.produces !== 'text/event-stream',
   });
 }
 
-type CreateCall = (request: FastifyRequest, reply: FastifyReply) => Promise<Call>;
+type CreateCall = (request: FastifyRequest) => Call;
 
 /** Creates the function that turns requests into calls. `wildcard` is the parameter that takes the rest of the path. */
-function createCallFactory(endpoint: Endpoint, { contextFor }: RestOptions, wildcard: string | undefined): CreateCall {
-  const isConditional = endpoint.row.method === 'PUT' || endpoint.row.method === 'DELETE';
-  return async (request, reply) => {
-    const created = contextFor(request, reply, endpoint);
-    const context = created instanceof Promise ? await created : created;
+function createCallFactory({ row }: Endpoint, wildcard: string | undefined): CreateCall {
+  const isConditional = row.method === 'PUT' || row.method === 'DELETE';
+  return (request) => {
     const { url, headers, query, body } = request;
+    const context = request.bridgeContext!;
     const ifMatch = isConditional ? allowedVersions(headers['if-match']) : undefined;
     if (ifMatch) (context as BridgeContext).ifMatch = ifMatch;
     checkQueryEncoding(url);
@@ -118,18 +126,17 @@ const createRowHandler =
   (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod =>
   async (request, reply) => {
     const type = negotiateContentType(request);
-    return sendResponse(await endpoint.run(await createCall(request, reply)), type, request, reply);
+    return sendResponse(await endpoint.run(createCall(request)), type, request, reply);
   };
 
 /**
- * Creates the handler of a row that consumes forms. The caller is authenticated before the form is read, and the
- * response is sent before the rest of the form is.
+ * Creates the handler of a row that consumes forms. The response is sent before the rest of the form is read.
  */
 const createFormHandler = (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod => {
   const readForm = createFormReader(endpoint.parser!);
   return async (request, reply) => {
     const type = negotiateContentType(request);
-    const call = await createCall(request, reply);
+    const call = createCall(request);
     const form = await readForm(request, call.params);
     try {
       return sendResponse(await endpoint.run({ ...call, body: form.body }), type, request, reply);
@@ -143,7 +150,7 @@ const createPlainHandler =
   (endpoint: Endpoint, createCall: CreateCall, runPlain: RunPlainRow): RouteHandlerMethod =>
   async (request, reply) => {
     const type = negotiateContentType(request);
-    const { status, text } = await runPlain(endpoint, await createCall(request, reply));
+    const { status, text } = await runPlain(endpoint, createCall(request));
     reply.code(status).header('content-type', type);
     return text;
   };
@@ -151,7 +158,7 @@ const createPlainHandler =
 const createAdapterHandler =
   (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod =>
   async (request, reply) => {
-    const call = await createCall(request, reply);
+    const call = createCall(request);
     const { status, handler } = endpoint.row.options;
     if (typeof status === 'number') reply.code(status);
     const payload = await handler!({
@@ -188,41 +195,12 @@ function sendResponse(
 /** Sends the response to an error: the only place that does. Logs unexpected exceptions with their stack. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorResponse(error, request.id);
-  if (body.code === 'INTERNAL')
-    request.log.error(
-      { requestId: request.id, err: (error as { originalError?: Error }).originalError ?? error },
-      'Request failed',
-    );
+  if (body.code === 'INTERNAL') {
+    const err = (error as { originalError?: Error }).originalError ?? error;
+    logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
+  }
   // A stream that failed before its first byte may have set these.
   for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
   reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
   void reply.send(JSON.stringify(body));
 }
-
-/**
- * Creates the handler of requests that no row matches: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known path,
- * else 404.
- */
-function createFallbackHandler(endpoints: readonly Endpoint[]): RouteHandlerMethod {
-  const known = endpoints.map(({ row }) => ({ method: row.method, path: toPattern(row.path) }));
-  return (request, reply) => {
-    const path = request.url.split('?')[0]!;
-    const methods = new Set(
-      known
-        .filter((route) => route.path.test(path))
-        .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-    );
-    if (methods.size === 0) throw noRoute({ method: request.method, path });
-    reply.header('allow', [...methods, 'OPTIONS'].join(', '));
-    if (request.method !== 'OPTIONS') throw methodNotAllowed({ method: request.method, path });
-    void reply.code(204).send();
-  };
-}
-
-const toPattern = (path: string): RegExp =>
-  new RegExp(
-    `^/api${path
-      .replace(/[.]/g, '\\.')
-      .replace(/:\w+\*$/, '.*')
-      .replace(/:\w+/g, '[^/]+')}$`,
-  );

@@ -76,7 +76,8 @@ function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity
 
 /** Returns the issue of a key that nothing takes. A key that repeats a path parameter is valid with the same value. */
 function checkUnexpectedKey(key: string, value: unknown, params: PathParameters): ValidationIssue[] {
-  if (!Object.hasOwn(params, key)) return [{ path: [key], message: `Unknown key "${key}"`, code: 'unknown' }];
+  if (!Object.hasOwn(params, key))
+    return [{ path: [key], message: `Unknown key ${JSON.stringify(key)}`, code: 'unknown' }];
   if (String(value) === params[key]) return [];
   return [{ path: [key], message: `"${key}" must equal the value in the path`, code: 'invalid' }];
 }

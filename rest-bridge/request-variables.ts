@@ -121,7 +121,7 @@ export function createRequestParser(
       }
       for (const key in sent) {
         const target = queryTargets.get(key);
-        if (!target) throw invalidKey(key, `Unknown query parameter "${key}"`, 'unknown');
+        if (!target) throw invalidKey(key, `Unknown query parameter ${JSON.stringify(key)}`, 'unknown');
         variables[target.variable] = parseText(key, sent[key]!, target);
       }
       return { variables, identityFields: readBody(body, params, variables) };

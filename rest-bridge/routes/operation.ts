@@ -5,11 +5,13 @@ import { del, get } from '../route.ts';
 
 interface ProgressRecord {
   sequence: number;
+  finishedAt: string | null;
 }
 
 const progressEvent = value<ProgressRecord>(`${OPERATION_FIELDS} sequence`, ({ sequence, ...data }): StreamedEvent => ({
   id: sequence,
   data,
+  isFinal: data.finishedAt !== null,
 }));
 
 export default [

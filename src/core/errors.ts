@@ -1,3 +1,5 @@
+import { shortenMessage, shortenName } from './shorten-message.ts';
+
 /** Codes of the errors that clients see. See docs/contract.md#errors. */
 export type ErrorCode =
   | 'BAD_USER_INPUT'
@@ -27,7 +29,7 @@ export interface ValidationIssue {
   code: string;
 }
 
-/** An error for the client. Both APIs return its message as it is. */
+/** An error for the client. Both APIs return its message, in which what the caller sent is cut at 100 characters. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
@@ -41,14 +43,20 @@ export class ApiError extends Error {
     message: string,
     more: { validation?: ValidationIssue[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
-    super(message, { cause: more.cause });
+    super(shortenMessage(message), { cause: more.cause });
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
-    this.validation = more.validation;
+    this.validation = more.validation?.map(shortenIssue);
     this.headers = more.headers;
   }
 }
+
+const shortenIssue = ({ path, message, code }: ValidationIssue): ValidationIssue => ({
+  path: path.map((key) => (typeof key === 'string' ? shortenName(key) : key)),
+  message: shortenMessage(message),
+  code,
+});
 
 /** Declares a kind of error by its status, code and message. Returns a function that creates errors of this kind. */
 export const defineError =
@@ -69,17 +77,17 @@ export const refused = defineError(403, 'FORBIDDEN', (message: string) => messag
 export const notFound = defineError(
   404,
   'NOT_FOUND',
-  (d: { what: string; id: string }) => `There is no ${d.what} ${d.id}`,
+  (d: { what: string; id: string }) => `There is no ${d.what} ${shortenName(d.id)}`,
 );
 export const noRoute = defineError(
   404,
   'NOT_FOUND',
-  (d: { method: string; path: string }) => `There is no route ${d.method} ${d.path}`,
+  (d: { method: string; path: string }) => `There is no route ${d.method} ${shortenName(d.path)}`,
 );
 export const methodNotAllowed = defineError(
   405,
   'METHOD_NOT_ALLOWED',
-  (d: { method: string; path: string }) => `${d.path} does not support ${d.method}`,
+  (d: { method: string; path: string }) => `${shortenName(d.path)} does not support ${d.method}`,
 );
 export const slugTaken = defineError(
   409,

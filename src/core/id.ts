@@ -1,10 +1,19 @@
 import { randomBytes } from 'node:crypto';
 
-/** Returns a new UUID of version 7: 48 bits of time in milliseconds, then random bits. Ids sort by creation time. */
+let lastTime = 0;
+let counter = 0;
+
+/**
+ * Returns a new UUID of version 7: 48 bits of time in milliseconds, a counter of 12 bits, then random bits. Ids of one
+ * process sort by creation time, also within a millisecond.
+ */
 export function newId(): string {
   const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  const time = Date.now();
+  counter = time === lastTime ? counter + 1 : bytes.readUInt16BE(6) & 0x7ff;
+  lastTime = time;
+  bytes.writeUIntBE(time, 0, 6);
+  bytes.writeUInt16BE(0x7000 | (counter & 0xfff), 6);
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -32,9 +32,15 @@ interface RowSource {
   describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]>;
   /**
    * Runs the query read-only and writes its rows as segments into `dir`. Applies back-pressure: at most two segments
-   * wait for the reader. Aborting cancels the statement in the source.
+   * wait for the reader. Aborting cancels the statement in the source. `onRows` receives the number of rows that have
+   * arrived, at least once a second while rows arrive.
    */
-  segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncIterable<Segment>;
+  segments(
+    query: BoundQuery,
+    dir: string,
+    signal: AbortSignal,
+    onRows?: (rows: number) => void,
+  ): AsyncIterable<Segment>;
 }
 
 /** A table or view of a source. */

@@ -46,12 +46,21 @@ async function load(job: LoadJob): Promise<Generation> {
     .connect(job.source.config, job.source.secrets, job.source.file);
   try {
     const columns = await source.describe(job.query, stop.signal);
-    const plan = { ...job.plan, signal: stop.signal, progress: (rows: number) => send({ kind: 'progress', rows }) };
-    return await index.load(job.generationId, columns, segments(job, source), plan);
+    const report = createReport();
+    const plan = { ...job.plan, signal: stop.signal, progress: report };
+    return await index.load(job.generationId, columns, segments(job, source, report), plan);
   } finally {
     await source.close();
     await index.close();
   }
+}
+
+/** Creates the report of progress. Rows are reported as they arrive, so their number in the index follows behind. */
+function createReport(): (rows: number) => void {
+  let most = 0;
+  return (rows) => {
+    if (rows > most) send({ kind: 'progress', rows: (most = rows) });
+  };
 }
 
 /** Prepares the search words of a generation and exits. After an error the first search with `q` prepares them. */
@@ -63,10 +72,14 @@ async function prepareWords(generation: Generation): Promise<void> {
 }
 
 /** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
-async function* segments(job: LoadJob, source: SourceConnection): AsyncGenerator<Segment> {
+async function* segments(
+  job: LoadJob,
+  source: SourceConnection,
+  onRows: (rows: number) => void,
+): AsyncGenerator<Segment> {
   const dir = loadingFolder(location.dir, job.generationId);
   await mkdir(dir, { recursive: true });
-  yield* source.segments(job.query, dir, stop.signal);
+  yield* source.segments(job.query, dir, stop.signal, onRows);
 }
 
 /** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */

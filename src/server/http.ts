@@ -7,6 +7,7 @@ import websocket from '@fastify/websocket';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
+import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
@@ -14,7 +15,6 @@ import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
-import { handleNotFound } from './not-found-route.ts';
 import { registerPages } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory } from './request-context.ts';
@@ -63,7 +63,6 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     },
   });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
-  app.setNotFoundHandler(handleNotFound(app));
   return app;
 }
 
@@ -122,6 +121,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   });
   app.setErrorHandler(sendError);
   endStalledResponses(app);
+  respondToUnmatched(app);
   return app;
 }
 

@@ -1,4 +1,5 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
+import { logFailure } from '../core/log-failure.ts';
 
 /**
  * Logs one line for each request, at level debug. It contains the route instead of the URL, which may contain a secret.
@@ -14,7 +15,12 @@ export class RequestLog extends LogController {
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     };
-    if (error) request.log.error({ ...line, err: error }, 'Request failed');
+    if (error) logFailure(request.log, { ...line, err: error }, 'Request failed', reply.raw.destroyed);
     else request.log.debug(line, 'Request completed');
+  }
+
+  /** Logs that a response ended after its first byte: the client disconnected, or its source failed. */
+  override streamError(err: Error, request: FastifyRequest, reply: FastifyReply): void {
+    logFailure(request.log, { requestId: request.id, err }, 'A response was interrupted', reply.raw.destroyed);
   }
 }

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { sendError } from '../../rest-bridge/fastify.ts';
+import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import type { Platform } from '../core/platform.ts';
 import { registerHealthRoutes } from './health.ts';
 import { RequestLog } from './request-log.ts';
@@ -11,6 +12,7 @@ import { RequestLog } from './request-log.ts';
 export async function createWorkerServer(platform: Platform): Promise<FastifyInstance> {
   const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;
   app.setErrorHandler(sendError);
+  respondToUnmatched(app);
   await registerHealthRoutes(app, { platform });
   return app;
 }

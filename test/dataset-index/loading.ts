@@ -178,8 +178,8 @@ export function loadingContract(index: () => DatasetIndex): void {
 
   test('more rows than allowed fail the load', async () => {
     await expect(load({ maxRows: 2 })).rejects.toMatchObject({
-      status: 500,
-      code: 'UPSTREAM_FAILED',
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
       message: 'The query returns more than the 2 rows that are allowed',
     });
     expect(await load({ maxRows: 3 })).toMatchObject({ records: 3 });

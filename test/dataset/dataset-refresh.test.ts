@@ -130,9 +130,13 @@ describe('a refresh', () => {
   test('past the maximum of rows or the quota fails', async ({ world, ann, dataset }) => {
     await world.startWorker(createHandlers(world.loaders));
     world.platform.config.MAX_DATASET_ROWS = 3;
+    const error = 'The query returns more than the 3 rows that are allowed';
     await expect(refresh(ann, dataset, 'select generate_series(1, 4) as id')).rejects.toMatchObject({
-      message: expect.stringMatching(/rows/),
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
+      message: error,
     });
+    expect(await dataset.visible()).toMatchObject({ records: 0, lastRefresh: { success: false, error } });
     world.platform.config.TENANT_QUOTA_BYTES = 100;
     await expect(refresh(ann, dataset, 'select generate_series(1, 2) as id')).rejects.toMatchObject({
       status: 413,

@@ -103,10 +103,13 @@ test('an upload whose rows cannot be loaded fails and leaves nothing behind', as
   await withService({ MAX_DATASET_ROWS: '2' }, async (service) => {
     const ann = await service.user('ann');
     const withFields = (before: Record<string, string>) => createForm(ONE_ROW, 'a.csv', { before });
-    await expectBody(ann.post(DATASETS, createForm(ORDERS)), 500, {
-      code: 'UPSTREAM_FAILED',
+    await expectBody(ann.post(DATASETS, createForm(ORDERS)), 413, {
+      code: 'PAYLOAD_TOO_LARGE',
       message: expect.stringContaining('2 rows'),
     });
+    const upload = 'mutation ($input: UploadDatasetInput!) { uploadDataset(input: $input) { operation { id } } }';
+    const input = { file: `data:text/csv;base64,${Buffer.from(ORDERS).toString('base64')}`, filename: 'a.csv' };
+    await expectGraphqlError(ann.gql(upload, { input }), 'PAYLOAD_TOO_LARGE', /2 rows/);
     const flow = JSON.stringify([{ type: 'remove', fields: ['nothing'] }]);
     await expectError(ann.post(DATASETS, withFields({ flow })), 400, /nothing/);
     await expectError(ann.post(DATASETS, withFields({ query: 'select nothing from nowhere' })), 400);
@@ -117,7 +120,7 @@ test('an upload whose rows cannot be loaded fails and leaves nothing behind', as
     });
     await expect
       .poll(async () => (await ann.get(`/progress/${id}`)).body, { timeout: 20_000 })
-      .toMatchObject({ status: 'failed', error: { statusCode: 500 } });
+      .toMatchObject({ status: 'failed', error: { statusCode: 413 } });
     expect(await uploadRows(service)).toEqual([]);
     await sweepFiles(service.platform, 0);
     expect(storedFiles(service)).toEqual([]);

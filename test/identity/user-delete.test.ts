@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -21,6 +21,13 @@ const ownerOf = async (service: Service, slug: string) =>
   (await systemQuery(service, `select owner_id as owner from dws.datasource where slug = $1`, slug))[0]!['owner'];
 
 describe('deleting a user', () => {
+  test('is 409 for the last superuser, whatever else is missing', async ({ stranger }) => {
+    const message = 'The last enabled superuser cannot be removed, disabled or demoted';
+    for (const query of ['', '?transferTo=stranger', '?transferTo=nobody'])
+      await expectError(stranger.delete(`/users/stranger${query}`), 409, message);
+    await expectGraphqlError(stranger.gql('mutation { deleteUser(username: "stranger") }'), 'CONFLICT', message);
+  });
+
   test('requires users:delete', async ({ service, ann }) => {
     await service.user('paul');
     await expectError(ann.delete('/users/paul'), 403, 'You lack the permission users:delete');
@@ -42,6 +49,8 @@ describe('deleting a user', () => {
     await createOwner(service, 'rosa');
     await expectStatus(admin.delete('/users/ROSA'), 204);
     expect(await ownerOf(service, 'rosa')).toBe(`user:${admin.id}`);
-    await expectBody(admin.delete('/users/admin'), 400, { code: 'BAD_USER_INPUT' });
+    const second = await service.user('second', { superuser: true });
+    await expectBody(second.delete('/users/second'), 400, { code: 'BAD_USER_INPUT' });
+    await expectGraphqlError(second.gql('mutation { deleteUser(username: "second") }'), 'BAD_USER_INPUT', /transferTo/);
   });
 });

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { folder } from '../../src/adapters/dataset-index/duckdb/generation-files.ts';
@@ -11,6 +12,7 @@ import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { FromLoader, LoadJob, ToLoader } from '../../src/operations/load-job.ts';
 import { loadTexts, createColumn, NEVER } from '../dataset-index/generation-fixture.ts';
+import { configOf } from '../support/postgres-source.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 /** Returns the unfinished files in a generation's folder. */
@@ -21,34 +23,66 @@ async function untilWordsAreSplit(dir: string, id: string): Promise<void> {
   while ((await unfinishedFiles(dir, id)).length === 0) await sleep(5);
 }
 
-test('a loader exits when its parent exits, even while it splits words', async () => {
-  const database = await createDatabase('template0');
-  const dir = await mkdtemp(join(tmpdir(), 'dws-loader-'));
-  const { hostname, port, pathname, username, password } = new URL(database.url);
-  const child = fork(new URL('../../src/operations/loader.ts', import.meta.url), {
+const forkLoader = () =>
+  fork(new URL('../../src/operations/loader.ts', import.meta.url), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
+
+/** Creates a load of a query of the database into a folder. */
+const createJob = (databaseUrl: string, dir: string, text: string): LoadJob => ({
+  databaseUrl,
+  index: { dir, engine: null },
+  ownDatabase: null,
+  generationId: newId(),
+  source: { type: 'postgres', ...configOf(databaseUrl), file: null },
+  query: { text, parameters: [], timeout: 60_000 },
+  plan: { flow: [], maxRows: 0 },
+});
+
+test('a loader reports rows as they arrive, also when they are few and slow', async () => {
+  const database = await createDatabase('template0');
+  const dir = await mkdtemp(join(tmpdir(), 'dws-loader-'));
+  const gate = new pg.Client({ connectionString: database.url });
+  await gate.connect();
+  const child = forkLoader();
   try {
-    const generationId = newId();
-    const job: LoadJob = {
-      databaseUrl: database.url,
-      index: { dir, engine: null },
-      ownDatabase: null,
-      generationId,
-      source: {
-        type: 'postgres',
-        config: { host: hostname, port: Number(port), database: pathname.slice(1), user: username },
-        secrets: { password },
-        file: null,
-      },
-      query: {
-        text: `select n, 'Zoë ŁÓDŹ straße ' || n as x from generate_series(1, 600000) n`,
-        parameters: [],
-        timeout: 60_000,
-      },
-      plan: { flow: [], maxRows: 0 },
-    };
+    await gate.query('select pg_advisory_lock(1)');
+    // Wide rows, because Postgres gathers narrow ones in its buffer.
+    const wait = `case when i > 3 then pg_advisory_lock_shared(1)::text end`;
+    const query = `select repeat('x', 40000), ${wait} as wait from generate_series(1, 5) i`;
+    const reports: number[] = [];
+    const loaded = new Promise<Generation>((resolve, reject) =>
+      child.on('message', (message: FromLoader) => {
+        if (message.kind === 'loaded') resolve(message.generation);
+        else if (message.kind !== 'progress') reject(new Error(JSON.stringify(message)));
+        else if (reports.push(message.rows) === 1) void gate.end();
+      }),
+    );
+    child.send({ kind: 'load', job: createJob(database.url, dir, query) } satisfies ToLoader);
+    expect((await loaded).records).toBe(5);
+    expect(reports[0]).toBeOneOf([2, 3]);
+    expect(reports).toEqual([...new Set(reports)].sort());
+    expect(reports.at(-1)).toBe(5);
+  } finally {
+    child.kill('SIGKILL');
+    await gate.end();
+    await rm(dir, { recursive: true, force: true });
+    await database.drop();
+  }
+}, 30_000);
+
+test('a loader exits when its parent exits, even while it splits words', async () => {
+  const database = await createDatabase('template0');
+  const dir = await mkdtemp(join(tmpdir(), 'dws-loader-'));
+  const child = forkLoader();
+  try {
+    const job = createJob(
+      database.url,
+      dir,
+      `select n, 'Zoë ŁÓDŹ straße ' || n as x from generate_series(1, 600000) n`,
+    );
+    const { generationId } = job;
     const send = (message: ToLoader) => child.send(message);
     const loaded = new Promise<Generation>((resolve, reject) =>
       child.on('message', (message: FromLoader) => {

@@ -168,6 +168,30 @@ describe('following an operation', () => {
     expect(resumed).toEqual([events.at(-1)]);
   });
 
+  test('resumes after `Last-Event-ID` with the current state, and is 204 after the final one', async ({
+    ann,
+    bob,
+    dataset,
+  }) => {
+    const openGate = await dataset.closeGate();
+    const id = await dataset.refresh(GATED);
+    const path = `/progress/${id}/events`;
+    const resuming = readEvents(ann, path, { 'last-event-id': '1000' });
+    await eventually(async () => (await dataset.running()).length > 0);
+    await openGate();
+    const events = await resuming;
+    expect(events[0]!.data['status']).toBeOneOf(['queued', 'running']);
+    const last = events.at(-1)!;
+    expect(last.data['status']).toBe('succeeded');
+
+    const resume = (lastId: string) => ann.get(path, { 'last-event-id': lastId });
+    for (const seen of [last.id, last.id + 1])
+      expect(await resume(String(seen))).toMatchObject({ status: 204, body: '' });
+    for (const seen of [String(last.id - 1), 'x', ''])
+      expect(await readEvents(ann, path, { 'last-event-id': seen })).toEqual([last]);
+    await expectError(bob.get(path, { 'last-event-id': String(last.id) }), 404);
+  });
+
   test('ends with the state `cancelled`; a finished operation cannot be cancelled', async ({ ann, dataset }) => {
     const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED);

@@ -1,8 +1,10 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Handler } from '../../src/operations/handler.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
+import { lockConcurrencyKey } from '../../src/services/operation/operation-concurrency.ts';
 import { followOperation } from '../../src/services/operation/operation-events.ts';
+import { claimWork } from '../../src/services/operation/operation-repository.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { countingHandlers } from './counting.ts';
@@ -218,6 +220,46 @@ describe('concurrency keys', () => {
     expect(second.startedAt).toEqual(joined.startedAt);
     expect(last.startedAt!.getTime()).toBeGreaterThanOrEqual(second.finishedAt!.getTime());
     expect(await published(world)).toEqual([1, 1]);
+  });
+
+  test('run one operation at a time also where the clock of another process is ahead', async ({ world }) => {
+    const ann = await world.caller();
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    const fromFuture = await count(ann, ENDLESS, SAME_WORK).finally(() => now.mockRestore());
+    await world.startWorker(countingHandlers());
+    await until(ann, fromFuture, 'running');
+    const later = await count(ann, {}, OTHER_WORK);
+    expect(later < fromFuture).toBe(true);
+    expect(await claimWork(world.platform, { workId: later, tenantId: ann.viewer.tenantId })).toBeNull();
+    expect(await operationIds(world, `status = 'running'`)).toEqual([fromFuture]);
+
+    await operations.cancel(ann, fromFuture);
+    const [ended, started] = [await operations.get(ann, fromFuture), await wait(ann, later)];
+    expect(started.startedAt!.getTime()).toBeGreaterThanOrEqual((ended.finishedAt ?? started.startedAt)!.getTime());
+    expect(await published(world)).toEqual([1]);
+  });
+
+  test('run in the order in which the key was locked', async ({ world }) => {
+    const ann = await world.caller();
+    // The first caller waits for the lock that the second one has already.
+    const isLocked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const holding = ann.transaction(async (tx) => {
+      await lockConcurrencyKey(tx, SAME_WORK.concurrencyKey);
+      isLocked.resolve();
+      await goOn.promise;
+      const resource = { kind: 'dataset', id: newId() };
+      return operations.start(ann, tx, { operation: 'test.count', resource, input: {}, ...SAME_WORK });
+    });
+    await isLocked.promise;
+    const waiting = count(ann, {}, OTHER_WORK);
+    await eventually(async () => {
+      const blocked = await rows(world, `select 1 from pg_locks where locktype = 'advisory' and not granted`);
+      return blocked.length === 1;
+    });
+    goOn.resolve();
+    const [lockedFirst, lockedSecond] = await Promise.all([holding, waiting]);
+    expect(lockedFirst < lockedSecond).toBe(true);
   });
 
   test('cancel shared work only with its last operation', async ({ world }) => {

@@ -6,6 +6,7 @@ import { kind, permissions } from '../../rest-bridge/kind.ts';
 import { operation } from '../../rest-bridge/operation.ts';
 import { collection, confirmation, resource, value } from '../../rest-bridge/present.ts';
 import { create, del, get, plain, post, put, type Row } from '../../rest-bridge/route.ts';
+import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../../src/core/errors.ts';
 import type { ApiResponse } from '../support/client.ts';
 import { createTestSchema } from './fixture-schema.ts';
@@ -108,6 +109,7 @@ export interface TestBridge {
 export async function startTestBridge(options: Partial<RestOptions> = {}): Promise<TestBridge> {
   const seen: unknown[] = [];
   const app = Fastify({ frameworkErrors: sendError, genReqId: () => 'req-1' });
+  respondToUnmatched(app);
   await app.register(multipart);
   registerRest(app, {
     schema: createTestSchema(),

@@ -215,7 +215,8 @@ describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $j
   test('a subscription is a stream of events, or an error response', async () => {
     const { body, headers } = await bridge.app.inject('/api/ticks?to=2');
     expect(headers['content-type']).toBe('text/event-stream; charset=utf-8');
-    expect(body).toBe('event: tick\nid: 1\ndata: {"id":"1"}\n\nevent: tick\nid: 2\ndata: {"id":"2"}\n\n');
+    const events = 'event: tick\nid: 1\ndata: {"id":"1"}\n\nevent: tick\nid: 2\ndata: {"id":"2"}\n\n';
+    expect(body).toBe(`retry: 2000\n\n${events}`);
     await expectError(get('/ticks'), 400, '"to" is required');
     await expectError(get('/ticks?to=two'), 400, '"to" must be an integer');
   });

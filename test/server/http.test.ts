@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { METHODS, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
@@ -79,6 +83,73 @@ describe('a request that no route accepts', () => {
     expect(await ann.request('HEAD', '/api/me')).toMatchObject({ status: 200, body: '' });
   });
 
+  test('is 405 for every other method that Node parses, before its body is read', async ({ service, ann }) => {
+    const [get, put, post] = ['GET, HEAD, OPTIONS', 'GET, HEAD, PUT, OPTIONS', 'POST, OPTIONS'];
+    const graphql = 'GET, HEAD, POST, OPTIONS';
+    const { hostname, port } = new URL(service.url);
+    /** Sends a request as it is. Returns status, `Allow` and body of the response. */
+    const send = async (method: string, path: string, headers: OutgoingHttpHeaders) => {
+      const sent = request({
+        hostname,
+        port,
+        agent: false,
+        method,
+        path,
+        headers: { ...ann.headers, 'content-length': 6, ...headers },
+      });
+      const [response] = (await once(sent.end('<body>'), 'response')) as [IncomingMessage];
+      return [response.statusCode, response.headers.allow, await text(response)];
+    };
+    for (const [path, allow] of [
+      ['/graphql', graphql],
+      ['/api/me', put],
+      ['/api/login', post],
+      ['/api/datasets/x/_refresh', post],
+      ['/api/progress/1/events', 'GET, OPTIONS'],
+      ['/', get],
+      ['/graphiql', get],
+      ['/password-reset/xyz', get],
+      ['/api/docs', get],
+      ['/api/docs/swagger-ui.css', get],
+      ['/api/openapi.json', get],
+      ['/readyz', get],
+    ] as const)
+      for (const method of METHODS)
+        if (!allow.includes(method) && method !== 'CONNECT')
+          for (const headers of [{}, { 'content-type': 'text/x' }, { 'content-type': '?' }])
+            expect(await send(method, path, headers), `${method} ${path}`).toEqual([
+              405,
+              allow,
+              expect.stringContaining(method === 'HEAD' ? '' : '"code":"METHOD_NOT_ALLOWED"'),
+            ]);
+  });
+
+  test('is 401 without credentials, whatever its body is, before the body arrives', async ({ service }) => {
+    const { hostname, port } = new URL(service.url);
+    const unsent = async (method: string, path: string, type: string) => {
+      const headers = { 'content-type': type, 'content-length': 50 * 1024 * 1024 };
+      const sent = request({ hostname, port, agent: false, method, path, headers });
+      sent.flushHeaders();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const { code } = JSON.parse(await text(response));
+      sent.destroy();
+      return [response.statusCode, code, response.headers['www-authenticate']];
+    };
+    const routes = readFileSync('schema/routes.txt', 'utf8').matchAll(/^(POST|PUT|DELETE) (\S+) .*, (?!public$)/gm);
+    let checked = 0;
+    for (const [, method, path] of routes)
+      for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/csv', '?', '']) {
+        checked += 1;
+        expect(await unsent(method!, path!, type), `${method} ${path} ${type}`).toEqual([
+          401,
+          'UNAUTHENTICATED',
+          'Bearer',
+        ]);
+      }
+    expect(checked).toBeGreaterThan(500);
+    expect(await unsent('POST', '/api/nope', 'text/csv')).toEqual([404, 'NOT_FOUND', undefined]);
+  });
+
   test('is 413 with more than 10 MB of JSON', async ({ ann }) => {
     const large = JSON.stringify({ displayName: 'x'.repeat(10 * 1024 * 1024) });
     const json = { 'content-type': 'application/json' };
@@ -109,6 +180,7 @@ describe('GraphQL over HTTP', () => {
       ['{ nothing }', 'BAD_USER_INPUT'],
       [`{ ${'a: __typename '.repeat(5001)} }`, 'GRAPHQL_LIMIT'],
       [`{ ${manyRoots} }`, 'GRAPHQL_LIMIT'],
+      [`{ __schema { types { ${'fields { type { '.repeat(3)} name ${'} } '.repeat(3)} } } }`, 'GRAPHQL_LIMIT'],
       [`{ users(limit: 1000) { items { memberships { team { members { user { id } } } } } } }`, 'GRAPHQL_LIMIT'],
     ] as const)
       expect(await ann.gql(query), query.slice(0, 60)).toMatchObject({

@@ -1,9 +1,10 @@
 import { Writable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Client } from '../support/client.ts';
 import { expectBody } from '../support/expect.ts';
 import { runSql } from '../support/run-sql.ts';
 import { PASSWORD, startService } from '../support/service.ts';
+import { createForm, DATASETS, ORDERS } from '../support/upload-form.ts';
 
 const LEVEL_DEBUG = 20;
 const LEVEL_WARN = 40;
@@ -11,15 +12,27 @@ const LEVEL_ERROR = 50;
 const WRONG_PASSWORD = 'a wrong password';
 const INTERNAL_MESSAGE = 'Something went wrong on our side';
 
+/** Collects the lines of a log. */
+class Log extends Writable {
+  text = '';
+
+  override _write(chunk: unknown, _encoding: string, done: () => void): void {
+    this.text += String(chunk);
+    done();
+  }
+
+  get lines(): any[] {
+    return this.text
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  }
+}
+
 test('the log has one line for each request, errors with the request id, and no secrets', async () => {
-  let log = '';
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      log += String(chunk);
-      done();
-    },
-  });
-  const service = await startService({ LOG_LEVEL: 'trace' }, { log: destination });
+  const log = new Log();
+  const service = await startService({ LOG_LEVEL: 'trace' }, { log });
   const secrets = [PASSWORD, WRONG_PASSWORD, 'argon2', 'hidden-in-the-query'];
   try {
     const ann = await service.user('ann');
@@ -55,10 +68,7 @@ test('the log has one line for each request, errors with the request id, and no 
     await service.close();
   }
 
-  const lines = log
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const { lines } = log;
   const linesOf = (id: string, ofLevel: number) =>
     lines.filter(({ requestId, level }) => requestId === id && level === ofLevel);
   expect(linesOf('find-me', LEVEL_ERROR)[0].err.message).toMatch(/relation .* does not exist/);
@@ -72,5 +82,52 @@ test('the log has one line for each request, errors with the request id, and no 
     warnings.map(({ requestId }) => requestId),
     'errors of clients are not logged',
   ).toEqual(['find-me', 'find-me-too']);
-  for (const secret of secrets) expect(log).not.toContain(secret);
+  for (const secret of secrets) expect(log.text).not.toContain(secret);
+});
+
+test('a client that disconnects is no error, and neither are variables that nest too deeply', async () => {
+  const log = new Log();
+  const service = await startService({ LOG_LEVEL: 'info' }, { log });
+  try {
+    const ann = await service.user('ann');
+    const { body } = await ann.request('POST', `/api${DATASETS}`, createForm(ORDERS));
+    expect(body).toMatchObject({ records: 3 });
+    let wait = Promise.withResolvers<void>();
+    // The real index responds too quickly to be left.
+    vi.spyOn(service.platform.index, 'search').mockImplementation(
+      (_search, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          wait.resolve();
+        }),
+    );
+    const query = `{ dataset(id: "${body.id}") { data { items } } }`;
+    const calls: ((leave: AbortController) => Promise<unknown>)[] = [
+      ({ signal }) => fetch(`${ann.url}/api/datasets/${body.id}/data`, { headers: ann.headers, signal }),
+      ({ signal }) => {
+        const headers = { ...ann.headers, 'content-type': 'application/json' };
+        return fetch(`${ann.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }), signal });
+      },
+    ];
+    for (const [n, call] of calls.entries()) {
+      wait = Promise.withResolvers();
+      const leave = new AbortController();
+      const called = call(leave).catch((error: Error) => error);
+      await wait.promise;
+      leave.abort();
+      await called;
+      await vi.waitFor(() =>
+        expect(log.lines.filter(({ msg }) => msg === 'The client disconnected during a request')).toHaveLength(n + 1),
+      );
+    }
+    const nested = '['.repeat(50_000) + ']'.repeat(50_000);
+    const mutation = `mutation ($s: JSONObject!) { setDatasetUserSettings(id: "${body.id}", settings: $s) { updatedAt } }`;
+    const deep = `{"query":${JSON.stringify(mutation)},"variables":{"s":{"a":${nested}}}}`;
+    await expectBody(ann.request('POST', '/graphql', deep, { 'content-type': 'application/json' }), 400, {
+      errors: [{ extensions: { code: 'GRAPHQL_LIMIT', status: 400 } }],
+    });
+    expect(log.lines.filter(({ level }) => level >= LEVEL_WARN)).toEqual([]);
+  } finally {
+    await service.close();
+  }
 });

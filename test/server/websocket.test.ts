@@ -136,6 +136,27 @@ describe('a socket', () => {
     }
   });
 
+  test('returns errors that repeat at most 100 characters of a message, and limits as over HTTP', async ({ ann }) => {
+    const socket = await connect(ann);
+    const long = 'x'.repeat(100_000);
+    const short = `${'x'.repeat(100)}…`;
+    for (const [query, variables, message] of [
+      [`{ user(username: "${long}") { id } }`, {}, `There is no user ${short}`],
+      [`{ ${long} }`, {}, `Cannot query field "${short}" on type "Query".`],
+      [
+        'query Q($n: Int) { users(limit: $n) { count } }',
+        { n: long },
+        `Variable "$n" got invalid value "${short}"; Int cannot represent non-integer value: "${short}"`,
+      ],
+    ] as const)
+      expect((await socket.run(query, { variables })).payload, query.slice(0, 20)).toEqual(
+        expect.toSatisfy((payload) => (payload.errors ?? payload)[0].message === message),
+      );
+    const deep = `{ __schema { types { ${'fields { type { '.repeat(3)} name ${'} } '.repeat(3)} } } }`;
+    expect((await socket.run(deep)).payload).toMatchObject([{ extensions: { code: 'GRAPHQL_LIMIT', status: 400 } }]);
+    socket.ws.close();
+  });
+
   test('checks scopes and permissions, and returns errors in the form of HTTP', async ({ service, ann }) => {
     const reader = await connect(await service.user('reader', { scopes: ['read'] }));
     expect(await reader.run('mutation { updateMe(input: { displayName: "x" }) { id } }')).toMatchObject({

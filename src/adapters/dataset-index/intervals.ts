@@ -11,6 +11,6 @@ export function checkInterval(type: FieldType, timezone?: string): asserts type 
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
   } catch {
-    throw badInput(`Unknown time zone "${timezone}"`);
+    throw badInput(`Unknown time zone ${JSON.stringify(timezone)}`);
   }
 }

@@ -24,6 +24,9 @@ export function csvText(value: string | null): string {
   return value === '' || value === '\\N' ? `"${value}"` : value;
 }
 
+/** A number of rows that another thread may read while this one is busy: the only item of an array. */
+export type RowCounter = Float64Array;
+
 /**
  * Writes rows as segment files of about 8 MB into a folder. Every value is a text: numbers in plain digits,
  * `true`/`false`, dates `YYYY-MM-DD`, timestamps ISO in UTC. A row is built as one string and encoded once, which
@@ -31,6 +34,7 @@ export function csvText(value: string | null): string {
  */
 export class CsvSegmentWriter {
   readonly #dir: string;
+  readonly #counter: RowCounter;
   #buffer = Buffer.allocUnsafe(SEGMENT_BYTES + (1 << 20));
   #line = '';
   #first = true;
@@ -39,9 +43,10 @@ export class CsvSegmentWriter {
   #longestRow = 0;
   #segments = 0;
 
-  /** `dir` is an existing folder for this source alone. */
-  constructor(dir: string) {
+  /** `dir` is an existing folder for this source alone. Every record increments `counter`. */
+  constructor(dir: string, counter: RowCounter = new Float64Array(1)) {
     this.#dir = dir;
+    this.#counter = counter;
   }
 
   /** Number of rows since the last segment. */
@@ -73,6 +78,7 @@ export class CsvSegmentWriter {
     const written = this.#buffer.write(line, this.#bytes);
     this.#bytes += written;
     this.#rows += 1;
+    this.#counter[0]! += 1;
     if (written > this.#longestRow) this.#longestRow = written;
   }
 

@@ -27,7 +27,10 @@ export function createDrivers(options: DriverOptions): Drivers {
   const drivers = new Map(all.map((driver) => [driver.id, driver]));
   const driverOf = (type: string) => {
     const driver = drivers.get(type);
-    if (!driver) throw badInput(`There is no datasource type "${type}"; known are ${[...drivers.keys()].join(', ')}`);
+    if (!driver)
+      throw badInput(
+        `There is no datasource type ${JSON.stringify(type)}; known are ${[...drivers.keys()].join(', ')}`,
+      );
     return driver;
   };
   return { drivers, driverOf };

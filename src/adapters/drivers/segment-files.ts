@@ -99,6 +99,8 @@ export class SegmentWriter {
   #longestRow = 0;
   #file: { handle: FileHandle; path: string } | null = null;
   #count = 0;
+  /** Number of records so far. */
+  rowsWritten = 0;
 
   constructor(dir: string, queue: SegmentQueue, signal: AbortSignal) {
     this.#dir = dir;
@@ -120,6 +122,7 @@ export class SegmentWriter {
   /** Ends a record of `bytes` bytes, which are those since the last call. */
   endRecord(bytes: number): void {
     this.#rows++;
+    this.rowsWritten++;
     if (bytes > this.#longestRow) this.#longestRow = bytes;
     if (this.#bytes >= SEGMENT_BYTES) this.#endSegment();
   }

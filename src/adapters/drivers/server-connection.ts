@@ -10,6 +10,7 @@ import type {
 } from '../../core/row-source.ts';
 import { connectionTest } from './connection-test.ts';
 import { toQueryResult } from './json-forms.ts';
+import { reportRows } from './row-reports.ts';
 import { SegmentQueue, SegmentWriter } from './segment-files.ts';
 import type { WorkLimits } from './server-session.ts';
 
@@ -79,11 +80,16 @@ export class ServerConnection<
     return this.#session(signal, query.timeout, async (session, work) => (await work.prepare(session, query)).columns);
   }
 
-  async *segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncGenerator<Segment, void> {
+  async *segments(
+    query: BoundQuery,
+    dir: string,
+    signal: AbortSignal,
+    onRows: (rows: number) => void = () => {},
+  ): AsyncGenerator<Segment, void> {
     const queue = new SegmentQueue();
     const stopped = new AbortController();
     const filling = this.#session(AbortSignal.any([signal, stopped.signal]), query.timeout, (session, work) =>
-      fill(session, work, query, dir, queue),
+      fill(session, work, query, dir, queue, onRows),
     ).then(
       () => queue.end(),
       (error: unknown) => queue.fail(error),
@@ -155,13 +161,16 @@ async function fill<Session extends { signal: AbortSignal }, Statement extends {
   query: BoundQuery,
   dir: string,
   queue: SegmentQueue,
+  onRows: (rows: number) => void,
 ): Promise<void> {
   const statement = await prepare(session, query);
   await begin(session, statement);
   const writer = new SegmentWriter(dir, queue, session.signal);
+  const stopReports = reportRows(() => writer.rowsWritten, onRows);
   try {
     await copy(session, statement, writer);
   } finally {
+    stopReports();
     await writer.discard();
   }
 }

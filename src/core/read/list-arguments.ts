@@ -100,7 +100,10 @@ function sortExpression(model: Model, field: string, viewer: Viewer | null): str
   if (Object.hasOwn(model.sortable, field)) return model.sortable[field]!;
   const column = viewer ? undefined : model.columns[field]?.column;
   if (column) return `r.${quoteIdentifier(column)}`;
-  throw invalidArgument('sort', `Cannot sort by "${field}"; known are ${Object.keys(model.sortable).join(', ')}`);
+  throw invalidArgument(
+    'sort',
+    `Cannot sort by ${JSON.stringify(field)}; known are ${Object.keys(model.sortable).join(', ')}`,
+  );
 }
 
 /** Returns the conditions of `q` and of the model's filters. */

@@ -10,15 +10,17 @@ import {
   ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import { BREAK, GraphQLError, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { BREAK, visit, type DocumentNode, type ExecutionResult, type GraphQLError, type GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
+import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { checkOrigin } from '../request.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
-import { formatError } from './format-error.ts';
+import { formatError, isUnexpected } from './format-error.ts';
+import { checkVariables } from './variables.ts';
 
 /** Statuses that apply to the whole request, even when parts of it ran. */
 const REQUEST_STATUSES = new Set([401, 429]);
@@ -43,6 +45,7 @@ const createRequestPlugin = (
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL');
+        checkVariables(request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
       },
@@ -51,7 +54,7 @@ const createRequestPlugin = (
         return result ? toApolloResponse(result, contextValue) : null;
       },
       async didEncounterErrors({ errors, contextValue }) {
-        for (const error of errors) logUnexpected(error, contextValue);
+        logUnexpectedErrors(errors, contextValue);
       },
       async willSendResponse({ response, errors }) {
         const ran = response.body.kind !== 'single' || response.body.singleResult.data !== undefined;
@@ -69,7 +72,7 @@ const createRequestPlugin = (
  */
 function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
-  for (const error of errors ?? []) logUnexpected(error, context);
+  if (errors) logUnexpectedErrors(errors, context);
   if (errors) setStatus(http, errors, true);
   return {
     http,
@@ -93,6 +96,18 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: 
     for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
 }
 
+/** Logs the errors of which clients receive only a general message. */
+function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, request }: PublicContext): void {
+  for (const error of errors)
+    if (isUnexpected(error))
+      logFailure(
+        platform.log,
+        { err: error.originalError, path: error.path, requestId: request.id },
+        'Resolver failed',
+        request.signal.aborted,
+      );
+}
+
 /** Returns whether a document selects `__schema` or `__type`, in fragments too. */
 function readsSchema(document: DocumentNode): boolean {
   let found = false;
@@ -103,13 +118,6 @@ function readsSchema(document: DocumentNode): boolean {
     },
   });
   return found;
-}
-
-/** Logs an unexpected error with its stack. Clients receive only a general message. */
-function logUnexpected(error: GraphQLError, { platform, request }: PublicContext): void {
-  // Without a path no resolver ran: the document is invalid, and the message quotes it.
-  if (toApiError(error) || !(error instanceof GraphQLError) || !error.originalError || !error.path) return;
-  platform?.log.error({ err: error.originalError, path: error.path, requestId: request?.id }, 'Resolver failed');
 }
 
 /**

@@ -2,6 +2,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import { graphqlLimit } from '../../core/errors.ts';
 import { MAX_TOKENS } from '../../core/limits/limits.ts';
+import { shortenMessage } from '../../core/shorten-message.ts';
 
 /**
  * Formats an error for GraphQL: the message of REST, and `extensions: {code, status, validation?}`. See
@@ -25,7 +26,12 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   if (String(formatted.extensions?.code).startsWith('PERSISTED_QUERY'))
     return { message, extensions: { code: formatted.extensions!.code, status: 400 } };
   if (isClientError(formatted, error))
-    return { message, locations, path, extensions: { code: 'BAD_USER_INPUT', status: 400 } };
+    return {
+      message: shortenMessage(message),
+      locations,
+      path,
+      extensions: { code: 'BAD_USER_INPUT', status: 400 },
+    };
   return {
     message: 'Something went wrong on our side',
     locations,
@@ -33,6 +39,12 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     extensions: { code: 'INTERNAL', status: 500 },
   };
 }
+
+/** Returns whether clients receive only a general message of this error, so that it must be logged. */
+export const isUnexpected = (error: GraphQLError): boolean =>
+  formatError(error.toJSON(), error).extensions?.code === 'INTERNAL';
+
+const TOO_DEEP = new Set(['Maximum call stack size exceeded', 'Maximum introspection depth exceeded']);
 
 const CLIENT_CODES = new Set([
   'GRAPHQL_PARSE_FAILED',
@@ -49,8 +61,8 @@ const CLIENT_CODES = new Set([
 const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolean =>
   CLIENT_CODES.has(String(formatted.extensions?.code)) || (error instanceof GraphQLError && !error.originalError);
 
-/** Converts errors of Apollo's parser that mean a limit: too many tokens, and nesting that exhausts the stack. */
+/** Converts errors of Apollo and graphql-js that mean a limit: too many tokens, and documents that nest too deeply. */
 function toLimitError(message: string) {
   if (message.includes(`${MAX_TOKENS} tokens`)) return graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
-  return message === 'Maximum call stack size exceeded' ? graphqlLimit('The document is nested too deeply') : undefined;
+  return TOO_DEEP.has(message) ? graphqlLimit('The document is nested too deeply') : undefined;
 }

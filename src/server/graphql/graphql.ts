@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
+import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
 import type { RateLimiter } from '../rate-limit.ts';
@@ -24,7 +25,8 @@ export interface GraphqlOptions {
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
-      if (!toApiError(error)) request.log.error({ err: error }, 'Request failed');
+      if (!toApiError(error))
+        logFailure(request.log, { err: error, requestId: request.id }, 'Request failed', reply.raw.destroyed);
       throw toRequestError(error);
     });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;

@@ -11,7 +11,6 @@ import {
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import type { WebSocket } from 'ws';
-import { toApiError } from '../../core/api-error.ts';
 import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
@@ -21,8 +20,9 @@ import type { Credential } from '../../services/identity/credential.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
-import { formatError } from './format-error.ts';
+import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
+import { checkVariables } from './variables.ts';
 
 /** The authenticated caller of a socket. */
 interface SocketCaller {
@@ -130,6 +130,7 @@ async function prepareOperation(
   // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
   if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
   if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
+  checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
   return {
     schema,
@@ -147,7 +148,7 @@ function formatErrors(
 ): GraphQLFormattedError[] {
   return errors.map((error) => {
     if (!(error instanceof GraphQLError)) return formatError(error, error);
-    if (error.originalError && !toApiError(error))
+    if (isUnexpected(error))
       request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
     return formatError(error.toJSON(), error);
   });

@@ -84,11 +84,11 @@ export async function countRows(
   const dir = await mkdtemp(join(tmpdir(), 'dws-run-'));
   try {
     let records = 0;
-    for await (const segment of connection.segments(query, dir, signal)) {
+    for await (const segment of connection.segments(query, dir, signal, onProgress)) {
       records += segment.rows;
-      onProgress(records);
       if (segment.temporary) await rm(segment.path, { force: true });
     }
+    onProgress(records);
     return records;
   } finally {
     await rm(dir, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
+import { shortenName } from '../../core/shorten-message.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { loadUsableDatasource } from './datasource-access.ts';
 
@@ -67,7 +68,7 @@ function checkMappings(mappings: Record<string, unknown>): Record<string, string
   if (entries.length > MAX_MAPPINGS) throw invalid('mappings', `must have at most ${MAX_MAPPINGS} entries`);
   return Object.fromEntries(
     entries.map(([from, to]) => {
-      if (typeof to !== 'string') throw invalid(`mappings.${from}`, 'must be the name of a field');
+      if (typeof to !== 'string') throw invalid(`mappings.${shortenName(from)}`, 'must be the name of a field');
       return [checkText(from, 'mappings'), checkText(to, `mappings.${from}`)];
     }),
   );

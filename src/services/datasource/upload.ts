@@ -86,14 +86,17 @@ async function detectDriver(
         if (config) return { driver, config };
       }
       const supported = drivers.map(({ name }) => name).join(', ');
-      throw badInput(`"${filename}" is not a supported file. Supported types: ${supported}`);
+      throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);
     });
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
     if (timeout.aborted) {
-      throw upstreamFailed(`Detecting the type of "${filename}" took longer than ${QUERY_TIMEOUT_MS} ms`, {
-        cause: error,
-      });
+      throw upstreamFailed(
+        `Detecting the type of ${JSON.stringify(filename)} took longer than ${QUERY_TIMEOUT_MS} ms`,
+        {
+          cause: error,
+        },
+      );
     }
     throw error;
   }

@@ -17,7 +17,8 @@ export const permissionsOf = (user: { superuser: boolean; permissions: readonly 
  */
 export async function setPermissions(ctx: Context, key: string, permissions: string[]): Promise<string[]> {
   const unknown = permissions.find((word) => !(GLOBAL_PERMISSIONS as readonly string[]).includes(word));
-  if (unknown !== undefined) throw invalid('permissions', `contains "${unknown}", which is not a global permission`);
+  if (unknown !== undefined)
+    throw invalid('permissions', `contains ${JSON.stringify(unknown)}, which is not a global permission`);
   const requested = new Set(permissions as GlobalPermission[]);
   const user = await ctx.transaction(async (tx) => {
     const loaded = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });

@@ -109,8 +109,8 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
   const id = await ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     if (user.superuser && !ctx.viewer.superuser) throw refused('Only superusers can delete a superuser');
-    if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'is required to delete yourself');
     await requireOtherSuperuser(ctx, tx, user);
+    if (user.id === ctx.viewer.userId && !transferTo) throw invalid('transferTo', 'is required to delete yourself');
     const newOwner = transferTo
       ? await resolvePrincipal(tx, ctx.viewer.tenantId, transferTo)
       : `user:${ctx.viewer.userId}`;

@@ -73,7 +73,7 @@ export function claimWork(platform: Platform, { workId, tenantId }: QueuedWork):
           and not exists (
             select from dws.operation b
             where b.tenant_id = $1 and b.concurrency_key = o.concurrency_key and b.finished_at is null
-              and b.work_id < o.work_id
+              and (b.work_id < o.work_id or b.status = 'running')
           )
         returning ${CLAIM_COLUMNS}`,
       values: [tenantId, workId],

@@ -40,12 +40,13 @@ export async function start<N extends OperationName>(
   tx: Transaction,
   request: OperationRequest<N>,
 ): Promise<string> {
-  const id = newId();
   const { tenantId } = viewer;
   const { concurrencyKey, fingerprint } = request;
   const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) await lockConcurrencyKey(tx, concurrencyKey);
   await checkWaiting(tx, viewer);
+  // Created under the lock, because operations with a key run in the order of their ids.
+  const id = newId();
   const joinedWorkId =
     concurrencyKey && fingerprint ? await findQueuedWork(tx, tenantId, concurrencyKey, fingerprint) : undefined;
   const workId = joinedWorkId ?? id;

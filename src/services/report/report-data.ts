@@ -7,6 +7,7 @@ import { isObject } from '../../core/criteria/value.ts';
 import type { AggregateResult } from '../../core/dataset-index.ts';
 import { badInput, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { logFailure } from '../../core/log-failure.ts';
 import { viewOf } from '../dataset/dataset-view.ts';
 import { criteriaProblem, loadSavedFilter } from '../dataset/saved-filter-criteria.ts';
 import { queryableBlock } from './block-visibility.ts';
@@ -77,9 +78,8 @@ async function resolveBlock(
 function toBlockError({ platform, request }: Context, error: unknown): BlockError {
   const apiError = toApiError(error);
   if (apiError) return { statusCode: apiError.status, code: apiError.code, message: apiError.message };
-  if (!request.signal.aborted) {
-    platform.log.error({ err: error, requestId: request.id }, 'Could not load the data of a report block');
-  }
+  const line = { err: error, requestId: request.id };
+  logFailure(platform.log, line, 'Could not load the data of a report block', request.signal.aborted);
   return { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' };
 }
 

@@ -1,6 +1,7 @@
 import type { ReportDefinition } from '../../../entities/report.ts';
 import { isObject } from '../../core/criteria/value.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { isDeeperThan } from '../../core/json-depth.ts';
 
 /** Maximum size of a definition, of settings and of a filter as JSON. */
 const MAX_JSON_BYTES = 1_000_000;
@@ -35,11 +36,6 @@ export function checkDefinition(definition: Record<string, unknown>): ReportDefi
   }
   return definition as ReportDefinition;
 }
-
-const isDeeperThan = (value: unknown, levels: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)));
 
 /** Key of a block that contains criteria. A key `dataset` in there is the name of a field, not an alias. */
 const CRITERIA_KEY = 'filter';

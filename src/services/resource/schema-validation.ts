@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { badInput, type ValidationIssue, type ApiError } from '../../core/errors.ts';
+import { shortenName } from '../../core/shorten-message.ts';
 
 /**
  * Creates a BAD_USER_INPUT error for a value that does not match its JSON Schema. The issues contain paths below `root`
@@ -13,7 +14,11 @@ export function schemaError(errors: readonly ErrorObject[], root: string): ApiEr
 function issueOf(error: ErrorObject, root: string): ValidationIssue {
   const property = propertyOf(error);
   const path = [root, ...error.instancePath.split('/').slice(1), ...(property === undefined ? [] : [property])];
-  return { path, message: `${path.join('.')} ${messageOf(error) ?? error.message}`, code: error.keyword };
+  return {
+    path,
+    message: `${path.map(shortenName).join('.')} ${messageOf(error) ?? error.message}`,
+    code: error.keyword,
+  };
 }
 
 /** Returns the missing or unknown property, which is not part of the instance path. */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { LoadPlan } from '../../../core/dataset-index.ts';
-import { upstreamFailed } from '../../../core/errors.ts';
+import { tooLarge } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { settleDigits } from './digits.ts';
 import type { LoadStatements } from './load-statements.ts';
@@ -58,7 +58,7 @@ export async function stageRows(
       if (segment.temporary) await rm(segment.path, { force: true });
     }
     if (plan.maxRows > 0 && staged.rows > plan.maxRows)
-      throw upstreamFailed(`The query returns more than the ${plan.maxRows} rows that are allowed`);
+      throw tooLarge(`The query returns more than the ${plan.maxRows} rows that are allowed`);
     if (performance.now() - reported < PROGRESS_MS) continue;
     reported = performance.now();
     plan.progress(staged.rows);

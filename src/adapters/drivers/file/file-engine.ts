@@ -31,8 +31,8 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
       const [counted] = await session.rows(`select ${countList(names)} from ${from}`, values);
       return Number(counted![0]);
     },
-    segments: async function* (query, dir) {
-      yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, dir);
+    segments: async function* (query, dir, _columns, counter) {
+      yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, new CsvSegmentWriter(dir, counter));
     },
     detectConfig: (filename) => detectFileConfig(file, filename),
   };
@@ -90,9 +90,12 @@ async function someRows(
 }
 
 /** DuckDB writes each record as text, so that rows never become objects here. */
-async function* writeSegments(session: DuckdbSession, query: BoundQuery, dir: string): AsyncGenerator<Segment> {
+async function* writeSegments(
+  session: DuckdbSession,
+  query: BoundQuery,
+  writer: CsvSegmentWriter,
+): AsyncGenerator<Segment> {
   const { written, names, from, values } = await prepareSelect(session, query);
-  const writer = new CsvSegmentWriter(dir);
   for await (const chunk of session.stream(`select ${recordOf(written, names)} from ${from}`, values)) {
     for (const record of chunk.getColumnValues(0) as string[]) {
       writer.record(record);

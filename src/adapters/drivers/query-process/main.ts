@@ -1,9 +1,10 @@
 /**
  * Query process: reads one uploaded file for one task, so that no query and no malicious file blocks or ends a process
  * of the service. This thread only watches. It ends the process when the parent's channel closes and when memory
- * exceeds the limit, also while the other thread is busy.
+ * exceeds the limit, and reports the number of rows, also while the other thread is busy.
  */
 import { Worker } from 'node:worker_threads';
+import { reportRows } from '../row-reports.ts';
 import { MAX_PROCESS_MEMORY } from './limits.ts';
 import type { FromProcess, ToProcess } from './work.ts';
 
@@ -24,8 +25,10 @@ const endWith = (message: FromProcess): void => {
 };
 
 process.umask(0o077);
+const rowCounter = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
 const worker = new Worker(new URL(`./serve-work${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url), {
   resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  workerData: { rowCounter },
 });
 worker.on('message', (message: FromProcess) => {
   process.send?.(message);
@@ -42,6 +45,10 @@ worker.on('error', (error: Error & { code?: string }) =>
 process.on('message', (message: ToProcess) => worker.postMessage(message));
 process.on('disconnect', end);
 process.on('SIGTERM', end);
+reportRows(
+  () => rowCounter[0]!,
+  (rows) => process.send?.({ kind: 'rows', rows } satisfies FromProcess),
+);
 setInterval(() => {
   if (process.memoryUsage.rss() > MAX_PROCESS_MEMORY) endWith(TOO_MUCH_MEMORY);
 }, WATCH_MS);

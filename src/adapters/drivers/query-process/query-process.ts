@@ -19,6 +19,14 @@ const MAX_STDERR_LENGTH = 4000;
 /** Segments that a process can have begun without being reported: one being written, two in transit. */
 const UNKNOWN_SEGMENTS = 3;
 
+/** Receives what a task `segments` reads. */
+interface RowReceiver {
+  /** Receives each segment and a function that acknowledges it. */
+  onSegment(segment: Segment, acknowledge: () => void): void;
+  /** Receives the number of rows read. */
+  onRows(rows: number): void;
+}
+
 export interface WorkLimits {
   signal: AbortSignal;
   /** Milliseconds for the whole task. */
@@ -27,18 +35,17 @@ export interface WorkLimits {
 
 /**
  * Runs the task in a process and returns its result. After an abort or timeout, the process is killed
- * before this rejects with CANCELLED or UPSTREAM_FAILED ("query timeout …"). `onSegment` receives each segment and a
- * function that acknowledges it.
+ * before this rejects with CANCELLED or UPSTREAM_FAILED ("query timeout …").
  */
 export async function doWork(
   job: Job,
   limits: WorkLimits,
-  onSegment: (segment: Segment, acknowledge: () => void) => void = () => {},
+  receiver: RowReceiver = { onSegment: () => {}, onRows: () => {} },
 ): Promise<unknown> {
   const timeout = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
   const signal = AbortSignal.any([limits.signal, timeout]);
   try {
-    return await runProcess(job, signal, onSegment);
+    return await runProcess(job, signal, receiver);
   } catch (error) {
     if (limits.signal.aborted) throw cancelled(undefined, { cause: error });
     if (timeout.aborted) throw upstreamFailed(`query timeout after ${limits.timeout} ms`, { cause: error });
@@ -55,6 +62,7 @@ export async function* segmentsOf(
   dir: string,
   limits: WorkLimits,
   track: (working: Promise<void>) => void,
+  onRows: (rows: number) => void = () => {},
 ): AsyncGenerator<Segment, void> {
   const queue = new SegmentQueue();
   const unacknowledged: (() => void)[] = [];
@@ -63,10 +71,13 @@ export async function* segmentsOf(
   const working = doWork(
     job,
     { ...limits, signal: AbortSignal.any([limits.signal, readerLeft.signal]) },
-    (segment, acknowledge) => {
-      announced += 1;
-      unacknowledged.push(acknowledge);
-      queue.put(segment);
+    {
+      onSegment(segment, acknowledge) {
+        announced += 1;
+        unacknowledged.push(acknowledge);
+        queue.put(segment);
+      },
+      onRows,
     },
   ).then(
     () => queue.end(),
@@ -87,11 +98,7 @@ export async function* segmentsOf(
   }
 }
 
-async function runProcess(
-  job: Job,
-  signal: AbortSignal,
-  onSegment: (segment: Segment, acknowledge: () => void) => void,
-): Promise<unknown> {
+async function runProcess(job: Job, signal: AbortSignal, receiver: RowReceiver): Promise<unknown> {
   const child = fork(PROGRAM, {
     // In a separate process group, so that Ctrl-C reaches only the parent.
     detached: true,
@@ -114,7 +121,7 @@ async function runProcess(
   try {
     signal.throwIfAborted();
     send({ kind: 'do', job });
-    return await resultOf(child, (segment) => onSegment(segment, () => send({ kind: 'taken' })));
+    return await resultOf(child, receiver, () => send({ kind: 'taken' }));
   } finally {
     signal.removeEventListener('abort', kill);
     kill();
@@ -123,14 +130,15 @@ async function runProcess(
 }
 
 /** Returns the result of the process. Rejects if the process ends without one. */
-function resultOf(child: ChildProcess, onSegment: (segment: Segment) => void): Promise<unknown> {
+function resultOf(child: ChildProcess, { onSegment, onRows }: RowReceiver, acknowledge: () => void): Promise<unknown> {
   let stderrTail = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderrTail = (stderrTail + text).slice(-MAX_STDERR_LENGTH);
   });
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromProcess) => {
-      if (message.kind === 'segment') onSegment(message.segment);
+      if (message.kind === 'segment') onSegment(message.segment, acknowledge);
+      if (message.kind === 'rows') onRows(message.rows);
       if (message.kind === 'result') resolve(message.value);
       if (message.kind === 'refused') reject(badInput(message.message));
       if (message.kind === 'unavailable') reject(unavailable(message.message));

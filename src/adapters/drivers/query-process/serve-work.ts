@@ -2,9 +2,10 @@
  * The thread of a query process that reads the file. A blocked thread (a statement of SQLite cannot be interrupted)
  * does not prevent the process from ending.
  */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { isDiskFull } from '../../../core/disk-full.ts';
 import { badInput, ApiError, diskFull } from '../../../core/errors.ts';
+import type { RowCounter } from '../csv-encoder.ts';
 import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
 
@@ -19,6 +20,7 @@ const ENGINES: Record<Job['engine'], () => Promise<{ openEngine: OpenEngine }>> 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 const send = (message: FromProcess): void => parentPort!.postMessage(message);
 
+const { rowCounter } = workerData as { rowCounter: RowCounter };
 let unread = 0;
 let capacity = Promise.withResolvers<void>();
 
@@ -38,7 +40,7 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
     case 'detectConfig':
       return engine.detectConfig(work.filename);
     case 'segments':
-      return writeSegments(engine.segments(work.query, work.dir, work.columns));
+      return writeSegments(engine.segments(work.query, work.dir, work.columns, rowCounter));
   }
 }
 

@@ -82,13 +82,19 @@ class UploadedConnection implements SourceConnection {
     return columns;
   }
 
-  segments(query: BoundQuery, dir: string, signal: AbortSignal): AsyncIterable<Segment> {
+  segments(
+    query: BoundQuery,
+    dir: string,
+    signal: AbortSignal,
+    onRows?: (rows: number) => void,
+  ): AsyncIterable<Segment> {
     const columns = isDeepStrictEqual(this.#described?.query, query) ? this.#described?.columns : undefined;
     return segmentsOf(
       { ...this.#source, work: { kind: 'segments', query, dir, columns } },
       dir,
       { signal: this.#signal(signal), timeout: query.timeout },
       (working) => this.#track(working),
+      onRows,
     );
   }
 

@@ -1,5 +1,6 @@
 import type { Column } from '../../../core/fields.ts';
 import type { BoundQuery, QueryResult, Segment, SourceTable } from '../../../core/row-source.ts';
+import type { RowCounter } from '../csv-encoder.ts';
 
 /** Reader of one kind of file, inside the query process. It is opened for one task and ends with the process. */
 export interface FileEngine {
@@ -15,9 +16,9 @@ export interface FileEngine {
   count(query: BoundQuery, dir: string): Promise<number>;
   /**
    * Yields all rows as segments in `dir`. The next one is begun when it is requested. `columns` is the result of
-   * `describe` for the same query, if it was called.
+   * `describe` for the same query, if it was called. `counter` counts the rows as they are read.
    */
-  segments(query: BoundQuery, dir: string, columns?: Column[]): AsyncIterable<Segment>;
+  segments(query: BoundQuery, dir: string, columns: Column[] | undefined, counter: RowCounter): AsyncIterable<Segment>;
   /** Returns the config of a datasource of this file, for `UploadedSource.detectConfig`. */
   detectConfig(filename: string): Promise<Record<string, unknown> | null>;
 }
@@ -49,6 +50,8 @@ export type ToProcess = { kind: 'do'; job: Job } | { kind: 'taken' };
 export type FromProcess =
   | { kind: 'result'; value: unknown }
   | { kind: 'segment'; segment: Segment }
+  /** Number of rows that have been read. */
+  | { kind: 'rows'; rows: number }
   /** Errors for the client: BAD_USER_INPUT and UNAVAILABLE. */
   | { kind: 'refused'; message: string }
   | { kind: 'unavailable'; message: string }

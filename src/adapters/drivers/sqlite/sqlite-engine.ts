@@ -19,7 +19,7 @@ export function openEngine(file: string): FileEngine {
     describe: async (query) => withQuery(file, query, describeRows),
     rows: async (query, limit) => withQuery(file, query, (prepared) => someRows(prepared, limit)),
     count: async (query) => withQuery(file, query, (prepared) => prepared.count()),
-    segments: (query, dir, columns) => writeSegments(file, query, dir, columns),
+    segments: (query, dir, columns, counter) => writeSegments(file, query, new CsvSegmentWriter(dir, counter), columns),
     detectConfig: async () => withDatabase(file, detectFileConfig),
   };
 }
@@ -76,12 +76,11 @@ function someRows(prepared: PreparedQuery, limit: number): ReturnType<typeof toQ
 async function* writeSegments(
   file: string,
   query: BoundQuery,
-  dir: string,
-  described?: Column[],
+  writer: CsvSegmentWriter,
+  described: Column[] | undefined,
 ): AsyncGenerator<Segment> {
   const prepared = withQuery(file, query, (found) => found);
   const columns = described ?? describeRows(prepared);
-  const writer = new CsvSegmentWriter(dir);
   for (const row of prepared.rows()) {
     for (let i = 0; i < columns.length; i++) writer.text(textOf(row[i]!, columns[i]!));
     writer.endRow();
