@@ -142,7 +142,7 @@ try {
   const env = {
     DATABASE_URL: postgres.url,
     DATA_DIR: join(dir, 'data'),
-    APP_SECRET: 'a secret for benchmarks',
+    APP_SECRET: 'a secret for benchmarks of enough characters',
     NODE_ENV: 'production',
     RATE_LIMIT_API: '0',
     SEED_DEMO: 'false',
