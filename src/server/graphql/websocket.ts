@@ -5,11 +5,13 @@ import {
   GraphQLError,
   subscribe,
   validate,
+  type DocumentNode,
   type ExecutionArgs,
   type GraphQLFormattedError,
 } from 'graphql';
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
+import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
@@ -36,6 +38,11 @@ interface SocketCaller {
 type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
+/** The valid documents that clients used last, by their text: parsing and validating takes longer than subscribing. */
+type ValidDocuments = LRUCache<string, DocumentNode>;
+/** Maximum length of the texts of all stored documents. */
+const MAX_DOCUMENT_CHARACTERS = 1_000_000;
+
 /** Maximum number of open sockets of one user in this process. */
 const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
@@ -55,6 +62,10 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator
  */
 export function createSocketHandler(options: SocketOptions) {
   const sockets = new OpenLimit(MAX_SOCKETS);
+  const documents: ValidDocuments = new LRUCache({
+    maxSize: MAX_DOCUMENT_CHARACTERS,
+    sizeCalculation: (_document, query) => query.length + 1,
+  });
   return makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
@@ -62,7 +73,7 @@ export function createSocketHandler(options: SocketOptions) {
     onConnect: (socket) => acceptConnection(options, sockets, socket as Socket),
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: (socket, id, payload) =>
-      prepareOperation(options, socket as Socket, id, payload).catch((error: Error) => [
+      prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]),
     execute,
@@ -110,7 +121,7 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns what to execute, or the validation errors. */
 async function prepareOperation(
-  { schema, platform, authenticator, limiter }: SocketOptions,
+  { schema, platform, authenticator, limiter, documents }: SocketOptions & { documents: ValidDocuments },
   { extra, subscriptions }: Socket,
   id: string,
   { query, variables, operationName }: SubscribePayload,
@@ -125,10 +136,11 @@ async function prepareOperation(
   limiter.count(viewer.userId);
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
-  const document = parseLimited(query);
-  const errors = validate(schema, document);
+  const document = documents.get(query) ?? parseLimited(query);
+  const errors = documents.has(query) ? [] : validate(schema, document);
   // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
   if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
+  documents.set(query, document);
   if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
   checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
