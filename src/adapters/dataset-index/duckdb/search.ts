@@ -73,7 +73,7 @@ export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.j
 /** Returns SQL of a row's JSON text. Names come from the source, so they are written as literals. */
 export function rowObject(scope: Scope, names: string[]): string {
   const members = names.map((name) => {
-    const field = scope.field(name);
+    const field = scope.stored(name);
     return `${quoteText(name)}, ${jsonForm(field, field.column)}`;
   });
   return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
@@ -101,20 +101,25 @@ async function pageOf(
   values: DuckDBValue[],
 ): Promise<string> {
   const table = scope.table(aliases);
-  const columns = [...new Set(fields.map((name) => scope.field(name).column))];
+  const columns = [...new Set(fields.map((name) => scope.stored(name).column))];
   const select = ['rowid AS number', ...columns].join(', ');
   const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
-  const conditions = [];
-  if (after !== undefined) conditions.push(await afterRow({ ask, aliases, scope, search, keys, after }, values));
-  if (keys.length === 0 && search.words.length > 0 && isAll(search)) {
+  const further =
+    after === undefined ? [] : [await afterRow({ ask, aliases, scope, search, keys, after }, values)];
+  const wordRows = keys.length === 0 ? scope.wordRows(aliases, values) : undefined;
+  if (wordRows) {
     // The order is that of row numbers: the rows of the words can be cut to the page before the rows are read.
-    const rows = [scope.wordRows(aliases, values), ...conditions].join(' AND ');
+    const rows = [wordRows, ...further].join(' AND ');
     return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
   }
-  conditions.unshift(scope.where(aliases, values));
+  // Row numbers, unlike values, are compared while the table is read: the rows before the page need not be.
+  const where =
+    keys.length === 0
+      ? [...further, scope.where(aliases, values)].join(' AND ')
+      : scope.where(aliases, values, further);
   // A scan of one table preserves its order; sorting by the row number would read all columns of all rows first.
   const order = keys.length === 0 && search.words.length === 0 ? '' : `ORDER BY ${orderBy(keys)}`;
-  return `SELECT ${select} FROM ${table} WHERE ${conditions.join(' AND ')} ${order} ${window}`;
+  return `SELECT ${select} FROM ${table} WHERE ${where} ${order} ${window}`;
 }
 
 async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, values: DuckDBValue[]): Promise<string> {
@@ -143,16 +148,12 @@ async function countRows(
   ask: RunStatement,
   aliases: string[],
   scope: Scope,
-  search: Pick<RowSearch, 'where' | 'words' | 'generation'>,
+  search: Pick<RowSearch, 'generation'>,
 ): Promise<number> {
   if (scope.everything) return search.generation.records;
   const values: DuckDBValue[] = [];
-  const from =
-    search.words.length > 0 && isAll(search)
-      ? `(${scope.wordRows(aliases, values)})`
-      : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
+  const rows = scope.wordRows(aliases, values);
+  const from = rows ? `(${rows})` : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
   const [row] = await ask(`SELECT count(*) FROM ${from}`, values);
   return Number(row![0]);
 }
-
-const isAll = ({ where }: Pick<RowSearch, 'where'>) => where.kind === 'and' && where.nodes.length === 0;

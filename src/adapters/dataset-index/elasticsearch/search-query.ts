@@ -1,3 +1,5 @@
+import { and } from '../../../core/criteria/build.ts';
+import { ALL } from '../../../core/criteria/tree.ts';
 import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
@@ -23,9 +25,9 @@ export interface Matching {
 
 /** Compiles a search. Throws BAD_USER_INPUT for unknown names, and for more words than the number of fields permits. */
 export function matchingRows(search: Search): Matching {
-  const { generation, where, words, wordFields } = search;
+  const { generation, visible = ALL, where, words, wordFields } = search;
   const field = fieldFinder(generation);
-  const criteria = criteriaQuery(where, ({ name }) => layoutOf(field(name)));
+  const criteria = criteriaQuery(and([visible, where]), ({ name }) => layoutOf(field(name)));
   const query = { bool: { filter: [criteria, ...wordQueries(words, wordFields.map(field))] } };
   return { field, everything: matchesAll(search), query };
 }
