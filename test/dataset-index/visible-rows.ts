@@ -3,7 +3,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { and } from '../../src/core/criteria/build.ts';
 import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import { ALL } from '../../src/core/criteria/tree.ts';
-import type { CriteriaNode } from '../../src/core/criteria/tree.ts';
 import type { Aggregation, DatasetIndex, Generation, RowSearch, Search } from '../../src/core/dataset-index.ts';
 import { arbitraryCriteria, arbitraryRow, EVERY_KIND } from '../core/criteria/arbitrary.ts';
 import { aggregate, collect, fieldsOf, loadRows, NEVER, search, selectAllRows } from './generation-fixture.ts';
@@ -26,8 +25,8 @@ export function visibleRowsContract(index: () => DatasetIndex): void {
   const expectEqualResults = async (ask: (rows: Pick<Search, 'visible' | 'where'>) => Promise<unknown>, runs: number) =>
     fc.assert(
       fc.asyncProperty(anyWhere, anyWhere, async (rule, question) => {
-        const [visible, where]: CriteriaNode[] = [parse(rule), parse(question)];
-        expect(await ask({ visible, where })).toEqual(await ask({ where: and([visible!, where!]) }));
+        const [visible, where] = [parse(rule), parse(question)];
+        expect(await ask({ visible, where })).toEqual(await ask({ where: and([visible, where]) }));
       }),
       { numRuns: runs },
     );

@@ -15,11 +15,11 @@ export interface Scope {
   /** Whether it matches all rows of the generation. */
   everything: boolean;
   /**
-   * Returns a field by name, with SQL of its values for conditions, order, groups and measures. Throws BAD_USER_INPUT
-   * for an unknown name.
+   * Returns a field by name, with the SQL by which a question reads its column. Throws BAD_USER_INPUT for an unknown
+   * name.
    */
   field(name: string): IndexedField;
-  /** Returns a field by name, with its physical column, for reading the rows that were found. */
+  /** Returns a field by name, with its physical column. */
   stored(name: string): IndexedField;
   /** Returns the table of rows, for these aliases of the files. */
   table(aliases: string[]): string;
@@ -42,15 +42,15 @@ export async function openScope(
   const { generation, visible = ALL, where, words } = search;
   const stored = fieldFinder(generation);
   const restricted = !isAll(visible);
-  const field = restricted ? (name: string) => opaque(stored(name)) : stored;
+  const field = restricted ? (name: string) => ({ ...stored(name), column: opaque(stored(name).column) }) : stored;
   const files = [rowsFile(dir, generation.id)];
   if (words.length > 0) files.push(await sidecar.file(generation, search.wordFields.map(stored), signal));
 
   const table = ([data]: string[]) => `${data}.data`;
-  const criteria = (node: CriteriaNode, find: typeof field, values: DuckDBValue[]) =>
-    isAll(node) ? [] : [compileCriteria(node, ({ name }) => find(name).column, boundValues(values))];
-  const hasWords = (values: DuckDBValue[]) =>
-    words.map((word) => `contains(q, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ');
+  const criteria = (node: CriteriaNode, find: typeof field, values: DuckDBValue[], inlineValues?: number) =>
+    isAll(node) ? [] : [compileCriteria(node, ({ name }) => find(name).column, boundValues(values), inlineValues)];
+  const hasWords = (values: DuckDBValue[], column = 'q') =>
+    words.map((word) => `contains(${column}, ${boundValues(values).scalar(` ${word}`, 'VARCHAR')})`).join(' AND ');
   const rowsWithWords = ([, sidecarAlias]: string[], values: DuckDBValue[]) =>
     `SELECT rowid FROM ${sidecarAlias}.words WHERE ${hasWords(values)}`;
 
@@ -61,13 +61,14 @@ export async function openScope(
   };
   const whereVisible = (aliases: string[], values: DuckDBValue[], further: string[]) => {
     const [rule = 'true'] = criteria(visible, stored, values);
-    const question = [...criteria(where, field, values), ...further];
+    // DuckDB plans a join for an inline list too, but below the rule.
+    const question = [...criteria(where, field, values, 0), ...further];
     const rows = visibleFirst(rule, question);
     if (words.length === 0) return rows;
     return `rowid IN (
       SELECT rowid FROM ${aliases[1]}.words
       WHERE CASE WHEN rowid IN (SELECT rowid FROM ${table(aliases)} WHERE ${rows})
-        THEN ${hasWords(values)} ELSE false END)`;
+        THEN ${hasWords(values, opaque('q'))} ELSE false END)`;
   };
   return {
     files,

@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Page, Row, RowSearch } from '../../../core/dataset-index.ts';
+import type { IndexedField, Page, Row, RowSearch } from '../../../core/dataset-index.ts';
 import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
 import { afterPosition, orderBy, positionSql } from './cursor.ts';
 import type { SortKey } from './cursor.ts';
@@ -37,7 +37,7 @@ async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
   const { ask, scope, search } = question;
   const values: DuckDBValue[] = [];
   const from = await pageOf(question, search.fields, values);
-  return ask(`SELECT number, ${rowObject(scope, search.fields)} FROM (${from})`, values);
+  return ask(`SELECT number, ${rowObject(search.fields.map(scope.stored))} FROM (${from})`, values);
 }
 
 /**
@@ -52,7 +52,7 @@ async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
   );
   const members = new Map(numbers.map((number): [number, string[]] => [number, []]));
   for (const fields of parts(search.fields, WIDE)) {
-    const object = rowObject(scope, fields);
+    const object = rowObject(fields.map(scope.field));
     for (const some of parts(numbers, PRINTED_VALUES / WIDE)) {
       const rows = await ask(
         `SELECT rowid, ${object} FROM ${scope.table(aliases)} WHERE rowid IN (${some.join(', ')})`,
@@ -71,11 +71,8 @@ const parts = <T>(all: readonly T[], size: number): T[][] =>
 export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
 
 /** Returns SQL of a row's JSON text. Names come from the source, so they are written as literals. */
-export function rowObject(scope: Scope, names: string[]): string {
-  const members = names.map((name) => {
-    const field = scope.stored(name);
-    return `${quoteText(name)}, ${jsonForm(field, field.column)}`;
-  });
+export function rowObject(fields: IndexedField[]): string {
+  const members = fields.map((field) => `${quoteText(field.name)}, ${jsonForm(field, field.column)}`);
   return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
 }
 
@@ -101,7 +98,7 @@ async function pageOf(
   values: DuckDBValue[],
 ): Promise<string> {
   const table = scope.table(aliases);
-  const columns = [...new Set(fields.map((name) => scope.stored(name).column))];
+  const columns = [...new Set(fields)].map((name) => `${scope.field(name).column} AS ${scope.stored(name).column}`);
   const select = ['rowid AS number', ...columns].join(', ');
   const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
   const further =

@@ -1,5 +1,3 @@
-import type { IndexedField } from '../../../core/dataset-index.ts';
-
 /**
  * Returns the condition of the visible rows, those that fulfil `rule`, that fulfil also all of `question`. DuckDB
  * orders the parts of a conjunction by their cost, and would evaluate a cheap question for hidden rows too. It
@@ -14,8 +12,9 @@ export const visibleFirst = (rule: string, question: string[]): string =>
     : `${rule} AND CASE WHEN ${rule} THEN CASE WHEN ${question.join(' AND ')} THEN true ELSE false END ELSE false END`;
 
 /**
- * Returns a field whose values DuckDB knows nothing about in advance. Of a plain column it knows the least and the
+ * Returns a column whose values DuckDB knows nothing about in advance. Of a plain column it knows the least and the
  * greatest value, which can be those of hidden rows: it skips parts of the table by them while it sorts, replaces a
- * comparison by its result, and chooses how to group.
+ * comparison by its result, and chooses how to group. And it computes a function once for each value of a compressed
+ * column, also for values that only hidden rows have.
  */
-export const opaque = (field: IndexedField): IndexedField => ({ ...field, column: `TRY(${field.column})` });
+export const opaque = (column: string): string => `TRY(${column})`;
