@@ -3,7 +3,7 @@ import { ALL } from '../../../core/criteria/tree.ts';
 import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
-import { fieldFinder, matchesAll } from '../search-parts.ts';
+import { fieldFinder, isAll, matchesAll } from '../search-parts.ts';
 import { criteriaQuery } from './criteria-query.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
@@ -21,6 +21,8 @@ export interface Matching {
   query: Query;
   /** Whether it is true for all of them. */
   everything: boolean;
+  /** Whether other rows are hidden from the viewer. */
+  restricted: boolean;
 }
 
 /** Compiles a search. Throws BAD_USER_INPUT for unknown names, and for more words than the number of fields permits. */
@@ -29,7 +31,7 @@ export function matchingRows(search: Search): Matching {
   const field = fieldFinder(generation);
   const criteria = criteriaQuery(and([visible, where]), ({ name }) => layoutOf(field(name)));
   const query = { bool: { filter: [criteria, ...wordQueries(words, wordFields.map(field))] } };
-  return { field, everything: matchesAll(search), query };
+  return { field, everything: matchesAll(search), restricted: !isAll(visible), query };
 }
 
 function wordQueries(words: readonly string[], fields: readonly IndexedField[]): Query[] {
