@@ -66,10 +66,7 @@ export function visibleRowsContract(index: () => DatasetIndex): void {
   });
 
   test('profiles', async () => {
-    await expectEqualResults(
-      (rows) => index().profile({ ...selectAllRows(generation), ...rows }, NAMES, NEVER),
-      10,
-    );
+    await expectEqualResults((rows) => index().profile({ ...selectAllRows(generation), ...rows }, NAMES, NEVER), 10);
   });
 
   test('a cursor of a hidden row is refused', async () => {

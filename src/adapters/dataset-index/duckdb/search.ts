@@ -101,8 +101,7 @@ async function pageOf(
   const columns = [...new Set(fields)].map((name) => `${scope.field(name).column} AS ${scope.stored(name).column}`);
   const select = ['rowid AS number', ...columns].join(', ');
   const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
-  const further =
-    after === undefined ? [] : [await afterRow({ ask, aliases, scope, search, keys, after }, values)];
+  const further = after === undefined ? [] : [await afterRow({ ask, aliases, scope, search, keys, after }, values)];
   const wordRows = keys.length === 0 ? scope.wordRows(aliases, values) : undefined;
   if (wordRows) {
     // The order is that of row numbers: the rows of the words can be cut to the page before the rows are read.
