@@ -11,6 +11,9 @@ const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 /** Default of `inlineValues`. A membership that is written out can use zone maps. */
 const INLINE_VALUES = 100;
 
+/** DuckDB may plan a join for a membership of more than this many values, also if it is written out. */
+export const COMPARED_VALUES = 4;
+
 type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
 
 /**
@@ -35,6 +38,19 @@ export function compileCriteria(
       return `(NOT ${compile(node.node)})`;
     default:
       return leaf(node, columnOf(node.field), values, inlineValues);
+  }
+}
+
+/** Returns whether DuckDB may plan a join for criteria. A join does not preserve the order of rows. */
+export function joinsLists(node: CriteriaNode): boolean {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+      return node.nodes.some(joinsLists);
+    case 'not':
+      return joinsLists(node.node);
+    default:
+      return node.kind === 'in' && node.values.length > COMPARED_VALUES;
   }
 }
 

@@ -3,7 +3,7 @@ import { ALL } from '../../../core/criteria/tree.ts';
 import type { CriteriaNode } from '../../../core/criteria/tree.ts';
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
 import { fieldFinder, isAll, matchesAll } from '../search-parts.ts';
-import { compileCriteria } from './criteria-sql.ts';
+import { COMPARED_VALUES, compileCriteria, joinsLists } from './criteria-sql.ts';
 import { rowsFile } from './generation-files.ts';
 import { boundValues } from './sql-values.ts';
 import { opaque, visibleFirst } from './visible-first.ts';
@@ -14,6 +14,8 @@ export interface Scope {
   files: string[];
   /** Whether it matches all rows of the generation. */
   everything: boolean;
+  /** Whether a select of matching rows returns them in their order. */
+  inOrder: boolean;
   /**
    * Returns a field by name, with the SQL by which a question reads its column. Throws BAD_USER_INPUT for an unknown
    * name.
@@ -61,8 +63,8 @@ export async function openScope(
   };
   const whereVisible = (aliases: string[], values: DuckDBValue[], further: string[]) => {
     const [rule = 'true'] = criteria(visible, stored, values);
-    // DuckDB plans a join for an inline list too, but below the rule.
-    const question = [...criteria(where, field, values, 0), ...further];
+    // DuckDB would join a longer inline list with all rows, but applies the rule below the join of a bound list.
+    const question = [...criteria(where, field, values, COMPARED_VALUES), ...further];
     const rows = visibleFirst(rule, question);
     if (words.length === 0) return rows;
     return `rowid IN (
@@ -75,6 +77,7 @@ export async function openScope(
     field,
     stored,
     everything: matchesAll(search),
+    inOrder: words.length === 0 && !joinsLists(visible) && !joinsLists(where),
     table,
     where: (aliases, values, further = []) => (restricted ? whereVisible : whereAll)(aliases, values, further),
     wordRows: (aliases, values) =>

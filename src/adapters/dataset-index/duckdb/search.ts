@@ -102,20 +102,21 @@ async function pageOf(
   const select = ['rowid AS number', ...columns].join(', ');
   const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
   const further = after === undefined ? [] : [await afterRow({ ask, aliases, scope, search, keys, after }, values)];
-  const wordRows = keys.length === 0 ? scope.wordRows(aliases, values) : undefined;
-  if (wordRows) {
-    // The order is that of row numbers: the rows of the words can be cut to the page before the rows are read.
-    const rows = [wordRows, ...further].join(' AND ');
-    return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
-  }
   // Row numbers, unlike values, are compared while the table is read: the rows before the page need not be.
-  const where =
+  const where = (conditions: string[]) =>
     keys.length === 0
-      ? [...further, scope.where(aliases, values)].join(' AND ')
-      : scope.where(aliases, values, further);
-  // A scan of one table preserves its order; sorting by the row number would read all columns of all rows first.
-  const order = keys.length === 0 && search.words.length === 0 ? '' : `ORDER BY ${orderBy(keys)}`;
-  return `SELECT ${select} FROM ${table} WHERE ${where} ${order} ${window}`;
+      ? [...conditions, scope.where(aliases, values)].join(' AND ')
+      : scope.where(aliases, values, conditions);
+  if (keys.length > 0 || scope.inOrder) {
+    // A scan of one table preserves its order; sorting by the row number would read all columns of all rows first.
+    const order = keys.length > 0 ? `ORDER BY ${orderBy(keys)}` : '';
+    return `SELECT ${select} FROM ${table} WHERE ${where(further)} ${order} ${window}`;
+  }
+  const wordRows = scope.wordRows(aliases, values);
+  const rows = wordRows
+    ? [wordRows, ...further].join(' AND ')
+    : `SELECT rowid FROM ${table} WHERE ${where(further)} ORDER BY rowid`;
+  return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
 }
 
 async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, values: DuckDBValue[]): Promise<string> {
