@@ -1,6 +1,6 @@
 /**
  * Measures snapshots, copies and drafts at few and at many rows, the overhead of a restricted reader, and how much
- * the time of `q` reveals to one:
+ * time reveals to one: each kind of question on datasets that differ only in the share of hidden rows that match it.
  * `npm run build && node bench/parts.ts [rows=1000000] [rounds=15] [dist=dist]`. Prints Markdown with medians in
  * milliseconds. One `web` and one `worker`.
  */
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { fill, TOKENS } from './fill.ts';
+import { printTable } from './markdown.ts';
 import { startServer, stopServer } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
@@ -21,15 +22,56 @@ const FEW = 1000;
 const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
 const PORTS = { web: 6121, worker: 6122 };
 
-/** The rows that the reader sees are those of one country; `hidden` is a word of all others, `nowhere` of none. */
+/** The rows that the reader sees are those of one country. */
 const ROWS = `create table orders as
   select n as id,
     'Customer ' || (n * 7919) % 50000 as customer,
     (array['RU','DE','US','FR','CN','IN','BR','GB'])[1 + n * 17 % 8] as country,
     (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount,
     timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created,
-    case when n * 17 % 8 = 3 then 'visible ' else 'hidden ' end || md5(n::text) as note
+    'note ' || md5(n::text) as note
   from generate_series(1, ${rows}::bigint) n`;
+
+/** Shares of hidden rows that match the question: `k` below 97, and the word `target`. */
+const SHARES = [0, 0.01, 0.5, 1];
+
+/** Rows of which one in eight is visible. A tenth of the visible rows match. */
+const TWIN = (share: number) => `
+  select n as id, country, k, case when k < 97 then 'target ' else 'other ' end || md5(n::text) as note,
+    (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount
+  from (
+    select n, case when n % 8 = 3 then 'FR' else 'DE' end as country,
+      case when n % 8 = 3 then n * 7919 % 1000
+        when n * 104729 % 10000 < ${share * 10_000} then n % 97 else 97 + n % 903 end as k
+    from generate_series(1, ${rows}::bigint) n) as numbered`;
+
+const ROW_FILTERS = { comparison: { country: 'FR' }, 'regular expression': { country: { $regex: '^F.$' } } };
+
+const FILTER = { k: { $lt: 97 } };
+const filtered = (filter: object, rest = '') => `filter=${encodeURIComponent(JSON.stringify(filter))}${rest}`;
+
+/** A question as method, path and body. */
+type Question = [method: 'GET' | 'POST', path: string, body?: object];
+
+const QUESTIONS: Record<string, Question> = {
+  page: ['GET', `/data?${filtered(FILTER, '&limit=100')}`],
+  'sorted page': ['GET', `/data?${filtered(FILTER, '&limit=100&sort=-amount')}`],
+  'sorted page by the matching field': ['GET', '/data?limit=100&sort=k'],
+  'page by `$regex`': ['GET', `/data?${filtered({ note: { $regex: '^target.*e$' } }, '&limit=100&sort=-amount')}`],
+  'page by `$in`': [
+    'GET',
+    `/data?${filtered({ k: { $in: Array.from({ length: 97 }, (_, k) => k) } }, '&limit=100&sort=-amount')}`,
+  ],
+  total: ['POST', '/_search', { filter: FILTER, limit: 1 }],
+  aggregate: [
+    'POST',
+    '/_aggregate',
+    { groupBy: [{ field: 'k' }], measures: [{ fn: 'sum', field: 'amount', as: 'sum' }], filter: FILTER },
+  ],
+  discover: ['GET', `/discover?fields=k,note&${filtered(FILTER)}`],
+  q: ['GET', '/data?q=target&limit=100'],
+  export: ['GET', `/export?format=csv&${filtered(FILTER)}`],
+};
 
 type ResponseBody = Record<string, any>;
 
@@ -46,7 +88,7 @@ async function call(
   });
   const said = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status} ${said}`);
-  return said.startsWith('{') ? (JSON.parse(said) as ResponseBody) : {};
+  return answer.headers.get('content-type')?.includes('json') && said ? (JSON.parse(said) as ResponseBody) : {};
 }
 
 const medianOf = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1]!;
@@ -138,7 +180,8 @@ try {
   const { id: filter } = await call('POST', `${many}/filters`, { name: 'Part', criteria: { country: 'FR' } });
   await call('PUT', many, { fieldSecurityEnabled: true });
   const session = await call('GET', '/api/session', undefined, 'ordinary');
-  await call('PUT', `${many}/shares/${String(session['user'].id ?? session['user'].username)}`, {
+  const reader = String(session['user'].id ?? session['user'].username);
+  await call('PUT', `${many}/shares/${reader}`, {
     accessLevel: 2,
     datasetFilterId: filter,
     restrictFields: true,
@@ -149,22 +192,40 @@ try {
     config: { xAxis: 'created', dateInterval: 'month', yAxis: 'amount' },
   });
   const asked = (path: string, token: keyof typeof TOKENS) => () => call('GET', `${many}${path}`, undefined, token);
-  for (const token of ['superuser', 'ordinary'] as const) await asked('/data?q=visible&limit=10', token)();
   const reads = await inTurns({
     'page, whole': asked('/data?sort=-amount&limit=100', 'superuser'),
     'page, part': asked('/data?sort=-amount&limit=100', 'ordinary'),
     'visual, whole': asked(`/visuals/${String(visual)}/data`, 'superuser'),
     'visual, part': asked(`/visuals/${String(visual)}/data`, 'ordinary'),
     'picture, whole': asked(`/visuals/${String(visual)}/image.svg`, 'superuser'),
-    'q of hidden rows, part': asked('/data?q=hidden&limit=10', 'ordinary'),
-    'q of no row, part': asked('/data?q=nowhere&limit=10', 'ordinary'),
-    'q of all visible rows, part': asked('/data?q=visible&limit=10', 'ordinary'),
   });
-  console.log(
-    `| what | ms |\n|---|--:|\n${Object.entries({ ...clones, ...reads })
-      .map(([what, ms]) => `| ${what} | ${ms.toFixed(1)} |`)
-      .join('\n')}`,
+  printTable(
+    ['what', 'ms'],
+    Object.entries({ ...clones, ...reads }).map(([what, ms]) => [what, ms.toFixed(1)]),
   );
+
+  const twins: string[] = [];
+  for (const share of SHARES) twins.push(await createDataset(`Twin ${share}`, TWIN(share)));
+  for (const [rule, criteria] of Object.entries(ROW_FILTERS)) {
+    for (const path of twins) {
+      const { id: datasetFilterId } = await call('POST', `${path}/filters`, { name: rule, criteria });
+      await call('PUT', `${path}/shares/${reader}`, { accessLevel: 1, datasetFilterId });
+    }
+    const lines = [];
+    for (const [kind, [method, path, body]] of Object.entries(QUESTIONS)) {
+      // Keys that look like integers would lose their order.
+      const works = SHARES.map((share, i): [string, () => Promise<unknown>] => [
+        `share ${share}`,
+        () => call(method, `${twins[i]!}${path}`, body, 'ordinary'),
+      ]);
+      for (const [, work] of works) await work();
+      const medians = Object.values(await inTurns(Object.fromEntries(works)));
+      const deviation = Math.max(...medians) / Math.min(...medians) - 1;
+      lines.push([kind, ...medians.map((ms) => ms.toFixed(1)), `${Math.round(100 * deviation)} %`]);
+    }
+    console.log(`\nRow filter: ${rule}. Share of hidden rows that match:\n`);
+    printTable(['question', ...SHARES.map((share) => `${share * 100} %`), 'largest deviation'], lines);
+  }
 } finally {
   for (const server of servers) await stopServer(server);
   await postgres.close();

@@ -50,21 +50,22 @@ export interface LoadPlan {
   signal: AbortSignal;
 }
 
-/** A selection of rows. The caller has already restricted `where` and `fields` to what the viewer may see. */
+/** A selection of rows. The caller has checked that the viewer sees all fields it names, except those in `visible`. */
 export interface Search {
   generation: Generation;
   /** The user whose share of the index the search occupies. */
   caller: Caller;
+  /**
+   * Criteria of the rows that the viewer sees; without them all. An index evaluates everything else only for these
+   * rows, where it can, so that the time of a search reveals nothing about hidden rows.
+   */
+  visible?: CriteriaNode;
+  /** Criteria of the rows to find among them. */
   where: CriteriaNode;
   /** Normalised words of `q` (src/core/search-words.ts); empty matches all rows. */
   words: string[];
   /** Names of the fields in which `words` are searched: the visible string and text fields. */
   wordFields: string[];
-  /**
-   * Whether rows outside of `where` are hidden from the viewer. An index then searches words only in the other rows,
-   * where it can, so that the time of a search reveals nothing about hidden rows.
-   */
-  partial?: boolean;
 }
 
 export interface RowSearch extends Search {

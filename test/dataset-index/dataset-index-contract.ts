@@ -7,6 +7,7 @@ import { lifecycleContract } from './lifecycle.ts';
 import { loadingContract } from './loading.ts';
 import { profilingContract } from './profiling.ts';
 import { readingContract } from './reading.ts';
+import { visibleRowsContract } from './visible-rows.ts';
 import { wordsContract } from './words.ts';
 
 /** Tests the contract of every dataset index. Each adapter's test runs it on a real index of its own. */
@@ -26,6 +27,9 @@ export function datasetIndexContract(name: string, open: () => Promise<DatasetIn
     });
     describe('reading', () => {
       readingContract(index);
+    });
+    describe('visible rows', () => {
+      visibleRowsContract(index);
     });
     describe('words', () => {
       wordsContract(index);

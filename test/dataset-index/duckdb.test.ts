@@ -7,6 +7,7 @@ import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-
 import type { DuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { folder, loadingFolder, rowsFile } from '../../src/adapters/dataset-index/duckdb/generation-files.ts';
 import { csvSegments } from '../../src/adapters/drivers/csv-encoder.ts';
+import { parseCriteria } from '../../src/core/criteria/parse.ts';
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { Segment } from '../../src/core/row-source.ts';
@@ -16,6 +17,7 @@ import {
   collect,
   createColumn,
   createLoadPlan,
+  fieldsOf,
   loadTexts,
   NEVER,
   search,
@@ -69,6 +71,25 @@ describe('DuckDB: files of the index', () => {
     ).toBe(true);
     expect(await readdir(segments)).toEqual([]);
     expect((await stat(rowsFile(indexDir(), wide.id))).size).toBe(wide.size);
+  });
+
+  test('pages of a list of values are in the order of the source', async () => {
+    const texts = (count: number) => Array.from({ length: count }, (_, i) => `row ${i * 1000} ${'x'.repeat(60)}`);
+    const list = (count: number) => ({ x: { $in: texts(count) } });
+    for (const criteria of [list(4), list(60), list(150), { $or: [list(60), { n: { $in: [1, 2, 3, 5000, 6000] } }] }]) {
+      const where = parseCriteria(criteria, fieldsOf(wide));
+      for (const parts of [{ where }, { where, visible: parseCriteria({ n: { $gte: 0 } }, fieldsOf(wide)) }]) {
+        const numbers = [];
+        let after: string | undefined;
+        do {
+          const page = await search(index, wide, { ...parts, limit: 3, fields: ['n'], ...(after && { after }) });
+          numbers.push(...page.rows.map(({ n }) => n as number));
+          after = page.next ?? undefined;
+        } while (after !== undefined && numbers.length < 30);
+        const all = (await search(index, wide, { ...parts, sort: [{ field: 'n', descending: false }] })).rows;
+        expect(numbers).toEqual(all.slice(0, numbers.length).map(({ n }) => n));
+      }
+    }
   });
 
   test('a flow that sorts more rows than a block keeps its order, and ties keep the order of the source', async () => {

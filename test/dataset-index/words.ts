@@ -96,12 +96,12 @@ export function wordsContract(index: () => DatasetIndex): void {
       .filter((n) => n >= 50)
       .reverse();
     expect((await searchWords('zoe', ['a', 'b'], { where, sort })).rows.map(({ n }) => n)).toEqual(all);
-    for (const partial of [true, false])
-      expect(await searchWords('zoe', ['a', 'b'], { where, partial })).toMatchObject({
+    for (const request of [{ where }, { visible: where }, { visible: where, where }])
+      expect(await searchWords('zoe', ['a', 'b'], request)).toMatchObject({
         total: all.length,
         rows: all.toReversed().map((n) => ({ n })),
       });
-    for (const more of [{ where, sort }, { where }, {}]) {
+    for (const more of [{ where, sort }, { where }, {}, { visible: where }, { visible: where, where, sort }]) {
       const whole = (await searchWords('zoe', ['a', 'b'], more)).rows.map(({ n }) => n);
       const first = await search(index(), generation, {
         fields: ['n'],

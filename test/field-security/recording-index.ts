@@ -38,8 +38,11 @@ export async function recordIndexQueries(platform: Platform, work: () => Promise
   }
 }
 
-/** Returns a query without its rows and generation. It is equal for twins and contains no hidden field. */
+/**
+ * Returns a query without its generation and the criteria of the visible rows. It is equal for twins and contains no
+ * hidden field.
+ */
 export const withoutRows = ({ verb, query, fields }: IndexQuery): object => {
-  const { generation: _generation, caller: _caller, where: _where, after, ...open } = query;
+  const { generation: _generation, caller: _caller, visible: _visible, after, ...open } = query;
   return { verb, fields, ...open, after: after === undefined ? 'none' : 'a cursor' };
 };

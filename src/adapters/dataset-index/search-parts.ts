@@ -1,3 +1,5 @@
+import { ALL } from '../../core/criteria/tree.ts';
+import type { CriteriaNode } from '../../core/criteria/tree.ts';
 import type { Generation, IndexedField, Search } from '../../core/dataset-index.ts';
 import { badInput } from '../../core/errors.ts';
 
@@ -11,9 +13,12 @@ export function fieldFinder({ fields }: Generation): (name: string) => IndexedFi
   };
 }
 
+/** Returns whether criteria match all rows. */
+export const isAll = (node: CriteriaNode): boolean => node.kind === 'and' && node.nodes.length === 0;
+
 /** Returns whether a search matches all rows of its generation. */
-export const matchesAll = ({ where, words }: Search): boolean =>
-  where.kind === 'and' && where.nodes.length === 0 && words.length === 0;
+export const matchesAll = ({ visible = ALL, where, words }: Search): boolean =>
+  isAll(visible) && isAll(where) && words.length === 0;
 
 /** Returns the mean number of bytes of a generation's rows. */
 export const meanRowBytes = ({ size, records }: Generation): number => size / Math.max(records, 1);

@@ -1,7 +1,6 @@
 import type { Context } from '../../core/context.ts';
-import { and } from '../../core/criteria/build.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
-import type { CriteriaNode } from '../../core/criteria/tree.ts';
+import { ALL, type CriteriaNode } from '../../core/criteria/tree.ts';
 import type { FieldProfile, Generation, Row, RowSearch, Search } from '../../core/dataset-index.ts';
 import { badInput } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
@@ -85,10 +84,10 @@ export async function discover(
   const view = await viewOf(ctx, dataset);
   const names = selectFields(view, fields).map(({ name }) => name);
   if (names.length > MAX_PROFILED_FIELDS) throw invalid('fields', `must name at most ${MAX_PROFILED_FIELDS} fields`);
-  const where = await parseFilter(ctx, view, filter);
-  if (!view.generation) return { total: 0, fields: [] };
-  const rows = { generation: view.generation, caller: ctx.viewer, where, words: [], wordFields: [] };
-  return askIndex(ctx, (index, signal) => index.profile(rows, names, signal));
+  const rows = await parseRowFilter(ctx, view, { filter });
+  const { generation } = view;
+  if (!generation) return { total: 0, fields: [] };
+  return askIndex(ctx, (index, signal) => index.profile({ ...rows, generation }, names, signal));
 }
 
 /** Returns the part of a search that selects rows. Throws 400 where it does not fit what the viewer sees. */
@@ -98,9 +97,9 @@ export const parseRowFilter = async (
   { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
 ): Promise<Omit<Search, 'generation'>> => ({
   caller: ctx.viewer,
+  visible: view.where,
   where: await parseFilter(ctx, view, filter),
   words: q ? parseSearchWords(q) : [],
-  ...(view.partial && { partial: true }),
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
 
@@ -124,13 +123,12 @@ export const parseColumns = (
 });
 
 async function parseFilter(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
-  if (filter === undefined || filter === null || filter === '') return view.where;
+  if (filter === undefined || filter === null || filter === '') return ALL;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
-  const criteria = saved
+  // Before the first refresh there are no fields, so every condition names an unknown field.
+  return saved
     ? (await loadSavedFilter(ctx, view, filter)).node
     : parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, view.fields);
-  // Before the first refresh there are no fields, so every condition names an unknown field.
-  return and([view.where, criteria]);
 }
 
 function parseJson(text: string): unknown {

@@ -8,27 +8,49 @@ import type { SqlType, SqlValues } from './sql-values.ts';
 
 const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 
-/** A membership of up to this many values is written out and can use zone maps; a longer one is joined as one list. */
+/** Default of `inlineValues`. A membership that is written out can use zone maps. */
 const INLINE_VALUES = 100;
+
+/** DuckDB may plan a join for a membership of more than this many values, also if it is written out. */
+export const COMPARED_VALUES = 4;
 
 type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
 
 /**
  * Compiles criteria to a DuckDB condition that is true or false for every row, never null. `columnOf` returns the SQL
  * of a field's column, e.g. `"c3"`. `values` inserts values into the statement: `boundValues(params)` or
- * `literalValues`.
+ * `literalValues`. A membership of more than `inlineValues` values is joined as one list.
  */
-export function compileCriteria(node: CriteriaNode, columnOf: (field: Field) => string, values: SqlValues): string {
+export function compileCriteria(
+  node: CriteriaNode,
+  columnOf: (field: Field) => string,
+  values: SqlValues,
+  inlineValues = INLINE_VALUES,
+): string {
+  const compile = (inner: CriteriaNode) => compileCriteria(inner, columnOf, values, inlineValues);
   switch (node.kind) {
     case 'and':
     case 'or': {
       if (node.nodes.length === 0) return node.kind === 'and' ? 'true' : 'false';
-      return `(${node.nodes.map((inner) => compileCriteria(inner, columnOf, values)).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;
+      return `(${node.nodes.map(compile).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;
     }
     case 'not':
-      return `(NOT ${compileCriteria(node.node, columnOf, values)})`;
+      return `(NOT ${compile(node.node)})`;
     default:
-      return leaf(node, columnOf(node.field), values);
+      return leaf(node, columnOf(node.field), values, inlineValues);
+  }
+}
+
+/** Returns whether DuckDB may plan a join for criteria. A join does not preserve the order of rows. */
+export function joinsLists(node: CriteriaNode): boolean {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+      return node.nodes.some(joinsLists);
+    case 'not':
+      return joinsLists(node.node);
+    default:
+      return node.kind === 'in' && node.values.length > COMPARED_VALUES;
   }
 }
 
@@ -60,9 +82,9 @@ export function comparedType({ type, format }: Pick<Field, 'type' | 'format'>): 
   }
 }
 
-function leaf(node: Leaf, column: string, values: SqlValues): string {
+function leaf(node: Leaf, column: string, values: SqlValues, inlineValues: number): string {
   if (node.kind === 'missing') return `(${column} IS NULL)`;
-  const { left, right } = sides(node, column, values);
+  const { left, right } = sides(node, column, values, inlineValues);
   return `(${column} IS NOT NULL AND ${left}${right})`;
 }
 
@@ -70,6 +92,7 @@ function sides(
   node: Exclude<Leaf, { kind: 'missing' }>,
   column: string,
   values: SqlValues,
+  inlineValues: number,
 ): { left: string; right: string } {
   if (node.kind === 'regex') {
     const pattern = re2Pattern(parsePortableRegex(node.source), node.insensitive);
@@ -83,7 +106,7 @@ function sides(
   const left =
     type === 'DOUBLE' ? comparable({ ...node.field, type: 'number' }, column) : comparable(node.field, column);
   if (node.kind === 'compare') return { left, right: ` ${OPERATORS[node.op]} ${values.scalar(node.value, type)}` };
-  if (node.values.length > INLINE_VALUES)
+  if (node.values.length > inlineValues)
     return { left, right: ` IN (SELECT unnest(${values.list(node.values, type)}))` };
   return { left, right: ` IN (${node.values.map((value) => values.scalar(value, type)).join(', ')})` };
 }

@@ -14,14 +14,8 @@ export async function histogram(field: IndexedField, rows: Rows): Promise<FieldP
     bins.count === 1
       ? '0'
       : `least(${bins.count - 1}, CAST(floor((${position} - CAST('${low}' AS DOUBLE)) / CAST('${bins.width}' AS DOUBLE)) AS INTEGER))`;
-  return bins.filled(
-    new Map(
-      (await rows(`${bin}, count(*)`, `AND ${field.column} IS NOT NULL GROUP BY 1`)).map(([at, count]) => [
-        Number(at),
-        Number(count),
-      ]),
-    ),
-  );
+  const counts = await rows(`${bin}, count(*)`, { further: [`${field.column} IS NOT NULL`], rest: 'GROUP BY 1' });
+  return bins.filled(new Map(counts.map(([at, count]) => [Number(at), Number(count)])));
 }
 
 /** Returns SQL of a value's position as a double: the number itself, days, milliseconds. */

@@ -17,9 +17,11 @@ export async function profileRows(
 ): Promise<{ total: number; fields: FieldProfile[] }> {
   const fields = names.map((name) => scope.field(name));
   return serving.query(scope, signal, async (ask, aliases) => {
-    const values: DuckDBValue[] = [];
-    const from = `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
-    const rows: Rows = (select, rest = '') => ask(`SELECT ${select} FROM ${from} ${rest}`, values);
+    const rows: Rows = (select, { further = [], rest = '' } = {}) => {
+      const values: DuckDBValue[] = [];
+      const where = scope.where(aliases, values, further);
+      return ask(`SELECT ${select} FROM ${scope.table(aliases)} WHERE ${where} ${rest}`, values);
+    };
     const [[total] = []] = await rows('count(*)');
     const profiles: FieldProfile[] = [];
     for (const field of fields) profiles.push(await profile(field, Number(total), rows));
@@ -27,8 +29,8 @@ export async function profileRows(
   });
 }
 
-/** Runs a select over the matching rows; `rest` follows the condition. */
-export type Rows = (select: string, rest?: string) => ReturnType<RunStatement>;
+/** Runs a select over the matching rows that fulfil also `further`; `rest` follows the condition. */
+export type Rows = (select: string, more?: { further?: string[]; rest?: string }) => ReturnType<RunStatement>;
 
 async function profile(field: IndexedField, total: number, rows: Rows): Promise<FieldProfile> {
   const { name, type, column } = field;
@@ -70,10 +72,10 @@ async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfil
 async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']> {
   if (!COUNTED.includes(field.type)) return [];
   const { column } = field;
-  const found = await rows(
-    `CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`,
-    `AND ${column} IS NOT NULL GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)}, ${column} LIMIT ${TOP}`,
-  );
+  const found = await rows(`CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`, {
+    further: [`${column} IS NOT NULL`],
+    rest: `GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)}, ${column} LIMIT ${TOP}`,
+  });
   return found.map(([json]) => {
     const [value, count] = JSON.parse(String(json)) as [unknown, number];
     return { value, count };

@@ -23,7 +23,7 @@ export function scanRows(serving: Serving, scope: Scope, scan: Scan, signal: Abo
 
 /** Yields rows in the order in which DuckDB reads them. */
 async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
-  const object = rowObject(scope, scan.fields);
+  const object = rowObject(scan.fields.map(scope.field));
   const statement = (aliases: string[]) => {
     const values: DuckDBValue[] = [];
     return { sql: `SELECT ${object} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`, values };
@@ -38,7 +38,7 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
  */
 async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const release = await serving.hold(scope.files);
-  const object = rowObject(scope, scan.fields);
+  const object = rowObject(scan.fields.map(scope.field));
   const most = batchRows(scan);
   const matching = (select: (from: string) => string, range: string) =>
     serving.stream(scope, signal, (aliases) => {

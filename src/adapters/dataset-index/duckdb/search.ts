@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Page, Row, RowSearch } from '../../../core/dataset-index.ts';
+import type { IndexedField, Page, Row, RowSearch } from '../../../core/dataset-index.ts';
 import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
 import { afterPosition, orderBy, positionSql } from './cursor.ts';
 import type { SortKey } from './cursor.ts';
@@ -37,7 +37,7 @@ async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
   const { ask, scope, search } = question;
   const values: DuckDBValue[] = [];
   const from = await pageOf(question, search.fields, values);
-  return ask(`SELECT number, ${rowObject(scope, search.fields)} FROM (${from})`, values);
+  return ask(`SELECT number, ${rowObject(search.fields.map(scope.stored))} FROM (${from})`, values);
 }
 
 /**
@@ -52,7 +52,7 @@ async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
   );
   const members = new Map(numbers.map((number): [number, string[]] => [number, []]));
   for (const fields of parts(search.fields, WIDE)) {
-    const object = rowObject(scope, fields);
+    const object = rowObject(fields.map(scope.field));
     for (const some of parts(numbers, PRINTED_VALUES / WIDE)) {
       const rows = await ask(
         `SELECT rowid, ${object} FROM ${scope.table(aliases)} WHERE rowid IN (${some.join(', ')})`,
@@ -71,11 +71,8 @@ const parts = <T>(all: readonly T[], size: number): T[][] =>
 export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
 
 /** Returns SQL of a row's JSON text. Names come from the source, so they are written as literals. */
-export function rowObject(scope: Scope, names: string[]): string {
-  const members = names.map((name) => {
-    const field = scope.field(name);
-    return `${quoteText(name)}, ${jsonForm(field, field.column)}`;
-  });
+export function rowObject(fields: IndexedField[]): string {
+  const members = fields.map((field) => `${quoteText(field.name)}, ${jsonForm(field, field.column)}`);
   return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
 }
 
@@ -101,20 +98,25 @@ async function pageOf(
   values: DuckDBValue[],
 ): Promise<string> {
   const table = scope.table(aliases);
-  const columns = [...new Set(fields.map((name) => scope.field(name).column))];
+  const columns = [...new Set(fields)].map((name) => `${scope.field(name).column} AS ${scope.stored(name).column}`);
   const select = ['rowid AS number', ...columns].join(', ');
   const window = `LIMIT ${search.limit + 1} OFFSET ${search.start}`;
-  const conditions = [];
-  if (after !== undefined) conditions.push(await afterRow({ ask, aliases, scope, search, keys, after }, values));
-  if (keys.length === 0 && search.words.length > 0 && isAll(search)) {
-    // The order is that of row numbers: the rows of the words can be cut to the page before the rows are read.
-    const rows = [scope.wordRows(aliases, values), ...conditions].join(' AND ');
-    return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
+  const further = after === undefined ? [] : [await afterRow({ ask, aliases, scope, search, keys, after }, values)];
+  // Row numbers, unlike values, are compared while the table is read: the rows before the page need not be.
+  const where = (conditions: string[]) =>
+    keys.length === 0
+      ? [...conditions, scope.where(aliases, values)].join(' AND ')
+      : scope.where(aliases, values, conditions);
+  if (keys.length > 0 || scope.inOrder) {
+    // A scan of one table preserves its order; sorting by the row number would read all columns of all rows first.
+    const order = keys.length > 0 ? `ORDER BY ${orderBy(keys)}` : '';
+    return `SELECT ${select} FROM ${table} WHERE ${where(further)} ${order} ${window}`;
   }
-  conditions.unshift(scope.where(aliases, values));
-  // A scan of one table preserves its order; sorting by the row number would read all columns of all rows first.
-  const order = keys.length === 0 && search.words.length === 0 ? '' : `ORDER BY ${orderBy(keys)}`;
-  return `SELECT ${select} FROM ${table} WHERE ${conditions.join(' AND ')} ${order} ${window}`;
+  const wordRows = scope.wordRows(aliases, values);
+  const rows = wordRows
+    ? [wordRows, ...further].join(' AND ')
+    : `SELECT rowid FROM ${table} WHERE ${where(further)} ORDER BY rowid`;
+  return `SELECT ${select} FROM ${table} WHERE rowid IN (${rows} ${window}) ORDER BY rowid`;
 }
 
 async function afterRow({ ask, aliases, scope, keys, after }: PageQuestion, values: DuckDBValue[]): Promise<string> {
@@ -143,16 +145,12 @@ async function countRows(
   ask: RunStatement,
   aliases: string[],
   scope: Scope,
-  search: Pick<RowSearch, 'where' | 'words' | 'generation'>,
+  search: Pick<RowSearch, 'generation'>,
 ): Promise<number> {
   if (scope.everything) return search.generation.records;
   const values: DuckDBValue[] = [];
-  const from =
-    search.words.length > 0 && isAll(search)
-      ? `(${scope.wordRows(aliases, values)})`
-      : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
+  const rows = scope.wordRows(aliases, values);
+  const from = rows ? `(${rows})` : `${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`;
   const [row] = await ask(`SELECT count(*) FROM ${from}`, values);
   return Number(row![0]);
 }
-
-const isAll = ({ where }: Pick<RowSearch, 'where'>) => where.kind === 'and' && where.nodes.length === 0;

@@ -1,7 +1,9 @@
+import { and } from '../../../core/criteria/build.ts';
+import { ALL } from '../../../core/criteria/tree.ts';
 import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField, Search } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
-import { fieldFinder, matchesAll } from '../search-parts.ts';
+import { fieldFinder, isAll, matchesAll } from '../search-parts.ts';
 import { criteriaQuery } from './criteria-query.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
@@ -19,15 +21,17 @@ export interface Matching {
   query: Query;
   /** Whether it is true for all of them. */
   everything: boolean;
+  /** Whether other rows are hidden from the viewer. */
+  restricted: boolean;
 }
 
 /** Compiles a search. Throws BAD_USER_INPUT for unknown names, and for more words than the number of fields permits. */
 export function matchingRows(search: Search): Matching {
-  const { generation, where, words, wordFields } = search;
+  const { generation, visible = ALL, where, words, wordFields } = search;
   const field = fieldFinder(generation);
-  const criteria = criteriaQuery(where, ({ name }) => layoutOf(field(name)));
+  const criteria = criteriaQuery(and([visible, where]), ({ name }) => layoutOf(field(name)));
   const query = { bool: { filter: [criteria, ...wordQueries(words, wordFields.map(field))] } };
-  return { field, everything: matchesAll(search), query };
+  return { field, everything: matchesAll(search), restricted: !isAll(visible), query };
 }
 
 function wordQueries(words: readonly string[], fields: readonly IndexedField[]): Query[] {
