@@ -1,4 +1,5 @@
 import { Field, InputType, Int } from 'type-graphql';
+import { intRule, Rule } from '../src/core/input-rules.ts';
 
 /**
  * The options of a benchmark. The service fills in the defaults, because graphql-jit drops default values of input
@@ -6,9 +7,11 @@ import { Field, InputType, Int } from 'type-graphql';
  */
 @InputType({ description: 'Options of a benchmark.' })
 export class DatasetBenchmarkConfigInput {
+  @Rule({ ...intRule(1, 100), default: 5 })
   @Field(() => Int, { nullable: true, description: 'Number of measured runs, 1 to 100. Default: 5.' })
   iterations?: number | null;
 
+  @Rule({ ...intRule(0, 20), default: 1 })
   @Field(() => Int, {
     nullable: true,
     description: 'Number of warm-up runs before the measured ones, 0 to 20; not in the results. Default: 1.',

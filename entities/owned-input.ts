@@ -1,11 +1,14 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { DESCRIPTION_RULE, NAME_RULE, Rule, SLUG_RULE } from '../src/core/input-rules.ts';
 
 /** The input fields of every kind with owners. */
 @InputType({ description: 'The input fields of every resource with an owner.' })
 export abstract class UpdateOwnedInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
 
+  @Rule(SLUG_RULE)
   @Field(() => String, {
     nullable: true,
     description:
@@ -14,9 +17,11 @@ export abstract class UpdateOwnedInput {
   })
   slug?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters; null clears it.' })
   description?: string | null;
 
+  @Rule({ notNull: true })
   @Field(() => ID, {
     nullable: true,
     description: 'Owner: `user:<id>`, `team:<id>`, a user id or a username. On creation, the caller by default.',

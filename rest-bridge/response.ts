@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { badInput, notFound } from '../src/core/errors.ts';
-import type { RestResponse, Call } from './call.ts';
+import type { BridgeContext, RestResponse, Call } from './call.ts';
 import type { RowPlan } from './document.ts';
 import { createEnumEncoder } from './enums.ts';
 import type { Presentation } from './present.ts';
@@ -63,7 +63,8 @@ export function createResponder(
     const location = code === 201 || defers ? presentation.self?.(record, call.params) : undefined;
     // Read before `present`, which may remove the field.
     const version = presentation.version?.(record);
-    const body = presentation.present(value, { url: call.url, params: call.params, variables });
+    const total = (call.context as BridgeContext).read?.counted?.total;
+    const body = presentation.present(value, { url: call.url, params: call.params, variables, total });
     const headers =
       location === undefined ? undefined : { location, ...(defers && { 'preference-applied': 'respond-async' }) };
     return { status: code, body, single: presentation.single, version, headers };

@@ -5,6 +5,7 @@ import { SAVED_QUERY } from '../../entities/owned-kinds.ts';
 import { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../entities/saved-query-input.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
+import { limitRule, Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
@@ -87,6 +88,7 @@ export class SavedQueryResolver {
       nullable: true,
       description: 'Maximum number of rows to return, 1 to 1000. Default: 100.',
     })
+    @Rule(limitRule(100))
     limit?: number | null,
   ) {
     return queries.run(ctx, id, params, limit);

@@ -52,6 +52,7 @@ export class RowReader implements Reader {
   readonly #viewer: Viewer;
   readonly #modelFor: (type: EntityType) => Model;
   readonly #loaders = new Map<string, RowLoader<unknown>>();
+  counted?: { total?: number };
 
   constructor(query: Query, viewer: Viewer, modelFor: (type: EntityType) => Model) {
     this.#query = query;
@@ -86,9 +87,12 @@ export class RowReader implements Reader {
     args: ListArguments = {},
     max = MAX_CHILDREN,
   ): Promise<ReadRow<T>[]> {
-    const { selection } = selectionOf(source, this.#modelFor(type));
+    const model = this.#modelFor(type);
+    const { selection } = selectionOf(source, model);
     const part = listPart(args, where, max, max);
-    return this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, false));
+    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, false));
+    if (this.counted && isPart(args)) this.counted.total = await this.#count(model, part);
+    return items;
   }
 
   async one<T extends object>(
@@ -149,7 +153,10 @@ export class RowReader implements Reader {
       return joined as ReadRow<T>[];
     const model = this.#modelFor(parent);
     const selected = selectionOf(source, relatedModel(model, relation));
-    return (await this.#loadChildren<T>(model, relation, row.id, selected, args, where)).items;
+    const counted = isPart(args) ? this.counted : undefined;
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where, !!counted);
+    if (counted) counted.total = total;
+    return items;
   }
 
   async childPage<T extends object>(
@@ -162,9 +169,10 @@ export class RowReader implements Reader {
   ): Promise<ReadPage<T>> {
     const model = this.#modelFor(parent);
     const selected = selectionOf(source, relatedModel(model, relation), 'items');
-    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where);
+    const counts = selected.pageFields.has('total');
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where, counts);
     const page: ReadPage<T> = { items, start: checkStart(args.start), count: items.length };
-    if (selected.pageFields.has('total')) page.total = total;
+    if (counts) page.total = total;
     return page;
   }
 
@@ -190,12 +198,12 @@ export class RowReader implements Reader {
     parent: Model,
     relation: string,
     id: string,
-    { selection, pageFields }: FieldSelection,
+    { selection }: FieldSelection,
     args: ListArguments,
     where: RowCondition | undefined,
+    total: boolean,
   ): Promise<Required<ChildrenBatch<T>>> {
     const part = listPart(args, where, MAX_CHILDREN);
-    const total = pageFields.has('total');
     const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
     const loader = this.#loader<ChildrenBatch<T>>(purpose, async (ids) => {
       const parents = [...new Set(ids)];
@@ -223,6 +231,8 @@ function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSel
   if (isPaths(source)) return { selection: selectPaths(model, source), pageFields: ITEMS_AND_COUNT };
   return lookAhead(source, model, path);
 }
+
+const isPart = ({ limit, start }: ListArguments): boolean => limit != null || start != null;
 
 const isPaths = (source: SelectionSource): source is readonly string[] => Array.isArray(source);
 
