@@ -15,8 +15,8 @@ type Path = readonly (string | number)[];
 
 /**
  * Reads one value of a JSON body: returns it with GraphQL's names of enum values. Adds an issue for a value that GraphQL
- * would coerce, because REST does not: a scalar where a list is declared, a number where an id is. Other values that do
- * not fit are left to GraphQL.
+ * would coerce, because REST does not: a scalar where a list is declared, a list where an object is, a number where an
+ * id is. Other values that do not fit are left to GraphQL.
  */
 export type JsonReader = (value: unknown, path: Path, issues: ValidationIssue[]) => unknown;
 
@@ -69,13 +69,13 @@ function createEnumReader(type: GraphQLEnumType): JsonReader {
 function createObjectReader(
   type: GraphQLInputObjectType,
   known: Map<GraphQLInputObjectType, JsonReader | undefined>,
-): JsonReader | undefined {
+): JsonReader {
   const readers = Object.values(type.getFields()).flatMap((field) => {
     const read = createJsonReader(field.type, known);
     return read ? [[field.name, read] as const] : [];
   });
-  if (readers.length === 0) return undefined;
   return (value, path, issues) => {
+    if (Array.isArray(value)) addIssue(issues, path, 'must be an object');
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const copy: Record<string, unknown> = { ...value };
     for (const [name, read] of readers)

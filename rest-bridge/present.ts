@@ -19,6 +19,8 @@ export interface Presentation {
   selection: string;
   /** Top-level keys of the presented record. A PUT may contain them. */
   keys: readonly string[];
+  /** Keys that the presented record may lack. */
+  optional?: readonly string[];
   /** Keys that no PUT may change. */
   identity: readonly string[];
   /** Returns the record's version, for its ETag. Called before `present`. */
@@ -140,7 +142,9 @@ function embedField(
   const value = record[name];
   if (!stays) record[name] = undefined;
   if (value === null || value === undefined) return null;
-  return Array.isArray(value) ? value.map((item) => inner.present(item, request)) : inner.present(value, request);
+  // A value that stays is copied: the presenter changes what it presents.
+  const present = (item: unknown) => inner.present(stays ? { ...(item as Json) } : item, request);
+  return Array.isArray(value) ? value.map(present) : present(value);
 }
 
 /**

@@ -59,7 +59,7 @@ export function createResponder(
     if (value === null || value === undefined) return { status: 200, body: null };
     if (encodeEnums) value = encodeEnums(value);
     const record = value as Json;
-    const code = defers ? 202 : typeof status === 'number' ? status : status(record);
+    const code = defers ? 202 : typeof status === 'number' ? status : status.of(record);
     const location = code === 201 || defers ? presentation.self?.(record, call.params) : undefined;
     // Read before `present`, which may remove the field.
     const version = presentation.version?.(record);

@@ -86,6 +86,11 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
       '"parts" must be a list',
       'invalid',
     ]);
+    await expectIssues(call('POST', '/datasets/1/visuals', { ...visual, parts: [[]] }), [
+      ['parts', 0],
+      '"parts.0" must be an object',
+      'invalid',
+    ]);
     await expectIssues(
       call('POST', '/datasets/1/visuals', { ...visual, tagIds: ['a', 0, 7] }),
       [['tagIds', 1], '"tagIds.1" must be a text', 'invalid'],
