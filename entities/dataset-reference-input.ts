@@ -11,7 +11,8 @@ registerEnumType(SnapshotChoiceEnum, {
   valuesConfig: { N: { description: 'The latest `n` snapshots by date.' } },
 });
 
-const MAX_SNAPSHOTS = 50;
+/** Snapshots of one dataset reference. */
+export const MAX_SNAPSHOTS = 50;
 
 /** Selects the rows that a reference shows. Absent keys have their defaults. */
 @InputType({

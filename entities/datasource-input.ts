@@ -3,6 +3,9 @@ import { limitRule, QUERY_RULE, Rule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
+/** Rows that an interactive query returns. */
+export const QUERY_LIMIT_RULE = limitRule(100);
+
 /** Changes to a datasource. */
 @InputType({ description: 'Changes to a datasource. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasourceInput extends UpdateOwnedInput {
@@ -49,7 +52,7 @@ export class AdHocQueryInput {
   })
   params?: Record<string, unknown> | null;
 
-  @Rule(limitRule(100))
+  @Rule(QUERY_LIMIT_RULE)
   @Field(() => Int, { nullable: true, description: 'Maximum number of rows to return, 1 to 1000. Default: 100.' })
   limit?: number | null;
 }

@@ -15,7 +15,7 @@ export abstract class UpdateOwnedInput {
       'Short name: lower-case letters, digits and hyphens, at most 100 characters. ' +
       'Unique in the tenant among resources of the same kind. On creation, derived from the name by default.',
   })
-  slug?: string | null;
+  slug?: string;
 
   @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters; null clears it.' })
@@ -26,7 +26,7 @@ export abstract class UpdateOwnedInput {
     nullable: true,
     description: 'Owner: `user:<id>`, `team:<id>`, a user id or a username. On creation, the caller by default.',
   })
-  ownerId?: string | null;
+  ownerId?: string;
 
   @Field(() => ID, { nullable: true, description: 'Id of the folder; null for no folder.' })
   folderId?: string | null;

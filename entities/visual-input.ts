@@ -39,7 +39,7 @@ export class UpdateVisualInput {
       'Position among the visuals of the dataset, from 0. Other visuals move. A number beyond the ' +
       'last position means the last position.',
   })
-  position?: number | null;
+  position?: number;
 }
 
 /** A new visual. */

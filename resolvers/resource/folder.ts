@@ -113,7 +113,7 @@ export class FolderResolver {
       description: 'Id of the folder; null removes the resources from their folders. Required.',
     })
     @Rule({ required: true })
-    folderId?: string | null,
+    folderId: string | null,
   ) {
     await assign(ctx, entities, folderId);
     return true;

@@ -35,11 +35,11 @@ export interface InputRule {
 const CONTROL = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f';
 const NO_CONTROL = { patternMessage: 'must not contain control characters' };
 
-/** A text that is not blank. */
+/** A text that is not blank. The pattern never backtracks: it applies to texts of any length. */
 export const textRule = (maxLength: number): InputRule => ({
   minLength: 1,
   maxLength,
-  pattern: `^[^${CONTROL}]*[^${CONTROL}\\s][^${CONTROL}]*$`,
+  pattern: `^[^${CONTROL}\\S]*[^${CONTROL}\\s][^${CONTROL}]*$`,
   ...NO_CONTROL,
 });
 /** A text that may be empty. */
@@ -163,7 +163,8 @@ function textViolation(rule: InputRule, text: string): string | undefined {
   if (minLength === 1 && text.trim() === '') return 'is required';
   if (minLength > 1 && lengthOf(text) < minLength) return `must have at least ${minLength} characters`;
   if (text.length > maxLength && lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
-  if (rule.enum && !rule.enum.includes(text)) return `must be one of ${rule.enum.join(', ')}`;
+  if (rule.enum && !rule.enum.includes(text))
+    return `must be one of ${rule.enum.join(', ')}, not ${JSON.stringify(text.slice(0, 100))}`;
   if (pattern === undefined || patternOf(pattern).test(text)) return undefined;
   return patternMessage ?? `must match ${pattern}`;
 }

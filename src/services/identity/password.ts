@@ -1,15 +1,14 @@
 import { hash, verify } from '@node-rs/argon2';
 import { unavailable } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { PASSWORD_RULE, violation } from '../../core/input-rules.ts';
 
 /** Hashes computed at once. Each needs 19 MiB and a core. */
 const MAX_CONCURRENT_HASHES = 2;
 /** Hashes waiting. Further ones are refused with 503. */
 const MAX_QUEUED_HASHES = 100;
-/** Characters. */
-const MIN_PASSWORD_LENGTH = 12;
-/** Characters. */
-export const MAX_PASSWORD_LENGTH = 1024;
+/** UTF-16 units of the longest password: longer ones are cut before they are compared. */
+export const MAX_PASSWORD_LENGTH = 2 * PASSWORD_RULE.maxLength!;
 let running = 0;
 const queue: (() => void)[] = [];
 
@@ -45,9 +44,7 @@ export async function verifyPassword(passwordHash: string | null | undefined, pa
 
 /** Throws BAD_USER_INPUT if the password is too short, too long or the username. See docs/contract.md#passwords. */
 export function checkPassword(password: string, username: string): void {
-  if (password.length < MIN_PASSWORD_LENGTH)
-    throw invalid('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`);
-  if (password.length > MAX_PASSWORD_LENGTH)
-    throw invalid('password', `must have at most ${MAX_PASSWORD_LENGTH} characters`);
+  const problem = violation(PASSWORD_RULE, password);
+  if (problem !== undefined) throw invalid('password', problem);
   if (password.toLowerCase() === username.toLowerCase()) throw invalid('password', 'must not be the username');
 }
