@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { Query, SqlRow } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { checkLimit, checkStart, DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
+import { checkStart, DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import type {
@@ -18,12 +18,14 @@ import { selectPaths, type Selection } from '../../core/read/selection.ts';
 import {
   childrenStatement,
   countStatement,
+  isPart,
+  type ListPart,
+  listPart,
   manyStatement,
   oneStatement,
   pageStatement,
-  TOTAL,
   readAfterWriteStatement,
-  type ListPart,
+  TOTAL,
 } from '../../core/read/statement.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
@@ -232,22 +234,7 @@ function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSel
   return lookAhead(source, model, path);
 }
 
-const isPart = ({ limit, start }: ListArguments): boolean => limit != null || start != null;
-
 const isPaths = (source: SelectionSource): source is readonly string[] => Array.isArray(source);
-
-/** Returns the part of a list that the arguments select. Throws BAD_USER_INPUT for an invalid `limit` or `start`. */
-const listPart = (
-  args: ListArguments,
-  where: RowCondition | undefined,
-  defaultLimit: number,
-  maxLimit?: number,
-): ListPart => ({
-  args,
-  limit: checkLimit(args.limit, defaultLimit, maxLimit),
-  start: checkStart(args.start),
-  where,
-});
 
 function relatedModel(parent: Model, relation: string): Model {
   const model = parent.relations[relation]?.model();
