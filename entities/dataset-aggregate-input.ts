@@ -1,5 +1,6 @@
 import { Field, InputType, registerEnumType } from 'type-graphql';
 import type { Aggregation } from '../src/core/dataset-index.ts';
+import { Rule, textRule } from '../src/core/input-rules.ts';
 
 const IntervalEnum = {
   MINUTE: 'minute',
@@ -76,6 +77,7 @@ export class MeasureInput {
   })
   field?: string;
 
+  @Rule(textRule(200))
   @Field(() => String, { description: 'Name of the result column, 1 to 200 characters.' })
   as!: string;
 }

@@ -1,4 +1,10 @@
 import { Field, InputType, Int } from 'type-graphql';
+import { intRule, Rule, type InputRule } from '../src/core/input-rules.ts';
+
+/** Measured runs of a benchmark. */
+export const ITERATIONS_RULE: InputRule = { ...intRule(1, 100), default: 5 };
+/** Runs of a benchmark before the measured ones. */
+export const WARMUP_RULE: InputRule = { ...intRule(0, 20), default: 1 };
 
 /**
  * The options of a benchmark. The service fills in the defaults, because graphql-jit drops default values of input
@@ -6,9 +12,11 @@ import { Field, InputType, Int } from 'type-graphql';
  */
 @InputType({ description: 'Options of a benchmark.' })
 export class DatasetBenchmarkConfigInput {
+  @Rule(ITERATIONS_RULE)
   @Field(() => Int, { nullable: true, description: 'Number of measured runs, 1 to 100. Default: 5.' })
   iterations?: number | null;
 
+  @Rule(WARMUP_RULE)
   @Field(() => Int, {
     nullable: true,
     description: 'Number of warm-up runs before the measured ones, 0 to 20; not in the results. Default: 1.',

@@ -1,8 +1,10 @@
 import { Field, InputType } from 'type-graphql';
+import { NAME_RULE, Rule } from '../src/core/input-rules.ts';
 
 /** A new copy of a dataset. */
 @InputType({ description: 'A new copy of a dataset.' })
 export class CopyDatasetInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { description: 'Display name.' })
   name!: string;
 }

@@ -1,4 +1,5 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { optionalTextRule, Rule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
@@ -9,9 +10,11 @@ export class FieldLabelInput {
   @Field(() => String, { description: 'Name of the field.' })
   name!: string;
 
+  @Rule(optionalTextRule(1000))
   @Field(() => String, { nullable: true, description: 'Display name; null resets it to the field’s name.' })
   label?: string | null;
 
+  @Rule(optionalTextRule(1000))
   @Field(() => String, { nullable: true, description: 'Description; null clears it.' })
   description?: string | null;
 }

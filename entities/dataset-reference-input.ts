@@ -1,6 +1,7 @@
 import { Field, ID, InputType, Int, registerEnumType } from 'type-graphql';
+import { intRule, Rule, type InputRule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
-import { Chip, type SnapshotSettings } from './dataset-reference.ts';
+import { Chip, LABEL_RULE, type SnapshotSettings } from './dataset-reference.ts';
 
 /** The key is the GraphQL value, the value is the REST value. (TypeGraphQL requires an object.) */
 export const SnapshotChoiceEnum = { N: 'n' } as const;
@@ -9,6 +10,9 @@ registerEnumType(SnapshotChoiceEnum, {
   description: 'Rule that selects snapshots, as an alternative to a list of ids.',
   valuesConfig: { N: { description: 'The latest `n` snapshots by date.' } },
 });
+
+/** Snapshots of one dataset reference. */
+export const MAX_SNAPSHOTS = 50;
 
 /** Selects the rows that a reference shows. Absent keys have their defaults. */
 @InputType({
@@ -26,12 +30,14 @@ export class ReferenceSnapshotsInput {
   })
   type?: SnapshotSettings['type'];
 
+  @Rule({ ...intRule(1, MAX_SNAPSHOTS), default: 1 })
   @Field(() => Int, {
     nullable: true,
     description: 'Number of latest snapshots to include when `type` is `n`, 1 to 50. Default: 1.',
   })
   n?: number | null;
 
+  @Rule({ maxItems: MAX_SNAPSHOTS })
   @Field(() => [ID], {
     nullable: true,
     description: 'Ids of snapshots of the dataset, at most 50. Used when `type` is null.',
@@ -43,15 +49,19 @@ const ALIAS =
   'Name by which the blocks of the report refer to the dataset: `^[a-zA-Z0-9_][a-zA-Z0-9_-]*$`, ' +
   '1 to 150 characters, unique within the report.';
 
+const ALIAS_RULE: InputRule = { minLength: 1, maxLength: 150, pattern: '^[a-zA-Z0-9_][a-zA-Z0-9_-]*$', notNull: true };
+
 /** Changes to a dataset reference. */
 @InputType({ description: 'Changes to a dataset reference. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasetReferenceInput {
+  @Rule(ALIAS_RULE)
   @Field(() => String, {
     nullable: true,
     description: `${ALIAS} A changed alias is also replaced in the blocks of the report.`,
   })
   alias?: string | null;
 
+  @Rule(LABEL_RULE)
   @Field(() => String, { nullable: true, description: 'Display label, 1 to 150 characters.' })
   label?: string | null;
 
@@ -64,6 +74,7 @@ export class UpdateDatasetReferenceInput {
   })
   filter?: Record<string, unknown> | null;
 
+  @Rule({ maxItems: 100 })
   @Field(() => [Chip], {
     nullable: true,
     description: 'Fields by which readers of the report can filter, at most 100.',

@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { Rule, textRule } from '../src/core/input-rules.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A condition on the rows of a referenced dataset. `op` is stored as the client sent it, with or without `$`. */
@@ -14,6 +15,9 @@ export interface ReferenceFilter {
   criteria?: ReferenceCondition[];
 }
 
+/** Labels in reports. */
+export const LABEL_RULE = { ...textRule(150), notNull: true };
+
 /** A field by which readers of a report can filter. The same class is the output type and the input type. */
 @ObjectType({ description: 'A field by which readers of a report can filter.' })
 @InputType('ChipInput', { description: 'A field by which readers of a report can filter.' })
@@ -21,6 +25,7 @@ export class Chip {
   @Field(() => String, { description: 'Name of a field that the caller can see.' })
   field!: string;
 
+  @Rule(LABEL_RULE)
   @Field(() => String, { description: 'Display label, 1 to 150 characters.' })
   label!: string;
 }

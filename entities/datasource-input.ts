@@ -1,6 +1,10 @@
 import { Field, InputType, Int } from 'type-graphql';
+import { limitRule, QUERY_RULE, Rule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
+
+/** Rows that an interactive query returns. */
+export const QUERY_LIMIT_RULE = limitRule(100);
 
 /** Changes to a datasource. */
 @InputType({ description: 'Changes to a datasource. Absent keys are unchanged, and null clears a value.' })
@@ -37,6 +41,7 @@ export class CreateDatasourceInput extends UpdateDatasourceInput {
 /** A query that is run once and not saved. */
 @InputType({ description: 'A read-only query that is run once and not saved.' })
 export class AdHocQueryInput {
+  @Rule(QUERY_RULE)
   @Field(() => String, { description: 'A single SQL statement. `{{name}}` is a placeholder for a value in `params`.' })
   query!: string;
 
@@ -47,6 +52,7 @@ export class AdHocQueryInput {
   })
   params?: Record<string, unknown> | null;
 
+  @Rule(QUERY_LIMIT_RULE)
   @Field(() => Int, { nullable: true, description: 'Maximum number of rows to return, 1 to 1000. Default: 100.' })
   limit?: number | null;
 }

@@ -1,4 +1,5 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { FieldLabelInput } from './dataset-input.ts';
 import { QueryParameter } from './query-parameter.ts';
@@ -9,9 +10,11 @@ import { QueryParameter } from './query-parameter.ts';
     'Differences between a new draft and its dataset. Absent keys are copied from the dataset. Null clears a value.',
 })
 export class UpdateDatasetDraftInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
   description?: string | null;
 

@@ -1,8 +1,10 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { NAME_RULE, Rule, UUID_RULE } from '../src/core/input-rules.ts';
 
 /** Changes to a folder. */
 @InputType({ description: 'Changes to a folder. Absent keys are unchanged.' })
 export class UpdateFolderInput {
+  @Rule(NAME_RULE)
   @Field(() => String, {
     nullable: true,
     description: 'Display name, 1 to 255 characters. Siblings may have equal names.',
@@ -23,6 +25,7 @@ export class CreateFolderInput extends UpdateFolderInput {
 /** A new folder in a bulk update. */
 @InputType({ description: 'A new folder in a bulk update.' })
 export class AddFolderInput extends CreateFolderInput {
+  @Rule(UUID_RULE)
   @Field(() => ID, {
     description: 'UUID that the client generates, so that other new folders can name it as their parent.',
   })

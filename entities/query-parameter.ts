@@ -1,4 +1,5 @@
 import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { PARAMETER_NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import type { ParameterDefinition, ParameterValue } from '../src/core/parameters.ts';
 import { Json } from '../src/core/scalars.ts';
 
@@ -21,6 +22,7 @@ registerEnumType(ParameterTypeEnum, {
 @ObjectType({ description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
 @InputType('QueryParameterInput', { description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
 export class QueryParameter implements ParameterDefinition {
+  @Rule(PARAMETER_NAME_RULE)
   @Field(() => String, {
     description:
       'Name of the parameter, 1 to 63 characters: letters, digits, `_` and `-`, not starting with a digit or `-`.',
@@ -33,6 +35,7 @@ export class QueryParameter implements ParameterDefinition {
   @Field(() => ParameterTypeEnum, { description: 'Data type of the value.' })
   dataType!: ParameterDefinition['dataType'];
 
+  @Rule({ type: ['string', 'number', 'boolean'] })
   @Field(() => Json, { nullable: true, description: 'Value to use when a run does not set the parameter.' })
   defaultValue?: ParameterValue;
 

@@ -1,4 +1,5 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 
 const CRITERIA =
@@ -7,12 +8,15 @@ const CRITERIA =
 /** Changes to a saved filter. */
 @InputType({ description: 'Changes to a saved filter. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSavedFilterInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
   description?: string | null;
 
+  @Rule({ notNull: true })
   @Field(() => JsonObject, { nullable: true, description: CRITERIA })
   criteria?: Record<string, unknown> | null;
 }

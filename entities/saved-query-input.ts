@@ -1,4 +1,5 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { QUERY_RULE, Rule } from '../src/core/input-rules.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
 
@@ -8,15 +9,19 @@ const DATASOURCE = 'Id, slug or natural id of the datasource that the query runs
 /** Changes to a saved query. */
 @InputType({ description: 'Changes to a saved query. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSavedQueryInput extends UpdateOwnedInput {
+  @Rule({ notNull: true })
   @Field(() => ID, { nullable: true, description: DATASOURCE })
   datasourceId?: string | null;
 
+  @Rule({ enum: ['sql'] })
   @Field(() => String, { nullable: true, description: 'Query language. Must be `sql`.' })
   language?: string | null;
 
+  @Rule({ ...QUERY_RULE, notNull: true })
   @Field(() => String, { nullable: true, description: QUERY })
   query?: string | null;
 
+  @Rule({ maxItems: 100 })
   @Field(() => [QueryParameter], {
     nullable: true,
     description: 'Definitions of the query’s parameters, at most 100. Replaces all previous definitions.',

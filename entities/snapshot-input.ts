@@ -1,11 +1,14 @@
 import { Field, InputType } from 'type-graphql';
+import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 
 /** Changes to a snapshot. */
 @InputType({ description: 'Changes to a snapshot. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSnapshotInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
   description?: string | null;
 }

@@ -1,14 +1,18 @@
 import { Field, ID, InputType } from 'type-graphql';
+import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 
 /** Changes to a suite. */
 @InputType({ description: 'Changes to a suite. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSuiteInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { nullable: true, description: 'Display name.' })
   name?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description.' })
   description?: string | null;
 
+  @Rule({ maxItems: 1000 })
   @Field(() => [ID], {
     nullable: true,
     description:

@@ -1,8 +1,10 @@
 import { Field, InputType } from 'type-graphql';
+import { DESCRIPTION_RULE, Rule, textRule } from '../src/core/input-rules.ts';
 
 /** Changes to a tag. */
 @InputType({ description: 'Changes to a tag. Absent keys are unchanged, and null clears a value.' })
 export class UpdateTagInput {
+  @Rule({ ...textRule(100), notNull: true })
   @Field(() => String, {
     nullable: true,
     description: 'Display name, 1 to 100 characters, unique in the tenant ignoring case. Not shaped like a UUID.',
@@ -15,6 +17,7 @@ export class UpdateTagInput {
   })
   color?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters.' })
   description?: string | null;
 }

@@ -1,10 +1,12 @@
 import { Field, InputType } from 'type-graphql';
+import { NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { TokenScopeEnum, type TokenScope } from './api-token.ts';
 
 /** A new API token. */
 @InputType({ description: 'A new API token.' })
 export class CreateTokenInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { description: 'Display name.' })
   name!: string;
 
@@ -14,6 +16,7 @@ export class CreateTokenInput {
   })
   expiresAt?: Date | null;
 
+  @Rule({ minItems: 1 })
   @Field(() => [TokenScopeEnum], { nullable: true, description: 'Scopes, at least one. Default: both.' })
   scopes?: TokenScope[] | null;
 }

@@ -1,27 +1,34 @@
 import { Field, InputType, Int } from 'type-graphql';
+import { EMAIL_RULE, intRule, optionalTextRule, PASSWORD_RULE, Rule, USERNAME_RULE } from '../src/core/input-rules.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
 
 /** Changes to the caller's own profile. */
 @InputType({ description: 'Changes to the caller’s own profile. Absent keys are unchanged, and null clears a value.' })
 export class UpdateMeInput {
+  @Rule(optionalTextRule(255))
   @Field(() => String, { nullable: true, description: 'Display name.' })
   displayName?: string | null;
 
+  @Rule(optionalTextRule(255))
   @Field(() => String, { nullable: true, description: 'Given name.' })
   givenName?: string | null;
 
+  @Rule(optionalTextRule(255))
   @Field(() => String, { nullable: true, description: 'Family name.' })
   familyName?: string | null;
 
+  @Rule(optionalTextRule(255))
   @Field(() => String, { nullable: true, description: 'Middle name.' })
   middleName?: string | null;
 
+  @Rule(EMAIL_RULE)
   @Field(() => String, { nullable: true, description: 'E-mail address.' })
   email?: string | null;
 
   @Field(() => String, { nullable: true, description: 'IANA time zone, e.g. `Europe/Paris`.' })
   timezone?: string | null;
 
+  @Rule({ notNull: true })
   @Field(() => JsonObject, {
     nullable: true,
     description:
@@ -39,21 +46,26 @@ export class UpdateMeInput {
     'profile.',
 })
 export class UpdateUserInput extends UpdateMeInput {
+  @Rule({ ...USERNAME_RULE, notNull: true })
   @Field(() => String, { nullable: true, description: 'Login name.' })
   username?: string;
 
+  @Rule({ ...USERNAME_RULE, notNull: true })
   @Field(() => String, { nullable: true, description: 'Domain of the account.' })
   domain?: string;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in.' })
   enabled?: boolean;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, { nullable: true, description: 'Locks (`true`) or unlocks (`false`) the login.' })
   locked?: boolean;
 
   @Field(() => DateTime, { nullable: true, description: 'Time at which the login was locked.' })
   lockedAt?: Date | null;
 
+  @Rule({ ...intRule(0), notNull: true })
   @Field(() => Int, { nullable: true, description: 'Number of consecutive failed logins.' })
   loginAttempts?: number;
 
@@ -73,6 +85,7 @@ export class UpdateUserInput extends UpdateMeInput {
 /** A new user. */
 @InputType({ description: 'A new user.' })
 export class CreateUserInput extends UpdateMeInput {
+  @Rule(USERNAME_RULE)
   @Field(() => String, {
     description:
       'Login name of 1 to 100 characters that matches `^[A-Za-z0-9][A-Za-z0-9_.@-]*$`. Unique within the tenant, ' +
@@ -80,9 +93,11 @@ export class CreateUserInput extends UpdateMeInput {
   })
   username!: string;
 
+  @Rule(PASSWORD_RULE)
   @Field(() => String, { description: 'Password of 12 to 1,024 characters that is not the username.' })
   password!: string;
 
+  @Rule(USERNAME_RULE)
   @Field(() => String, { nullable: true, description: 'Domain of the account. Default: `local`.' })
   domain?: string;
 

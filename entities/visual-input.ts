@@ -1,4 +1,5 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
+import { DESCRIPTION_RULE, FILTER_RULE, intRule, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import { Json, JsonObject } from '../src/core/scalars.ts';
 import type { VisualComponent } from '../src/core/visual/component.ts';
 import { VisualComponentEnum } from './visual.ts';
@@ -6,9 +7,11 @@ import { VisualComponentEnum } from './visual.ts';
 /** Changes to a visual. */
 @InputType({ description: 'Changes to a visual. Absent keys are unchanged, and null clears a value.' })
 export class UpdateVisualInput {
+  @Rule(NAME_RULE)
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string | null;
 
+  @Rule(DESCRIPTION_RULE)
   @Field(() => String, { nullable: true, description: 'Description, up to 10,000 characters.' })
   description?: string | null;
 
@@ -29,13 +32,14 @@ export class UpdateVisualInput {
   })
   pinned?: boolean | null;
 
+  @Rule({ ...intRule(0), notNull: true })
   @Field(() => Int, {
     nullable: true,
     description:
       'Position among the visuals of the dataset, from 0. Other visuals move. A number beyond the ' +
       'last position means the last position.',
   })
-  position?: number | null;
+  position?: number;
 }
 
 /** A new visual. */
@@ -48,6 +52,7 @@ export class CreateVisualInput extends UpdateVisualInput {
 /** The rows that a visual shows. */
 @ArgsType()
 export class VisualDataArgs {
+  @Rule(FILTER_RULE)
   @Field(() => Json, {
     nullable: true,
     description: 'Criteria as an object or as JSON text, or the id of a saved filter.',
@@ -57,6 +62,7 @@ export class VisualDataArgs {
   @Field(() => String, { nullable: true, description: 'Search words that rows must contain.' })
   q?: string | null;
 
+  @Rule(intRule(1, 10_000))
   @Field(() => Int, {
     nullable: true,
     description:
@@ -69,12 +75,14 @@ export class VisualDataArgs {
 /** The rows that a visual shows, and the size of its image. */
 @ArgsType()
 export class VisualImageArgs extends VisualDataArgs {
+  @Rule(intRule(100, 4000))
   @Field(() => Int, {
     nullable: true,
     description: 'Width in pixels, 100 to 4000. Default: the width of the config, or 800.',
   })
   width?: number | null;
 
+  @Rule(intRule(100, 4000))
   @Field(() => Int, {
     nullable: true,
     description: 'Height in pixels, 100 to 4000. Default: the height of the config, or 450.',

@@ -13,8 +13,6 @@ import { restValuesOf } from './enums.ts';
 
 /** Parses one value of the path or query string for its argument. Throws `InvalidText`. */
 export type TextParser = (text: string) => unknown;
-/** Replaces REST values of enums in a JSON value by their GraphQL names. */
-export type JsonDecoder = (value: unknown) => unknown;
 
 /** A text that does not fit its argument. The message follows the argument's name: `must be an integer`. */
 export class InvalidText extends Error {}
@@ -78,40 +76,4 @@ export function createRepeatedParser(type: GraphQLInputType): (texts: readonly s
   if (!isListType(nullable)) return () => throwInvalid('is given more than once');
   const parseItem = createTextParser(nullable.ofType as GraphQLInputType);
   return (texts) => texts.map(parseItem);
-}
-
-/**
- * Creates the decoder of one argument's JSON. Returns undefined where the type contains no enum. `seen` resolves
- * recursive types.
- */
-export function createJsonDecoder(
-  type: GraphQLInputType,
-  seen = new Map<GraphQLInputType, JsonDecoder | undefined>(),
-): JsonDecoder | undefined {
-  const nullable = getNullableType(type);
-  if (seen.has(nullable)) return (value) => seen.get(nullable)?.(value) ?? value;
-  if (isListType(nullable)) {
-    const decodeItem = createJsonDecoder(nullable.ofType as GraphQLInputType, seen);
-    return decodeItem && ((value) => (Array.isArray(value) ? value.map(decodeItem) : decodeItem(value)));
-  }
-  if (isEnumType(nullable)) {
-    const names = enumNames(nullable);
-    // An unknown value becomes an object, which GraphQL refuses and `findIssues` recognizes.
-    return (value) => (value === null || value === undefined ? value : (names.get(String(value)) ?? { word: value }));
-  }
-  if (!isInputObjectType(nullable)) return undefined;
-  seen.set(nullable, undefined);
-  const decoders = Object.values(nullable.getFields()).flatMap((field) => {
-    const decode = createJsonDecoder(field.type, seen);
-    return decode ? [[field.name, decode] as const] : [];
-  });
-  const decodeObject = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const copy: Record<string, unknown> = { ...value };
-    for (const [name, decode] of decoders) if (copy[name] !== undefined) copy[name] = decode(copy[name]);
-    return copy;
-  };
-  const decoder = decoders.length > 0 ? decodeObject : undefined;
-  seen.set(nullable, decoder);
-  return decoder;
 }

@@ -6,7 +6,7 @@ import {
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
-import type { RestResponse, Call } from './call.ts';
+import type { BridgeContext, RestResponse, Call } from './call.ts';
 import { createDocument, planRow, RowError, type RowPlan } from './document.ts';
 import { createExecutor, type Execute } from './execute.ts';
 import type { Presentation } from './present.ts';
@@ -101,7 +101,7 @@ function compileRow(
     plan,
     parser,
     ...(presentation && { presentation }),
-    run: createRun(parser, waiting, deferred, read),
+    run: createRun(parser, waiting, deferred, read, presentation?.listLimit),
     subscribe: createSubscribe(schema, row, plan, parser, waiting),
   };
 }
@@ -124,12 +124,18 @@ function createRun(
   waiting: CompiledDocument,
   deferred: CompiledDocument | undefined,
   read: Endpoint | undefined,
+  listLimit: number | undefined,
 ): Endpoint['run'] {
   return async (call, args) => {
     const { variables, identityFields } = parseCall(parser, call, args);
     if (identityFields && read) {
       const current = await read.run({ ...call, query: {}, body: undefined, respondAsync: false });
       checkUnchanged(identityFields, current.body as Json);
+    }
+    if (listLimit !== undefined) {
+      variables['limit'] ??= listLimit;
+      const { read: reader } = call.context as BridgeContext;
+      if (reader) reader.counted = {};
     }
     const compiled = call.respondAsync && deferred ? deferred : waiting;
     if (compiled === deferred) variables['wait'] = false;

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export interface BridgeContext {
   /** Versions that the client's `If-Match` allows. */
   ifMatch?: readonly number[];
+  /** Reads lists. In `counted` it returns the length of a list of which the request reads a part. */
+  read?: { counted?: { total?: number } };
 }
 
 /** One request, independent of Fastify. */

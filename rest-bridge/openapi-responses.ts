@@ -1,4 +1,11 @@
-import { getNamedType, isObjectType, type GraphQLOutputType } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLOutputType,
+} from 'graphql';
 import type { Endpoint } from './bridge.ts';
 import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
@@ -79,7 +86,7 @@ function presentedSchema(
   if (collection) return collectionSchema(components, named.name, fieldType, collection, suffix);
   const selection = selectionOf(presentation.selection);
   if (!presentation.links || !selection) return components.output(type, selection);
-  const record = components.object(named, selection, presentation.keys);
+  const record = components.object(named, selection, presentation.keys, presentation.optional);
   const embedded = presentation.embeds?.length
     ? {
         _embedded: {
@@ -87,14 +94,28 @@ function presentedSchema(
           properties: Object.fromEntries(
             presentation.embeds.map(({ rel, name, inner }) => [
               rel,
-              presentedSchema(components, fieldType(name), inner, suffix),
+              embeddedSchema(components, fieldType(name), inner, suffix),
             ]),
           ),
+          required: presentation.embeds.map(({ rel }) => rel),
         },
       }
     : {};
   const properties = { ...(record['properties'] as JsonSchema), _links: linksSchema(presentation), ...embedded };
-  return components.name(named.name, { ...record, properties }, suffix);
+  const required = [...(record['required'] as string[]), '_links', ...Object.keys(embedded)];
+  return components.name(named.name, { ...record, properties, required }, suffix);
+}
+
+/** Returns the schema of an embedded field: a record, a list of records, or null. */
+function embeddedSchema(
+  components: SchemaComponents,
+  type: GraphQLOutputType,
+  inner: Presentation,
+  suffix: string,
+): JsonSchema {
+  const record = presentedSchema(components, type, inner, suffix);
+  const schema = isListType(getNullableType(type)) ? { type: 'array', items: record } : record;
+  return isNonNullType(type) ? schema : { anyOf: [schema, { type: 'null' }] };
 }
 
 /** Returns the schema of a HAL collection: page links, embedded items, counts, and the further fields of the page. */
@@ -157,23 +178,32 @@ const ETAG_HEADER = {
 export function responsesOf(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { row, plan, presentation } = endpoint;
   const type = plan?.chain.at(-1)!.field.type;
-  const content = (by: Presentation) => ({
-    content: { 'application/json': { schema: presentedSchema(components, type!, by, operationId(endpoint)) } },
-  });
-  const status =
-    typeof row.options.status === 'number' ? row.options.status : presentation || row.options.handler ? 200 : 204;
+  const content = (by: Presentation) => {
+    const body = { schema: presentedSchema(components, type!, by, operationId(endpoint)) };
+    const isHal = '$ref' in body.schema;
+    return { content: { 'application/json': body, ...(isHal && { 'application/hal+json': body }) } };
+  };
+  const { status = presentation || row.options.handler ? 200 : 204 } = row.options;
+  const statuses = typeof status === 'number' ? [status] : status.oneOf;
   const success = row.options.produces
     ? { content: Object.fromEntries([row.options.produces].flat().map((mediaType) => [mediaType, {}])) }
     : presentation
       ? content(presentation)
       : {};
+  const isTagged = presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler;
   return {
-    [status]: {
-      description: successDescription(row.options.produces),
-      ...(status === 201 && LOCATION_HEADER),
-      ...(presentation?.single && row.method === 'GET' && ETAG_HEADER),
-      ...success,
-    },
+    ...Object.fromEntries(
+      statuses.map((code) => [
+        code,
+        {
+          description: successDescription(row.options.produces),
+          ...(code === 201 && LOCATION_HEADER),
+          ...(isTagged && ETAG_HEADER),
+          ...success,
+        },
+      ]),
+    ),
+    ...(isTagged && { 304: { description: 'The client has this version: `If-None-Match` names it.' } }),
     ...(presentation?.deferred && {
       202: {
         description: 'The operation has started. `Location` is the path of its record.',

@@ -8,11 +8,13 @@ import {
   isObjectType,
   isUnionType,
   parse,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
+import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
 import { restValuesOf } from './enums.ts';
 import type { Json } from './route.ts';
 
@@ -32,11 +34,31 @@ const SCALARS: Record<string, JsonSchema> = {
   JSONObject: { type: 'object' },
   Upload: { type: 'string', format: 'binary' },
 };
+/** GraphQL's integers have 32 bits. */
+const INPUT_INT: JsonSchema = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
+
+/** Keywords of a rule that are no keywords of JSON Schema. */
+type RuleKeyword = Exclude<keyof InputRule, 'notNull' | 'required' | 'patternMessage' | 'items'>;
+const KEYWORDS: readonly RuleKeyword[] = [
+  'type',
+  'format',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'enum',
+  'minItems',
+  'maxItems',
+  'default',
+];
+const keywordsOf = (rule: InputRule | undefined): JsonSchema =>
+  rule ? Object.fromEntries(KEYWORDS.filter((name) => name in rule).map((name) => [name, rule[name]])) : {};
 
 const asNullable = (schema: JsonSchema): JsonSchema => {
   if (Object.keys(schema).length === 0) return schema;
-  return typeof schema['type'] === 'string' && !('enum' in schema)
-    ? { ...schema, type: [schema['type'], 'null'] }
+  return 'type' in schema && !('enum' in schema)
+    ? { ...schema, type: [schema['type'], 'null'].flat() }
     : { anyOf: [schema, { type: 'null' }] };
 };
 const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
@@ -60,15 +82,31 @@ export class SchemaComponents {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** Returns the schema of an argument or input field. */
-  input(type: GraphQLInputType): JsonSchema {
+  /** Returns the schema of an argument or input field with its rule. */
+  input(type: GraphQLInputType, rule?: InputRule): JsonSchema {
     const inner = getNullableType(type);
     const schema = isListType(inner)
-      ? { type: 'array', items: this.input(inner.ofType as GraphQLInputType) }
+      ? { type: 'array', items: this.input(inner.ofType as GraphQLInputType, rule?.items) }
       : isInputObjectType(inner)
         ? this.#inputObject(inner)
-        : this.#leaf(inner as GraphQLNamedType);
-    return isNonNullType(type) ? schema : asNullable(schema);
+        : (inner as GraphQLNamedType).name === 'Int'
+          ? INPUT_INT
+          : this.#leaf(inner as GraphQLNamedType);
+    const bounded = rule ? { ...schema, ...keywordsOf(rule) } : schema;
+    return isNonNullType(type) || rule?.notNull ? bounded : asNullable(bounded);
+  }
+
+  /** Returns the properties of an input object, and the names of the required ones. */
+  inputFields(type: GraphQLInputObjectType): { properties: Record<string, JsonSchema>; required: string[] } {
+    const fields = Object.values(type.getFields());
+    const properties = fields.map((field) => {
+      const schema = withDefault(this.input(field.type, ruleOf(field)), field.defaultValue);
+      return [field.name, withDescription(schema, field.description)] as const;
+    });
+    const required = fields.filter(
+      (field) => (isNonNullType(field.type) && field.defaultValue === undefined) || ruleOf(field)?.required,
+    );
+    return { properties: Object.fromEntries(properties), required: required.map(({ name }) => name) };
   }
 
   /** Returns the schema of the result of a selection. Without a selection the type is a leaf. */
@@ -84,8 +122,14 @@ export class SchemaComponents {
 
   /**
    * Returns the schema of a selected object. `only` names the selected fields that are presented; by default all are.
+   * `optional` names those that may be absent.
    */
-  object(type: GraphQLNamedType, selection: SelectionSetNode, only?: readonly string[]): JsonSchema {
+  object(
+    type: GraphQLNamedType,
+    selection: SelectionSetNode,
+    only?: readonly string[],
+    optional: readonly string[] = [],
+  ): JsonSchema {
     const properties: Record<string, JsonSchema> = {};
     for (const node of selection.selections) {
       if (node.kind !== 'Field' || !(isObjectType(type) || isInterfaceType(type))) continue;
@@ -94,10 +138,8 @@ export class SchemaComponents {
       if (field && (only?.includes(name) ?? true))
         properties[name] = withDescription(this.output(field.type, node.selectionSet), field.description);
     }
-    return withDescription(
-      { type: 'object', properties, ...(isUnionType(type) ? {} : { required: Object.keys(properties) }) },
-      type.description,
-    );
+    const required = Object.keys(properties).filter((name) => !optional.includes(name));
+    return withDescription({ type: 'object', properties, ...(!isUnionType(type) && { required }) }, type.description);
   }
 
   #leaf(type: GraphQLNamedType): JsonSchema {
@@ -110,30 +152,14 @@ export class SchemaComponents {
     return { $ref: `#/components/schemas/${type.name}` };
   }
 
-  #inputObject(
-    type: GraphQLNamedType & {
-      getFields(): Record<
-        string,
-        { type: GraphQLInputType; description?: string | null | undefined; defaultValue?: unknown }
-      >;
-    },
-  ): JsonSchema {
+  #inputObject(type: GraphQLInputObjectType): JsonSchema {
     const ref = { $ref: `#/components/schemas/${type.name}` };
     if (this.schemas[type.name]) return ref;
     // Set before the fields are converted, because they may refer to this type.
     this.schemas[type.name] = {};
-    const fields = Object.entries(type.getFields());
-    const properties = Object.fromEntries(
-      fields.map(([name, field]) => [
-        name,
-        withDescription(withDefault(this.input(field.type), field.defaultValue), field.description),
-      ]),
-    );
-    const required = fields
-      .filter(([, field]) => isNonNullType(field.type) && field.defaultValue === undefined)
-      .map(([name]) => name);
+    const { properties, required } = this.inputFields(type);
     this.schemas[type.name] = withDescription(
-      { type: 'object', properties, ...(required.length > 0 && { required }) },
+      { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
       type.description,
     );
     return ref;

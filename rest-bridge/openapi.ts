@@ -1,8 +1,8 @@
-import { isNonNullType } from 'graphql';
 import type { Endpoint } from './bridge.ts';
-import { parametersOf, type ArgumentSlot } from './document.ts';
+import { parametersOf } from './document.ts';
+import { parametersSchema, requestBody } from './openapi-request.ts';
 import { ERROR_RESPONSE, operationId, responsesOf, SHARED_SCHEMAS } from './openapi-responses.ts';
-import { SchemaComponents, withDefault, type JsonSchema } from './openapi-types.ts';
+import { SchemaComponents, type JsonSchema } from './openapi-types.ts';
 
 /** Returns a path as OpenAPI and `routes.txt` write it: `/api/datasets/{id}` for `/datasets/:id`. */
 export const templatePath = (path: string): string => `/api${path.replace(/:(\w+)\*?/g, '{$1}')}`;
@@ -13,83 +13,19 @@ export const templatePath = (path: string): string => `/api${path.replace(/:(\w+
 export const coordinateOf = ({ plan }: Endpoint): string | null =>
   plan ? [plan.chain[0]!.parent, ...plan.chain.map(({ name }) => name)].join('.') : null;
 
-function toParameter(
-  components: SchemaComponents,
-  place: 'path' | 'query',
-  name: string,
-  slot: ArgumentSlot | undefined,
-): JsonSchema {
-  const argument = slot?.argument;
-  return {
-    name,
-    in: place,
-    required:
-      place === 'path' ||
-      (argument !== undefined && isNonNullType(argument.type) && argument.defaultValue === undefined),
-    ...(argument?.description && { description: argument.description }),
-    schema: argument ? withDefault(components.input(argument.type), argument.defaultValue) : { type: 'string' },
-  };
-}
-
-const toContent = (type: string, schema: JsonSchema) => ({ content: { [type]: { schema } } });
-
-const FILE_FORM: JsonSchema = {
-  type: 'object',
-  properties: { file: { type: 'string', format: 'binary', description: 'File to upload.' } },
-  required: ['file'],
-};
-
-function requestBody(components: SchemaComponents, { row, parser }: Endpoint): JsonSchema | undefined {
-  if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
-  const isForm = row.options.consumes === 'multipart';
-  if (isForm && row.options.handler) return toContent('multipart/form-data', FILE_FORM);
-  if (row.options.consumes === 'bytes') return toContent('application/octet-stream', {});
-  const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
-  if (!bodyArgument && keyArguments.length === 0) return undefined;
-  const properties = Object.fromEntries(
-    keyArguments.map(({ key, slot }) => [key, toParameter(components, 'query', key, slot)['schema']]),
-  );
-  const required = keyArguments.filter(({ slot }) => isNonNullType(slot.type)).map(({ key }) => key);
-  const keys =
-    keyArguments.length > 0 ? { type: 'object', properties, ...(required.length > 0 && { required }) } : undefined;
-  const input =
-    bodyArgument &&
-    components.input(isNonNullType(bodyArgument.type) || !keys ? bodyArgument.type : bodyArgument.argument.type);
-  return {
-    required: required.length > 0 || (bodyArgument !== undefined && isNonNullType(bodyArgument.type)),
-    ...toContent(
-      isForm ? 'multipart/form-data' : 'application/json',
-      input && keys ? { allOf: [input, keys] } : (input ?? keys!),
-    ),
-  };
-}
-
-const PREFER_HEADER = {
-  name: 'Prefer',
-  in: 'header',
-  description: '`respond-async` returns the record of the operation at once, without waiting for the result.',
-  schema: { type: 'string' },
-};
-
 /**
  * Returns the operation of an endpoint. `names` are the path's parameter names in the document, which has only one
  * set for a path.
  */
 function toOperation(components: SchemaComponents, endpoint: Endpoint, names: readonly string[]): JsonSchema {
-  const { row, plan, parser } = endpoint;
+  const { row, plan } = endpoint;
   const body = requestBody(components, endpoint);
   const description = plan?.chain.at(-1)!.field.description;
   return {
     operationId: operationId(endpoint),
     tags: [row.path.split('/')[1]!],
     ...(description && { description }),
-    parameters: [
-      ...parametersOf(row.path).map((name, index) =>
-        toParameter(components, 'path', names[index]!, plan?.bound.get(name)),
-      ),
-      ...[...(parser?.query ?? [])].map(([name, slot]) => toParameter(components, 'query', name, slot)),
-      ...(endpoint.presentation?.deferred ? [PREFER_HEADER] : []),
-    ],
+    parameters: parametersSchema(components, endpoint, names),
     ...(body && { requestBody: body }),
     responses: responsesOf(components, endpoint),
     ...(endpoint.public && { security: [] }),

@@ -3,6 +3,8 @@ export interface PresentedRequest {
   url: string;
   params: Readonly<Record<string, string>>;
   variables: Readonly<Record<string, unknown>>;
+  /** Length of the whole list, if the result is a part of a list that is no page. */
+  total?: number | undefined;
 }
 
 interface PagePosition {

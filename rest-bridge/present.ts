@@ -7,6 +7,7 @@ import {
   type GraphQLField,
   type GraphQLOutputType,
 } from 'graphql';
+import { ruleOf } from '../src/core/input-rules.ts';
 import { pageLinks, type PresentedRequest } from './page-links.ts';
 import { fieldsOf, topLevelNames, traceLinks, withSelection, type Links } from './selection.ts';
 
@@ -18,6 +19,8 @@ export interface Presentation {
   selection: string;
   /** Top-level keys of the presented record. A PUT may contain them. */
   keys: readonly string[];
+  /** Keys that the presented record may lack. */
+  optional?: readonly string[];
   /** Keys that no PUT may change. */
   identity: readonly string[];
   /** Returns the record's version, for its ETag. Called before `present`. */
@@ -33,6 +36,8 @@ export interface Presentation {
   // The members below are for the OpenAPI document.
   /** Relation and item of a collection, and the selection of further fields of its page. */
   collection?: { rel: string; item: Presentation; extra: string };
+  /** Default limit of a collection whose field is a list that takes a limit. Its length is then counted separately. */
+  listLimit?: number | undefined;
   /** Link templates of a resource by relation. */
   links?: Links;
   /** Embedded fields of a resource. */
@@ -137,7 +142,9 @@ function embedField(
   const value = record[name];
   if (!stays) record[name] = undefined;
   if (value === null || value === undefined) return null;
-  return Array.isArray(value) ? value.map((item) => inner.present(item, request)) : inner.present(value, request);
+  // A value that stays is copied: the presenter changes what it presents.
+  const present = (item: unknown) => inner.present(stays ? { ...(item as Json) } : item, request);
+  return Array.isArray(value) ? value.map(present) : present(value);
 }
 
 /**
@@ -200,7 +207,8 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
       const selection = isList
         ? inner.selection
         : [withSelection('items', inner.selection), ...counts, options.extra ?? ''].join(' ').trim();
-      const defaultLimit = field.args.find((argument) => argument.name === 'limit')?.defaultValue as number | undefined;
+      const limitArgument = field.args.find((argument) => argument.name === 'limit');
+      const defaultLimit = limitArgument && (ruleOf(limitArgument)?.default ?? (limitArgument.defaultValue as number));
       const key = rel.includes(':') ? rel : `svc:${rel}`;
       return {
         selection,
@@ -208,6 +216,7 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
         identity: [],
         single: false,
         collection: { rel: key, item: inner, extra: options.extra ?? '' },
+        ...(isList && { listLimit: defaultLimit }),
         present(result, request) {
           const page: Json = isList ? {} : (result as Json);
           const items = (isList ? result : page['items']) as unknown[];
@@ -215,7 +224,7 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
           const start =
             (page['start'] as number | undefined) ?? (request.variables['start'] as number | undefined) ?? 0;
           const count = items.length;
-          const total = (page['total'] as number | undefined) ?? start + count;
+          const total = (page['total'] as number | undefined) ?? request.total ?? start + count;
           const limit = (request.variables['limit'] as number | undefined) ?? defaultLimit;
           const next = options.cursor === undefined ? undefined : { after: page[options.cursor] as string | null };
           return {

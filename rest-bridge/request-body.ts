@@ -1,7 +1,7 @@
-import { getNullableType, isInputObjectType } from 'graphql';
+import { getNullableType, isInputObjectType, isNonNullType } from 'graphql';
 import { badInput, type ValidationIssue } from '../src/core/errors.ts';
-import { createJsonDecoder, type JsonDecoder } from './argument-parsers.ts';
 import type { ArgumentSlot } from './document.ts';
+import { createJsonReader, type JsonReader } from './json-reader.ts';
 import type { Json, Row } from './route.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
@@ -37,10 +37,13 @@ export function createBodyReader(rules: BodyRules): ReadBody {
 
 /** The body is one value: an argument that is no input object takes it. */
 function createValueReader({ options: { map } }: Row, { variable, type }: ArgumentSlot): ReadBody {
-  const decode = createJsonDecoder(type);
+  const read = createJsonReader(type);
   return (body, params, variables) => {
-    if (body !== undefined)
-      variables[variable] = map && isJsonObject(body) ? map(body, params) : decode ? decode(body) : body;
+    if (body === undefined) return undefined;
+    const issues: ValidationIssue[] = [];
+    const mapped = map && isJsonObject(body) ? map(body, params) : body;
+    variables[variable] = read ? read(mapped, [], issues) : mapped;
+    throwIssues(issues);
     return undefined;
   };
 }
@@ -48,13 +51,15 @@ function createValueReader({ options: { map } }: Row, { variable, type }: Argume
 /** The body is an object: its keys are fields of the input, or arguments of their own. */
 function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity }: BodyRules): ReadBody {
   const bodyType = bodyArgument && getNullableType(bodyArgument.type);
-  const decodeBody = bodyArgument && createJsonDecoder(bodyArgument.type);
+  const readBody = bodyArgument && createJsonReader(bodyArgument.type);
+  const isRequired = bodyArgument !== undefined && isNonNullType(bodyArgument.type);
   const { map } = row.options;
   const inputFields = new Set(isInputObjectType(bodyType) ? Object.keys(bodyType.getFields()) : []);
-  const targets = new Map<string, { variable: string; decode: JsonDecoder | undefined }>(
-    keyArguments.map(({ key, slot }) => [key, { variable: slot.variable, decode: createJsonDecoder(slot.type) }]),
+  const targets = new Map<string, { variable: string; read: JsonReader | undefined }>(
+    keyArguments.map(({ key, slot }) => [key, { variable: slot.variable, read: createJsonReader(slot.type) }]),
   );
   return (sent, params, variables) => {
+    if (sent === undefined && isRequired) throwIssues([{ path: [], message: '"body" is required', code: 'required' }]);
     if (sent !== undefined && !isJsonObject(sent)) throw badInput('The body must be a JSON object');
     const body = sent === undefined ? {} : map ? map(sent, params) : sent;
     const input: Json = {};
@@ -63,15 +68,19 @@ function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity
     for (const key of Object.keys(body)) {
       const target = targets.get(key);
       if (inputFields.has(key)) input[key] = body[key];
-      else if (target) variables[target.variable] = target.decode ? target.decode(body[key]) : body[key];
+      else if (target) variables[target.variable] = target.read ? target.read(body[key], [key], issues) : body[key];
       else if (identity.has(key)) (identityFields ??= {})[key] = body[key];
       else if (!ignored.has(key)) issues.push(...checkUnexpectedKey(key, body[key], params));
     }
-    if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, 20) });
-    if (bodyArgument && (sent !== undefined || bodyArgument.type !== bodyType))
-      variables[bodyArgument.variable] = decodeBody ? decodeBody(input) : input;
+    if (bodyArgument && sent !== undefined)
+      variables[bodyArgument.variable] = readBody ? readBody(input, [], issues) : input;
+    throwIssues(issues);
     return identityFields;
   };
+}
+
+function throwIssues(issues: readonly ValidationIssue[]): void {
+  if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, 20) });
 }
 
 /** Returns the issue of a key that nothing takes. A key that repeats a path parameter is valid with the same value. */

@@ -21,7 +21,7 @@ export interface RequestParser {
   toError(variables: Readonly<Json>, message: string): ApiError;
   /** Arguments by their keys in the query string. The OpenAPI document lists them. */
   query: ReadonlyMap<string, ArgumentSlot>;
-  body: Pick<BodyRules, 'bodyArgument' | 'keyArguments'>;
+  body: Omit<BodyRules, 'row'>;
 }
 
 /** How a value of the path or query string becomes a variable. */
@@ -109,7 +109,7 @@ export function createRequestParser(
   const readBody = createBodyReader({ row, bodyArgument, keyArguments, ...exceptions });
   return {
     query,
-    body: { bodyArgument, keyArguments },
+    body: { bodyArgument, keyArguments, ...exceptions },
     parse({ params, query: sent, body }) {
       const variables: Json = { ...fixed };
       for (const { parameter, variable, parseOne, what } of pathTargets) {

@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { badInput, notFound } from '../src/core/errors.ts';
-import type { RestResponse, Call } from './call.ts';
+import type { BridgeContext, RestResponse, Call } from './call.ts';
 import type { RowPlan } from './document.ts';
 import { createEnumEncoder } from './enums.ts';
 import type { Presentation } from './present.ts';
@@ -59,11 +59,12 @@ export function createResponder(
     if (value === null || value === undefined) return { status: 200, body: null };
     if (encodeEnums) value = encodeEnums(value);
     const record = value as Json;
-    const code = defers ? 202 : typeof status === 'number' ? status : status(record);
+    const code = defers ? 202 : typeof status === 'number' ? status : status.of(record);
     const location = code === 201 || defers ? presentation.self?.(record, call.params) : undefined;
     // Read before `present`, which may remove the field.
     const version = presentation.version?.(record);
-    const body = presentation.present(value, { url: call.url, params: call.params, variables });
+    const total = (call.context as BridgeContext).read?.counted?.total;
+    const body = presentation.present(value, { url: call.url, params: call.params, variables, total });
     const headers =
       location === undefined ? undefined : { location, ...(defers && { 'preference-applied': 'respond-async' }) };
     return { status: code, body, single: presentation.single, version, headers };

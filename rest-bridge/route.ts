@@ -10,7 +10,7 @@ export interface RouteOptions {
    * Status of success. Default 200, or 204 for a row without a presenter. With 201 the header `Location` is the
    * record's link `self`.
    */
-  status?: number | ((result: Json) => number);
+  status?: number | { oneOf: readonly number[]; of(result: Json): number };
   /**
    * Arguments of a POST or PUT that are in the query string instead of the body. GET and DELETE have all arguments
    * there.

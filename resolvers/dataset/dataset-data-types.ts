@@ -3,6 +3,7 @@ import { GroupInput, MeasureInput } from '../../entities/dataset-aggregate-input
 import { DatasetField, FieldTypeEnum } from '../../entities/dataset-field.ts';
 import type { AggregateResult, FieldProfile as FieldProfileShape } from '../../src/core/dataset-index.ts';
 import type { FieldType } from '../../src/core/fields.ts';
+import { FILTER_RULE, limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
 import { Json, JsonObject } from '../../src/core/scalars.ts';
 
 const FILTER =
@@ -15,6 +16,7 @@ const SEARCH_WORDS =
 /** The arguments that select rows. */
 @ArgsType()
 export class RowArgs {
+  @Rule(FILTER_RULE)
   @Field(() => Json, { nullable: true, description: FILTER })
   filter?: unknown;
 
@@ -35,9 +37,11 @@ export class RowArgs {
 /** The arguments that select a page of rows. */
 @ArgsType()
 export class DataArgs extends RowArgs {
+  @Rule(limitRule(100, 10_000))
   @Field(() => Int, { nullable: true, description: 'Maximum number of rows, 1 to 10000. Default: 100.' })
   limit?: number;
 
+  @Rule(START_RULE)
   @Field(() => Int, {
     nullable: true,
     description: 'Number of rows to skip; `start` plus `limit` is at most 10000. Default: 0.',
@@ -156,6 +160,7 @@ export class AggregateArgs {
   @Field(() => [MeasureInput], { description: 'Measures of each group; at most 20 columns with the groups.' })
   measures!: MeasureInput[];
 
+  @Rule(FILTER_RULE)
   @Field(() => Json, { nullable: true, description: FILTER })
   filter?: unknown;
 
@@ -168,6 +173,7 @@ export class AggregateArgs {
   })
   sort?: string;
 
+  @Rule(limitRule(1000, 10_000))
   @Field(() => Int, { nullable: true, description: 'Maximum number of groups, 1 to 10000. Default: 1000.' })
   limit?: number;
 }

@@ -2,6 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, Float, Resolver, Root, Subscription } fr
 import { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { ExportFormat } from '../../src/core/export-format.ts';
+import { FILTER_RULE, Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { Json } from '../../src/core/scalars.ts';
 import { aggregate } from '../../src/services/dataset/dataset-aggregate.ts';
@@ -40,11 +41,13 @@ export class DatasetDataResolver {
       nullable: true,
       description: 'Names of the fields to profile, at most 200. Default: all.',
     })
+    @Rule({ maxItems: 200 })
     fields?: string[],
     @Arg('filter', () => Json, {
       nullable: true,
       description: 'Criteria as an object or as JSON text, or the id of a saved filter.',
     })
+    @Rule(FILTER_RULE)
     filter?: unknown,
   ) {
     return discover(ctx, dataset, { fields, filter });

@@ -1,6 +1,7 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
 import { DatasetRun } from '../../entities/dataset-run.ts';
 import type { Context } from '../../src/core/context.ts';
+import { PROGRESS_RULE, Rule } from '../../src/core/input-rules.ts';
 import { Json, JsonObject } from '../../src/core/scalars.ts';
 import { run } from '../../src/services/dataset/dataset-run.ts';
 import { parseProgress } from '../operation/operation-arguments.ts';
@@ -27,6 +28,7 @@ export class DatasetRunResolver {
       nullable: true,
       description: 'Name chosen by the client, a string or number, with which it can follow and cancel the run.',
     })
+    @Rule(PROGRESS_RULE)
     progress?: unknown,
   ) {
     return run(ctx, id, params, parseProgress(progress));

@@ -29,7 +29,7 @@ import { ownershipLevel } from '../../src/services/resource/access-level.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from '../resource/principal.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { PageArgs, pageOf } from '../support/page.ts';
+import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
 
 const SavedFilterPage = pageOf(SavedFilter, 'SavedFilter');
 
@@ -182,8 +182,13 @@ export class DatasetFilterResolver {
   @FieldResolver(() => [SavedFilter], {
     description: 'Saved filters of the dataset that the caller may read, sorted by name.',
   })
-  filters(@Ctx() ctx: Context, @Root() dataset: { id: string }, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.children(Dataset, 'filters', dataset, info);
+  filters(
+    @Ctx() ctx: Context,
+    @Root() dataset: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(Dataset, 'filters', dataset, info, page);
   }
 
   @FieldResolver(() => SavedFilter, { description: 'A saved filter of the dataset.' })

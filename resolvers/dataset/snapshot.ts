@@ -7,10 +7,9 @@ import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
 import * as snapshots from '../../src/services/dataset/snapshot.ts';
 import { OperationArgs, parseProgress } from '../operation/operation-arguments.ts';
-import { ChildPageArgs } from '../resource/activity.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { pageOf } from '../support/page.ts';
+import { ChildPageArgs, pageOf } from '../support/page.ts';
 import { DatasetCopy, toDatasetCopy } from './dataset-copy.ts';
 
 const SnapshotPage = pageOf(Dataset, 'Snapshot');

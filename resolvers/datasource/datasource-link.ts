@@ -1,5 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, FieldResolver, ID, Info, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { CreateDatasourceLinkInput } from '../../entities/datasource-link-input.ts';
 import { DatasourceLink } from '../../entities/datasource-link.ts';
 import { Datasource } from '../../entities/datasource.ts';
@@ -8,6 +21,7 @@ import { notFound } from '../../src/core/errors.ts';
 import * as links from '../../src/services/datasource/datasource-link.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
+import { ChildPageArgs, partOf } from '../support/page.ts';
 
 /** A type of link. */
 @ObjectType({ description: 'A type of link between datasources.' })
@@ -28,8 +42,8 @@ const LinkId = () => Arg('linkId', () => ID, { description: 'Id of the link.' })
 export class DatasourceLinkFields {
   @Can('authenticated')
   @Query(() => [LinkType], { description: 'Lists the types of links between datasources.' })
-  linkTypes(): readonly LinkType[] {
-    return links.LINK_TYPES;
+  linkTypes(@Ctx() ctx: Context, @Args(() => ChildPageArgs) page: ChildPageArgs): readonly LinkType[] {
+    return partOf(ctx, links.LINK_TYPES, page);
   }
 
   @Can('datasource:write')
@@ -53,8 +67,13 @@ export class DatasourceLinkFields {
   @FieldResolver(() => [DatasourceLink], {
     description: 'Links from this datasource to datasources that the caller can read, oldest first.',
   })
-  links(@Ctx() ctx: Context, @Root() datasource: { id: string }, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.children(Datasource, 'links', datasource, info);
+  links(
+    @Ctx() ctx: Context,
+    @Root() datasource: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(Datasource, 'links', datasource, info, page);
   }
 
   @FieldResolver(() => DatasourceLink, { description: 'A link from this datasource, by its id.' })

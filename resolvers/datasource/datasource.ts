@@ -14,7 +14,7 @@ import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { OwnedPageArgs, pageOf } from '../support/page.ts';
+import { ChildPageArgs, OwnedPageArgs, pageOf, partOf } from '../support/page.ts';
 import { ConnectionTestType, DatasourceDriver, DatasourceFile, DatasourceSchema } from './datasource-types.ts';
 import { QueryResultType } from './query-result.ts';
 
@@ -26,8 +26,8 @@ export const DatasourceOwnedFields = ownedFields(DATASOURCE);
 export class DatasourceResolver {
   @Can('authenticated')
   @Query(() => [DatasourceDriver], { description: 'Lists the types of datasources that the service can read.' })
-  datasourceDrivers(@Ctx() { platform }: Context): DatasourceDriver[] {
-    return [...platform.drivers.values()];
+  datasourceDrivers(@Ctx() ctx: Context, @Args(() => ChildPageArgs) page: ChildPageArgs): readonly DatasourceDriver[] {
+    return partOf(ctx, [...ctx.platform.drivers.values()], page);
   }
 
   @Can('authenticated')

@@ -1,10 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { DatasetField } from '../../entities/dataset-field.ts';
+import { QUERY_LIMIT_RULE } from '../../entities/datasource-input.ts';
 import { SAVED_QUERY } from '../../entities/owned-kinds.ts';
 import { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../entities/saved-query-input.ts';
 import { SavedQuery } from '../../entities/saved-query.ts';
 import type { Context } from '../../src/core/context.ts';
+import { Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as queries from '../../src/services/datasource/saved-query.ts';
@@ -87,6 +89,7 @@ export class SavedQueryResolver {
       nullable: true,
       description: 'Maximum number of rows to return, 1 to 1000. Default: 100.',
     })
+    @Rule(QUERY_LIMIT_RULE)
     limit?: number | null,
   ) {
     return queries.run(ctx, id, params, limit);

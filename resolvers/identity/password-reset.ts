@@ -1,5 +1,6 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
+import { PASSWORD_RULE, Rule } from '../../src/core/input-rules.ts';
 import * as passwordResets from '../../src/services/identity/password-reset.ts';
 import { Public } from '../support/guard.ts';
 
@@ -36,6 +37,7 @@ export class PasswordResetResolver {
     @Ctx() ctx: PublicContext,
     @Arg('token', { description: 'Token: the last segment of the link.' }) token: string,
     @Arg('password', { description: 'New password of 12 to 1,024 characters that is not the username.' })
+    @Rule(PASSWORD_RULE)
     password: string,
   ) {
     await passwordResets.reset(ctx, token, password);

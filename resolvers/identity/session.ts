@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import {
   Arg,
+  Args,
   Ctx,
   Field,
   FieldResolver,
@@ -22,6 +23,7 @@ import * as tokens from '../../src/services/identity/token.ts';
 import { permissionsOf } from '../../src/services/identity/user-permissions.ts';
 import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
 import { Can, Public } from '../support/guard.ts';
+import { ChildPageArgs } from '../support/page.ts';
 
 const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token' } as const;
 registerEnumType(AuthMethodEnum, {
@@ -110,8 +112,9 @@ export class SessionResolver {
 
   @Can('authenticated')
   @Query(() => [Session], { description: 'Lists the open sessions of the caller, latest first.' })
-  sessions(@Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.list(Session, info, { sql: 'user_id = ? and expires_at > now()', params: [ctx.viewer.userId] });
+  sessions(@Ctx() ctx: Context, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
+    const open = { sql: 'user_id = ? and expires_at > now()', params: [ctx.viewer.userId] };
+    return ctx.read.list(Session, info, open, page);
   }
 
   @Can('authenticated')

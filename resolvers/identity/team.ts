@@ -24,7 +24,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import * as teams from '../../src/services/identity/team.ts';
 import { Key, Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { PageArgs, pageOf } from '../support/page.ts';
+import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
 
 const TeamPage = pageOf(Team, 'Team');
 
@@ -127,8 +127,13 @@ export class TeamResolver {
   }
 
   @FieldResolver(() => [TeamMember], { description: 'Members, in the order in which they joined.' })
-  members(@Ctx() ctx: Context, @Root() team: { id: string }, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.children(Team, 'members', team, info);
+  members(
+    @Ctx() ctx: Context,
+    @Root() team: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(Team, 'members', team, info, page);
   }
 
   @FieldResolver(() => TeamMember, {

@@ -1,17 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
 import { ApiToken, NewApiToken } from '../../entities/api-token.ts';
 import { CreateTokenInput } from '../../entities/token-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import * as tokens from '../../src/services/identity/token.ts';
 import { Can } from '../support/guard.ts';
+import { ChildPageArgs } from '../support/page.ts';
 
 @Resolver(() => ApiToken)
 export class TokenResolver {
   @Can('authenticated')
   @Query(() => [ApiToken], { description: 'Lists the API tokens of the caller, latest first.' })
-  tokens(@Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.list(ApiToken, info, { userId: ctx.viewer.userId });
+  tokens(@Ctx() ctx: Context, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.list(ApiToken, info, { userId: ctx.viewer.userId }, page);
   }
 
   @Can('session')

@@ -2,6 +2,8 @@ import { Arg, Ctx, Field, FieldResolver, Mutation, ObjectType, Resolver, Root } 
 import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { forbidden } from '../../src/core/errors.ts';
+import { Rule } from '../../src/core/input-rules.ts';
+import { GLOBAL_PERMISSIONS } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import * as permissions from '../../src/services/identity/user-permissions.ts';
 import { Username } from '../support/arguments.ts';
@@ -39,6 +41,7 @@ export class UserPermissionsResolver {
     @Ctx() ctx: Context,
     @Username() username: string,
     @Arg('permissions', () => [String], { description: 'Global permissions, e.g. `users:view`. Replaces all of them.' })
+    @Rule({ items: { enum: GLOBAL_PERMISSIONS } })
     words: string[],
   ) {
     return permissions.setPermissions(ctx, username, words);

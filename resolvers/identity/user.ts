@@ -16,11 +16,12 @@ import { TeamMember } from '../../entities/team-member.ts';
 import { CreateUserInput, UpdateMeInput, UpdateUserInput } from '../../entities/user-input.ts';
 import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
+import { PASSWORD_RULE, Rule } from '../../src/core/input-rules.ts';
 import { changePassword } from '../../src/services/identity/user-password.ts';
 import * as users from '../../src/services/identity/user.ts';
 import { Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { MAX_FLAT_LIST, PageArgs, pageOf } from '../support/page.ts';
+import { ChildPageArgs, MAX_FLAT_LIST, PageArgs, pageOf } from '../support/page.ts';
 
 const UserPage = pageOf(User, 'User');
 
@@ -141,6 +142,7 @@ export class UserResolver {
     @Ctx() ctx: Context,
     @Arg('currentPassword', { description: 'Current password.' }) currentPassword: string,
     @Arg('password', { description: 'New password of 12 to 1,024 characters that is not the username.' })
+    @Rule(PASSWORD_RULE)
     password: string,
   ) {
     await changePassword(ctx, currentPassword, password);
@@ -148,7 +150,12 @@ export class UserResolver {
   }
 
   @FieldResolver(() => [TeamMember], { description: 'Team memberships of the user.' })
-  memberships(@Ctx() ctx: Context, @Root() user: { id: string }, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.children(User, 'memberships', user, info);
+  memberships(
+    @Ctx() ctx: Context,
+    @Root() user: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(User, 'memberships', user, info, page);
   }
 }

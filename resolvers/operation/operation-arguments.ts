@@ -1,11 +1,13 @@
 import { ArgsType, Field } from 'type-graphql';
 import { invalid } from '../../src/core/input-checks.ts';
+import { PROGRESS_RULE, Rule } from '../../src/core/input-rules.ts';
 import { Json } from '../../src/core/scalars.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 
 /** The arguments of every mutation that starts an operation. */
 @ArgsType()
 export class OperationArgs {
+  @Rule(PROGRESS_RULE)
   @Field(() => Json, {
     nullable: true,
     description: 'Name chosen by the client, a string or number, with which it can follow and cancel the operation.',

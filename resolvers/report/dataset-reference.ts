@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, FieldResolver, Float, ID, Info, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Float, ID, Info, Mutation, Resolver, Root } from 'type-graphql';
 import { CreateDatasetReferenceInput, UpdateDatasetReferenceInput } from '../../entities/dataset-reference-input.ts';
 import { Chip, DatasetReference, type SnapshotSettings } from '../../entities/dataset-reference.ts';
 import { Dataset } from '../../entities/dataset.ts';
@@ -17,6 +17,7 @@ import {
 import * as references from '../../src/services/report/dataset-reference.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
+import { ChildPageArgs } from '../support/page.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
 import { ReferenceSnapshots } from './dataset-reference-types.ts';
 
@@ -38,8 +39,13 @@ export class ReportReferenceFields {
   @FieldResolver(() => [DatasetReference], {
     description: 'Datasets that the report shows, in the order in which they were attached.',
   })
-  datasetReferences(@Ctx() ctx: Context, @Root() report: { id: string }, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.children(Report, 'datasetReferences', report, info);
+  datasetReferences(
+    @Ctx() ctx: Context,
+    @Root() report: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(Report, 'datasetReferences', report, info, page);
   }
 
   @FieldResolver(() => DatasetReference, { description: 'A dataset that the report shows, by its alias.' })

@@ -17,6 +17,7 @@ import {
 import { BulkUpdateFoldersInput, CreateFolderInput, UpdateFolderInput } from '../../entities/folder-input.ts';
 import { Folder } from '../../entities/folder.ts';
 import type { Context } from '../../src/core/context.ts';
+import { Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { assign } from '../../src/services/resource/folder-assign.ts';
 import { bulkUpdate } from '../../src/services/resource/folder-bulk.ts';
@@ -24,7 +25,7 @@ import * as folders from '../../src/services/resource/folder.ts';
 import { canChange } from '../../src/services/resource/unowned-kind.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { PageArgs, pageOf } from '../support/page.ts';
+import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
 
 const FolderPage = pageOf(Folder, 'Folder');
 
@@ -104,12 +105,15 @@ export class FolderResolver {
   })
   async bulkAssignFolder(
     @Ctx() ctx: Context,
-    @Arg('entities', () => [ID], { description: 'Ids of the resources, at most 1000.' }) entities: string[],
+    @Arg('entities', () => [ID], { description: 'Ids of the resources, at most 1000.' })
+    @Rule({ maxItems: 1000 })
+    entities: string[],
     @Arg('folderId', () => ID, {
       nullable: true,
       description: 'Id of the folder; null removes the resources from their folders. Required.',
     })
-    folderId?: string | null,
+    @Rule({ required: true })
+    folderId: string | null,
   ) {
     await assign(ctx, entities, folderId);
     return true;
@@ -133,8 +137,13 @@ export class FolderResolver {
   }
 
   @FieldResolver(() => [Folder], { description: 'The folders directly inside it, by name.' })
-  subfolders(@Ctx() ctx: Context, @Root() folder: { id: string }, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.children(Folder, 'subfolders', folder, info);
+  subfolders(
+    @Ctx() ctx: Context,
+    @Root() folder: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(Folder, 'subfolders', folder, info, page);
   }
 
   @Requires('creatorId')

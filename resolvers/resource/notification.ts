@@ -19,6 +19,8 @@ import {
 import { UpdateNotificationInput } from '../../entities/notification-input.ts';
 import { Notification } from '../../entities/notification.ts';
 import type { Context } from '../../src/core/context.ts';
+import { limitRule, Rule, SORT_RULE, START_RULE } from '../../src/core/input-rules.ts';
+import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import * as notifications from '../../src/services/resource/notification.ts';
 import { Id } from '../support/arguments.ts';
@@ -43,6 +45,7 @@ class NotificationPageArgs {
   })
   read?: boolean;
 
+  @Rule(SORT_RULE)
   @Field(() => String, {
     nullable: true,
     description:
@@ -51,9 +54,11 @@ class NotificationPageArgs {
   })
   sort?: string;
 
+  @Rule(limitRule(DEFAULT_LIMIT))
   @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
   limit?: number;
 
+  @Rule(START_RULE)
   @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
   start?: number;
 }

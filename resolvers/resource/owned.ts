@@ -17,7 +17,8 @@ import { loadVisibleShares } from '../../src/services/dataset/dataset-share.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
-import { ActivityPage, ChildPageArgs } from './activity.ts';
+import { ChildPageArgs } from '../support/page.ts';
+import { ActivityPage } from './activity.ts';
 import { ownedMutations, type ShareMutation } from './owned-mutations.ts';
 import { permissionsType } from './permissions-type.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from './principal.ts';
@@ -92,9 +93,14 @@ export function ownedFields<T extends OwnedRow>(
       description:
         'Shares, oldest first. A caller with restricted access sees only their own shares and those of their teams.',
     })
-    shares(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
+    shares(
+      @Ctx() ctx: Context,
+      @Root() resource: AccessColumns,
+      @Args(() => ChildPageArgs) page: ChildPageArgs,
+      @Info() info: GraphQLResolveInfo,
+    ) {
       return loadVisibleShares(ctx, resource, (own) =>
-        ctx.read.children<Share>(type, 'shares', resource, info, {}, own),
+        ctx.read.children<Share>(type, 'shares', resource, info, page, own),
       );
     }
 
@@ -116,17 +122,27 @@ export function ownedFields<T extends OwnedRow>(
 
     @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => ReferencePage, {
-      description: 'Resources that use it and that the caller may read, at most 1000.',
+      description: 'Resources that use it and that the caller may read.',
     })
-    async references(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
-      return { ...(await ctx.read.childPage(type, 'references', resource, info)), kindOf: ownedKind, resource };
+    async references(
+      @Ctx() ctx: Context,
+      @Root() resource: AccessColumns,
+      @Args(() => ChildPageArgs) page: ChildPageArgs,
+      @Info() info: GraphQLResolveInfo,
+    ) {
+      return { ...(await ctx.read.childPage(type, 'references', resource, info, page)), kindOf: ownedKind, resource };
     }
 
     @FieldResolver(() => [TagAssignment], {
       description: 'Assignments of its tags, in the order in which the tags were created.',
     })
-    tagAssignments(@Ctx() ctx: Context, @Root() resource: AccessColumns, @Info() info: GraphQLResolveInfo) {
-      return ctx.read.children(type, 'tagAssignments', resource, info);
+    tagAssignments(
+      @Ctx() ctx: Context,
+      @Root() resource: AccessColumns,
+      @Args(() => ChildPageArgs) page: ChildPageArgs,
+      @Info() info: GraphQLResolveInfo,
+    ) {
+      return ctx.read.children(type, 'tagAssignments', resource, info, page);
     }
 
     @FieldResolver(() => TagAssignment, {

@@ -3,6 +3,8 @@ import { Arg, Ctx, FieldResolver, ID, Info, Int, Query, Resolver, Root } from 't
 import { Node } from '../../entities/node.ts';
 import { SEARCHABLE_TYPES, SearchHit, SearchKindEnum } from '../../entities/search-hit.ts';
 import type { Context } from '../../src/core/context.ts';
+import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
+import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
 import { search } from '../../src/services/resource/search.ts';
@@ -22,12 +24,17 @@ export class SearchResolver {
   })
   search(
     @Ctx() ctx: Context,
-    @Arg('q', () => String, { description: 'At least one word, at most 500 characters.' }) q: string,
+    @Arg('q', () => String, { description: 'At least one word, at most 500 characters.' })
+    @Rule({ minLength: 1, maxLength: 500 })
+    q: string,
     @Arg('kinds', () => [SearchKindEnum], { nullable: true, description: 'Returns only these kinds. Default: all.' })
     kinds?: string[],
     @Arg('limit', () => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
+    @Rule(limitRule(DEFAULT_LIMIT))
     limit?: number,
-    @Arg('start', () => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' }) start?: number,
+    @Arg('start', () => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+    @Rule(START_RULE)
+    start?: number,
   ) {
     return search(ctx, { q, kinds, limit, start });
   }

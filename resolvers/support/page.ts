@@ -1,4 +1,8 @@
 import { ArgsType, Field, ID, Int, ObjectType, type ClassType } from 'type-graphql';
+import type { Context } from '../../src/core/context.ts';
+import { limitRule, Rule, SORT_RULE, START_RULE } from '../../src/core/input-rules.ts';
+import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
+import { MAX_CHILDREN } from '../../src/core/read/model.ts';
 
 /** Maximum number of rows of a list that is not paged (docs/contract.md#lists). */
 export const MAX_FLAT_LIST = 10_000;
@@ -9,6 +13,7 @@ export class PageArgs {
   @Field(() => String, { nullable: true, description: 'Text that one of the text fields must contain, ignoring case.' })
   q?: string;
 
+  @Rule(SORT_RULE)
   @Field(() => String, {
     nullable: true,
     description:
@@ -16,9 +21,26 @@ export class PageArgs {
   })
   sort?: string;
 
+  @Rule(limitRule(DEFAULT_LIMIT))
   @Field(() => Int, { nullable: true, description: 'Number of items to return, 1 to 1000. Default: 30.' })
   limit?: number;
 
+  @Rule(START_RULE)
+  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  start?: number;
+}
+
+/** The part of a list of children to return. */
+@ArgsType()
+export class ChildPageArgs {
+  @Rule(limitRule(MAX_CHILDREN))
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Maximum number of items, 1 to 1000. Default: all items, at most 1000.',
+  })
+  limit?: number;
+
+  @Rule(START_RULE)
   @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
   start?: number;
 }
@@ -69,4 +91,11 @@ export interface PageShape<T> {
   start: number;
   count: number;
   total: number;
+}
+
+/** Returns the part of a list in memory that the arguments select. */
+export function partOf<T>({ read }: Pick<Context, 'read'>, list: readonly T[], page: ChildPageArgs): readonly T[] {
+  if (read.counted) read.counted.total = list.length;
+  const start = page.start ?? 0;
+  return list.slice(start, start + (page.limit ?? MAX_CHILDREN));
 }

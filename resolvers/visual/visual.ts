@@ -18,6 +18,7 @@ import * as visuals from '../../src/services/visual/visual.ts';
 import { DatasetAggregate } from '../dataset/dataset-data-types.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
+import { ChildPageArgs, partOf } from '../support/page.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
 import { VisualComponentType, VisualPermissions, VisualTemplateType } from './visual-types.ts';
 
@@ -34,11 +35,12 @@ export class DatasetVisualResolver {
   visuals(
     @Ctx() ctx: Context,
     @Root() dataset: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
     @Info() info: GraphQLResolveInfo,
     @Arg('pinned', () => Boolean, { nullable: true, description: 'Returns only pinned visuals if true.' })
     pinned?: boolean,
   ) {
-    return ctx.read.children(Dataset, 'visuals', dataset, info, {}, pinned ? { pinned } : undefined);
+    return ctx.read.children(Dataset, 'visuals', dataset, info, page, pinned ? { pinned } : undefined);
   }
 
   @FieldResolver(() => Visual, { description: 'A chart or table of the dataset.' })
@@ -63,8 +65,8 @@ export class DatasetVisualResolver {
 export class VisualResolver {
   @Can('authenticated')
   @Query(() => [VisualComponentType], { description: 'Lists the chart types.' })
-  visualComponents() {
-    return COMPONENTS;
+  visualComponents(@Ctx() ctx: Context, @Args(() => ChildPageArgs) page: ChildPageArgs) {
+    return partOf(ctx, COMPONENTS, page);
   }
 
   @Can('dataset:addVisual')

@@ -18,7 +18,7 @@ const appTags = createTagRows((_names, links) => {
     item: assignment,
     single: assignment,
     assigned: assignment,
-    assignedOptions: { status: ({ created }) => (created === true ? 201 : 200) },
+    assignedOptions: { status: { oneOf: [200, 201], of: ({ created }) => (created === true ? 201 : 200) } },
   };
 });
 

@@ -37,6 +37,8 @@ const datasetCopy: Presenter = {
     return {
       ...presentation,
       selection: `${presentation.selection} ${Object.values(PARTS).join(' ')}`,
+      keys: [...presentation.keys, ...Object.keys(PARTS)],
+      optional: Object.keys(PARTS),
       present(record, request) {
         const copy = presentation.present(record, request) as Json;
         for (const part in PARTS) if (request.variables[part] !== true) copy[part] = undefined;

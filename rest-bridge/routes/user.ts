@@ -33,14 +33,18 @@ const withoutHiddenFields = (presenter: Presenter): Presenter => ({
       const printed = inner.present(data, request) as Json | Json[];
       return Array.isArray(printed) ? printed.map(removeHiddenFields) : removeHiddenFields(printed);
     };
-    return { ...inner, present };
+    return { ...inner, optional: PRIVATE_FIELDS, present };
   },
 });
 
 const user = withoutHiddenFields(resource<User>(USER_FIELDS, links, { identity: ['superuser'] }));
 const created = resource<User>('username displayName enabled createdAt', links);
 const superuser = value('username superuser');
-const permissions = value('', (list) => ({ permissions: list }));
+const permissions = value('', (list) => ({ permissions: list }), {
+  type: 'object',
+  properties: { permissions: { type: 'array', items: { type: 'string' } } },
+  required: ['permissions'],
+});
 
 export default [
   get('/users', 'users', collection('user', user)),

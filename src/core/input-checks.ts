@@ -1,4 +1,5 @@
 import { badInput, type ValidationIssue, type ApiError } from './errors.ts';
+import { textRule, violation } from './input-rules.ts';
 
 /** Creates a BAD_USER_INPUT error with one validation issue. `path` is dotted, e.g. `env.PORT`. */
 export const invalid = (path: string, message: string): ApiError =>
@@ -8,11 +9,9 @@ export const invalid = (path: string, message: string): ApiError =>
 
 /** Returns the text without surrounding white space. Throws unless it has 1 to `maxLength` characters. */
 export function checkText(value: string | null | undefined, path: string, maxLength = 255): string {
-  const text = value?.trim();
-  if (!text) throw invalid(path, 'is required');
-  if (text.length > maxLength) throw invalid(path, `must have at most ${maxLength} characters`);
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text))
-    throw invalid(path, 'must not contain control characters');
+  const text = value?.trim() ?? '';
+  const problem = violation(textRule(maxLength), text);
+  if (problem !== undefined) throw invalid(path, problem);
   return text;
 }
 

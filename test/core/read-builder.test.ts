@@ -254,7 +254,7 @@ describe('arguments', () => {
     expect(checkStart(null)).toBe(0);
     expect(checkStart(0)).toBe(0);
     expect(checkStart(7)).toBe(7);
-    for (const start of [-1, 0.5, 2 ** 31])
+    for (const start of [-1, 0.5])
       expect(errorOf(() => checkStart(start))).toBe('400 start must be a whole number from 0');
   });
 

@@ -123,7 +123,7 @@ describe('the global permissions of a user', () => {
     await expectError(
       admin.put(PATH, { permissions: ['root'] }),
       400,
-      'permissions contains "root", which is not a global permission',
+      /^permissions\.0 must be one of users:view, .+, not "root"$/,
     );
     await expectBody(admin.put(PATH, {}), 400, { code: 'BAD_USER_INPUT' });
     await expectError(ann.put(PATH, { permissions: [] }), 403, 'You lack the permission tenant:superuser');

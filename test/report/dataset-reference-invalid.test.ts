@@ -90,9 +90,9 @@ test('an invalid update of a reference is refused with the name of the invalid v
   await attach(id, { alias: 'second' });
   const cases: InvalidCase[] = [
     [{ alias: 'second' }, 409, 'with the alias "second"'],
-    [{ alias: null }, 400, 'alias is required'],
+    [{ alias: null }, 400, 'alias must not be null'],
     [{ alias: 'a b' }, 400, 'alias must match'],
-    [{ label: null }, 400, 'label is required'],
+    [{ label: null }, 400, 'label must not be null'],
     [withCondition({ field: 'salary' }), 400, 'Unknown field "salary"'],
     [{ chips: [{ field: 'salary', label: 'S' }] }, 400, 'Unknown field "salary"'],
     [{ snapshots: { n: 51 } }, 400, 'snapshots.n'],

@@ -66,7 +66,7 @@ describe('a bulk assignment', () => {
     await expectError(
       ann.post('/folders/_bulk-assign', { entities: Array(1001).fill(folderId), folderId: null }),
       400,
-      'entities must contain at most 1000 resources',
+      'entities must have at most 1000 items',
     );
     expect(
       await ann.post('/folders/_bulk-assign', { entities: Array(1000).fill(folderId), folderId: null }),
@@ -154,7 +154,7 @@ describe('a bulk update', () => {
         },
       ],
       [400, 'add.0.id must be a UUID', { add: [{ id: 'mine', name: 'x' }] }],
-      [400, 'update.0.name is required', { update: [{ id: two, name: null }] }],
+      [400, 'update.0.name must not be null', { update: [{ id: two, name: null }] }],
       [400, 'parentId would put the folder "two" into itself', { update: [{ id: two, parentId: two }] }],
       [
         400,

@@ -71,7 +71,7 @@ const SDL = `
   type RefreshResult { id: ID! records: Int! success: Boolean! }
   input DatasetInput { name: String! description: String }
   input DatasetUpdate { name: String description: String }
-  input VisualInput { component: Component! name: String config: JSONObject parts: [PartInput!] }
+  input VisualInput { component: Component! name: String config: JSONObject parts: [PartInput!] tagIds: [ID!] }
   input PartInput { component: Component size: Int }
   input ShareInput { accessLevel: AccessLevel! }
   input RefreshInput { syncFields: Boolean = true }

@@ -42,7 +42,7 @@ export const rows: Row[] = [
     '/datasets/:id/shares/:principalId',
     'shareDataset',
     value('principalId accessLevel created', ({ created: _, ...share }: Values) => share),
-    { status: (share) => (share['created'] === true ? 201 : 200) },
+    { status: { oneOf: [200, 201], of: (share) => (share['created'] === true ? 201 : 200) } },
   ),
   post('/datasets/:id/copy', 'copyDataset', datasetShape, { query: ['data'] }),
   post('/datasets/:id/_refresh', 'refreshDataset', operation(value('id records success'), operationShape)),

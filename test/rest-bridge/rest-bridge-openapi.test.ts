@@ -6,6 +6,9 @@ import { openApi } from '../../rest-bridge/openapi.ts';
 import { createTestSchema } from './fixture-schema.ts';
 import { permissionOf, rows, startTestBridge } from './fixture.ts';
 
+/** A 32-bit integer, as GraphQL has it. */
+const INT = { type: 'integer', minimum: -2147483648, maximum: 2147483647 };
+
 describe('the OpenAPI document', () => {
   const document = openApi(compileRows(createTestSchema(), rows, { permissionOf }), { title: 'Small', version: '1' });
   /** Returns the part of the document at a path. */
@@ -30,13 +33,13 @@ describe('the OpenAPI document', () => {
       name: 'limit',
       in: 'query',
       required: false,
-      schema: { type: ['integer', 'null'], default: 30 },
+      schema: { ...INT, default: 30 },
     });
     expect(at('paths', '/api/echo', 'get', 'parameters')).toContainEqual({
       name: 'number',
       in: 'query',
       required: false,
-      schema: { type: ['integer', 'null'] },
+      schema: INT,
     });
     expect(at('paths', '/api/datasets', 'post', 'requestBody')).toEqual({
       required: true,
@@ -46,6 +49,7 @@ describe('the OpenAPI document', () => {
       type: 'object',
       properties: { name: { type: 'string' }, description: { type: ['string', 'null'] } },
       required: ['name'],
+      additionalProperties: false,
     });
     expect(at('components', 'schemas', 'Component')).toEqual({
       type: 'string',
@@ -54,7 +58,36 @@ describe('the OpenAPI document', () => {
     });
     expect(at('components', 'schemas', 'AccessLevel')).toEqual({ enum: [1, 2] });
     const copyBody = at('paths', '/api/datasets/{id}/copy', 'post', 'requestBody', 'content', 'application/json');
-    expect(copyBody).toHaveProperty(['schema', 'allOf', 1, 'properties'], { progress: { type: ['string', 'null'] } });
+    expect(copyBody).toEqual({ schema: { $ref: '#/components/schemas/DatasetBody' } });
+    expect(at('components', 'schemas', 'DatasetBody')).toMatchObject({
+      properties: { name: { type: 'string' }, progress: { type: ['string', 'null'] }, id: { readOnly: true } },
+      required: ['name'],
+      additionalProperties: false,
+    });
+  });
+
+  test('a PUT lists the keys that may be sent back, apart from those that it takes', () => {
+    const { schema } = at('paths', '/api/datasets/{id}', 'put', 'requestBody', 'content', 'application/json') as {
+      schema: { $ref: string };
+    };
+    const { properties, additionalProperties } = at(...schema.$ref.slice(2).split('/')) as {
+      properties: Record<string, { readOnly?: boolean }>;
+      additionalProperties: boolean;
+    };
+    const isTaken = (name: string) => properties[name]!.readOnly !== true;
+    expect(Object.keys(properties).filter(isTaken)).toEqual(['name', 'description']);
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['_links', '_embedded', 'id', 'records']));
+    expect(additionalProperties).toBe(false);
+  });
+
+  test('a response lists each status that it may have, and what is embedded', () => {
+    expect(Object.keys(at('paths', '/api/datasets/{id}/shares/{principalId}', 'put', 'responses') as object)).toEqual([
+      '200',
+      '201',
+      '4XX',
+      '5XX',
+    ]);
+    expect(at('paths', '/api/datasets/{id}', 'get', 'responses')).toHaveProperty('304');
   });
 
   test('one path has one set of parameter names', () => {

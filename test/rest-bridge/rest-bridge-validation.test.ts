@@ -54,7 +54,7 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
   });
 
   test('missing and invalid values are all named', async () => {
-    await expectIssues(call('POST', '/datasets'), [['name'], '"name" is required', 'required']);
+    await expectIssues(call('POST', '/datasets', {}), [['name'], '"name" is required', 'required']);
     await expectIssues(
       call('POST', '/datasets', { description: 5 }),
       [['name'], '"name" is required', 'required'],
@@ -71,6 +71,32 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
       400,
       '"at": Expected type "DateTime". "yesterday" is not an ISO 8601 timestamp',
     );
+  });
+
+  test('a body that is required cannot be left out, even if all its keys may be', async () => {
+    await expectIssues(call('PUT', '/datasets/1'), [[], '"body" is required', 'required']);
+    expect((await call('PUT', '/datasets/1', {})).status).toBe(200);
+    expect((await call('POST', '/datasets/1/_refresh')).status).toBe(200);
+  });
+
+  test('values of a body are not coerced: no item in place of a list, no number in place of an id', async () => {
+    const visual = { component: 'table' };
+    await expectIssues(call('POST', '/datasets/1/visuals', { ...visual, parts: { size: 2 } }), [
+      ['parts'],
+      '"parts" must be a list',
+      'invalid',
+    ]);
+    await expectIssues(call('POST', '/datasets/1/visuals', { ...visual, parts: [[]] }), [
+      ['parts', 0],
+      '"parts.0" must be an object',
+      'invalid',
+    ]);
+    await expectIssues(
+      call('POST', '/datasets/1/visuals', { ...visual, tagIds: ['a', 0, 7] }),
+      [['tagIds', 1], '"tagIds.1" must be a text', 'invalid'],
+      [['tagIds', 2], '"tagIds.2" must be a text', 'invalid'],
+    );
+    expect((await call('POST', '/datasets/1/visuals', { ...visual, tagIds: [], parts: null })).status).toBe(201);
   });
 
   test('query values are parsed by the type of their argument', async () => {
@@ -101,7 +127,7 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
     await expectError(postJson('/datasets', '{"name":'), 400, /The body is not well-formed JSON/);
     await expectError(postJson('/datasets', '[1]'), 400, 'The body must be a JSON object');
     await expectError(postJson('/datasets', 'null'), 400, 'The body must be a JSON object');
-    await expectError(postJson('/datasets', ''), 400, '"name" is required');
+    await expectError(postJson('/datasets', ''), 400, '"body" is required');
     await expectError(
       postJson('/datasets', '{"__proto__": {"x": 1}}'),
       400,

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { Query, SqlRow } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { checkLimit, checkStart, DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
+import { checkStart, DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import type {
@@ -18,12 +18,14 @@ import { selectPaths, type Selection } from '../../core/read/selection.ts';
 import {
   childrenStatement,
   countStatement,
+  isPart,
+  type ListPart,
+  listPart,
   manyStatement,
   oneStatement,
   pageStatement,
-  TOTAL,
   readAfterWriteStatement,
-  type ListPart,
+  TOTAL,
 } from '../../core/read/statement.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
@@ -52,6 +54,7 @@ export class RowReader implements Reader {
   readonly #viewer: Viewer;
   readonly #modelFor: (type: EntityType) => Model;
   readonly #loaders = new Map<string, RowLoader<unknown>>();
+  counted?: { total?: number };
 
   constructor(query: Query, viewer: Viewer, modelFor: (type: EntityType) => Model) {
     this.#query = query;
@@ -86,9 +89,12 @@ export class RowReader implements Reader {
     args: ListArguments = {},
     max = MAX_CHILDREN,
   ): Promise<ReadRow<T>[]> {
-    const { selection } = selectionOf(source, this.#modelFor(type));
+    const model = this.#modelFor(type);
+    const { selection } = selectionOf(source, model);
     const part = listPart(args, where, max, max);
-    return this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, false));
+    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, false));
+    if (this.counted && isPart(args)) this.counted.total = await this.#count(model, part);
+    return items;
   }
 
   async one<T extends object>(
@@ -149,7 +155,10 @@ export class RowReader implements Reader {
       return joined as ReadRow<T>[];
     const model = this.#modelFor(parent);
     const selected = selectionOf(source, relatedModel(model, relation));
-    return (await this.#loadChildren<T>(model, relation, row.id, selected, args, where)).items;
+    const counted = isPart(args) ? this.counted : undefined;
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where, !!counted);
+    if (counted) counted.total = total;
+    return items;
   }
 
   async childPage<T extends object>(
@@ -162,9 +171,10 @@ export class RowReader implements Reader {
   ): Promise<ReadPage<T>> {
     const model = this.#modelFor(parent);
     const selected = selectionOf(source, relatedModel(model, relation), 'items');
-    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where);
+    const counts = selected.pageFields.has('total');
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where, counts);
     const page: ReadPage<T> = { items, start: checkStart(args.start), count: items.length };
-    if (selected.pageFields.has('total')) page.total = total;
+    if (counts) page.total = total;
     return page;
   }
 
@@ -190,12 +200,12 @@ export class RowReader implements Reader {
     parent: Model,
     relation: string,
     id: string,
-    { selection, pageFields }: FieldSelection,
+    { selection }: FieldSelection,
     args: ListArguments,
     where: RowCondition | undefined,
+    total: boolean,
   ): Promise<Required<ChildrenBatch<T>>> {
     const part = listPart(args, where, MAX_CHILDREN);
-    const total = pageFields.has('total');
     const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
     const loader = this.#loader<ChildrenBatch<T>>(purpose, async (ids) => {
       const parents = [...new Set(ids)];
@@ -225,19 +235,6 @@ function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSel
 }
 
 const isPaths = (source: SelectionSource): source is readonly string[] => Array.isArray(source);
-
-/** Returns the part of a list that the arguments select. Throws BAD_USER_INPUT for an invalid `limit` or `start`. */
-const listPart = (
-  args: ListArguments,
-  where: RowCondition | undefined,
-  defaultLimit: number,
-  maxLimit?: number,
-): ListPart => ({
-  args,
-  limit: checkLimit(args.limit, defaultLimit, maxLimit),
-  start: checkStart(args.start),
-  where,
-});
 
 function relatedModel(parent: Model, relation: string): Model {
   const model = parent.relations[relation]?.model();

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { badInput, type ApiError } from '../errors.ts';
 import { isUuid } from '../id.ts';
+import { limitRule, SORT_RULE, START_RULE, violation, type InputRule } from '../input-rules.ts';
 import type { Viewer } from '../viewer.ts';
 import { NO_ROWS, type Condition } from './condition.ts';
 import { quoteIdentifier, type Model } from './model.ts';
@@ -22,26 +23,26 @@ export type FieldValues = Readonly<Record<string, string | number | boolean | nu
 
 export const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 1000;
-/** GraphQL's integers have 32 bits. */
-const MAX_START = 2 ** 31 - 1;
-const MAX_SORT_CHARACTERS = 500;
 
 const invalidArgument = (argument: string, message: string): ApiError =>
   badInput(message, { validation: [{ path: [argument], message, code: 'invalid' }] });
 
+function checkArgument(argument: string, rule: InputRule, value: unknown): void {
+  const problem = violation(rule, value);
+  if (problem !== undefined) throw invalidArgument(argument, `${argument} ${problem}`);
+}
+
 /** Returns the limit, or the default without one. Throws BAD_USER_INPUT if it is out of bounds. */
 export function checkLimit(limit: number | null | undefined, defaultLimit: number, max = MAX_LIMIT): number {
   if (limit == null) return defaultLimit;
-  if (!Number.isInteger(limit) || limit < 1 || limit > max)
-    throw invalidArgument('limit', `limit must be a whole number from 1 to ${max}`);
+  checkArgument('limit', limitRule(defaultLimit, max), limit);
   return limit;
 }
 
 /** Returns the number of rows to skip, 0 by default. Throws BAD_USER_INPUT if it is out of bounds. */
 export function checkStart(start: number | null | undefined): number {
   if (start == null) return 0;
-  if (!Number.isInteger(start) || start < 0 || start > MAX_START)
-    throw invalidArgument('start', 'start must be a whole number from 0');
+  checkArgument('start', START_RULE, start);
   return start;
 }
 
@@ -52,8 +53,7 @@ export function checkStart(start: number | null | undefined): number {
  * for a field that is not sortable.
  */
 export function sortCondition(model: Model, sort: string, viewer: Viewer): Condition {
-  if (sort.length > MAX_SORT_CHARACTERS)
-    throw invalidArgument('sort', `sort must have at most ${MAX_SORT_CHARACTERS} characters`);
+  checkArgument('sort', SORT_RULE, sort);
   // The rows that a `sortAccess` allows depend on the viewer.
   return model.sortAccess ? orderCondition(model, sort, viewer) : cachedOrder(clientOrders, model, sort, viewer);
 }

@@ -34,6 +34,11 @@ export type RowKey = string | FieldValues;
  * Reads rows of the viewer's tenant that the viewer may read, with at most one statement a call (docs/read-path.md).
  */
 export interface Reader {
+  /**
+   * Present when the caller needs the length of the whole list of which `list` or `children` reads a part: they store it
+   * here. GraphQL lists have no total, collections of REST do.
+   */
+  counted?: { total?: number };
   /** Returns a part of a list. The type of `info` has `items`. Throws BAD_USER_INPUT for arguments out of bounds. */
   page<T extends object>(
     type: EntityType<T>,

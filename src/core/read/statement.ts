@@ -2,6 +2,8 @@ import type { Statement } from '../database.ts';
 import type { Viewer } from '../viewer.ts';
 import type { Condition } from './condition.ts';
 import {
+  checkLimit,
+  checkStart,
   equalsCondition,
   filterConditions,
   keyCondition,
@@ -29,6 +31,22 @@ export interface ListPart {
   /** A condition on all rows, in addition to the client's filters. */
   where?: FieldValues | Condition;
 }
+
+/** Returns the part of a list that the arguments select. Throws BAD_USER_INPUT for an invalid `limit` or `start`. */
+export const listPart = (
+  args: ListArguments,
+  where: ListPart['where'],
+  defaultLimit: number,
+  maxLimit?: number,
+): ListPart => ({
+  args,
+  limit: checkLimit(args.limit, defaultLimit, maxLimit),
+  start: checkStart(args.start),
+  where,
+});
+
+/** Returns whether the arguments select a part of a list. */
+export const isPart = ({ limit, start }: ListArguments): boolean => limit != null || start != null;
 
 /**
  * Returns the statement of a part of a list, sorted without ties. With `total` each row contains the length of the

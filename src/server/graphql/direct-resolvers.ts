@@ -1,34 +1,7 @@
 import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { ChildPageArgs } from '../../../resolvers/support/page.ts';
 import type { PublicContext } from '../../core/context.ts';
-
-interface Parameter {
-  kind: string;
-  index: number;
-  propertyName?: string;
-  getType?: unknown;
-}
-interface Method {
-  kind: string;
-  methodName: string;
-  schemaName: string;
-  target: new () => object;
-  getObjectType?(): unknown;
-  params?: Parameter[];
-  middlewares?: unknown[];
-  roles?: unknown[];
-}
-
-/**
- * The metadata of TypeGraphQL's decorators that is needed here. TypeGraphQL stores it in a global and exports no access
- * to it.
- */
-interface ResolverMetadata {
-  fields: { name: string; schemaName: string; simple?: boolean }[];
-  fieldResolvers: Method[];
-  objectTypes: { name: string; target: unknown }[];
-}
-const resolverMetadata = (): ResolverMetadata =>
-  (globalThis as unknown as { TypeGraphQLMetadataStorage: ResolverMetadata }).TypeGraphQLMetadataStorage;
+import { resolverMetadata, type Parameter } from './resolver-metadata.ts';
 
 /**
  * Marks fields that are plain properties as simple: they get no resolver, and executors read the property. Saves a
@@ -39,10 +12,15 @@ export function readPlainFieldsDirectly(): void {
 }
 
 type Resolve = GraphQLFieldResolver<Record<string, unknown>, PublicContext>;
-type ReadParameter = (root: Record<string, unknown>, context: PublicContext, info: Parameters<Resolve>[3]) => unknown;
+type ReadParameter = (
+  root: Record<string, unknown>,
+  context: PublicContext,
+  info: Parameters<Resolve>[3],
+  args: Parameters<Resolve>[1],
+) => unknown;
 
 /**
- * Replaces field resolvers without arguments by direct calls, without TypeGraphQL's instances, promises and parameter
+ * Replaces field resolvers without single arguments by direct calls, without TypeGraphQL's instances, promises and parameter
  * sorting. Changes and returns the schema.
  */
 export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
@@ -78,10 +56,10 @@ export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
 /** Creates a resolver. One and two parameters have code of their own, because they are frequent. */
 function createResolver(method: (...values: unknown[]) => unknown, readers: ReadParameter[]): Resolve {
   const [first, second] = readers;
-  if (first && readers.length === 1) return (root, _args, context, info) => method(first(root, context, info));
+  if (first && readers.length === 1) return (root, args, context, info) => method(first(root, context, info, args));
   if (first && second && readers.length === 2)
-    return (root, _args, context, info) => method(first(root, context, info), second(root, context, info));
-  return (root, _args, context, info) => method(...readers.map((read) => read(root, context, info)));
+    return (root, args, context, info) => method(first(root, context, info, args), second(root, context, info, args));
+  return (root, args, context, info) => method(...readers.map((read) => read(root, context, info, args)));
 }
 
 /** Returns the function that reads a parameter; undefined for a parameter that TypeGraphQL converts. */
@@ -91,5 +69,7 @@ function createReader({ kind, propertyName, getType }: Parameter): ReadParameter
       ? (_root, context) => context[propertyName as keyof PublicContext]
       : (_root, context) => context;
   if (kind === 'root' && !getType) return propertyName ? (root) => root[propertyName] : (root) => root;
+  // The arguments of a list of children: plain values, which need no instance of their class.
+  if (kind === 'args' && getType?.() === ChildPageArgs) return (_root, _context, _info, args) => args;
   return kind === 'info' ? (_root, _context, info) => info : undefined;
 }

@@ -8,6 +8,7 @@ import { limitSubscriptions } from '../../../resolvers/support/limit-subscriptio
 import { DateTime } from '../../core/scalars.ts';
 import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
+import { withInputRules } from './input-rules.ts';
 
 const FOLDER = new URL('../../../resolvers/', import.meta.url);
 
@@ -37,7 +38,7 @@ function describeRootTypes(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** Creates the schema. Every root field checks its permission before its resolver runs. */
+/** Creates the schema. Every root field checks its permission, then its arguments, before its resolver runs. */
 export async function createSchema(): Promise<GraphQLSchema> {
   readPlainFieldsDirectly();
   const schema = await buildSchema({
@@ -47,5 +48,5 @@ export async function createSchema(): Promise<GraphQLSchema> {
     skipCheck: false,
     pubSub: UNUSED_PUB_SUB,
   });
-  return guard(limitSubscriptions(withFederation(describeRootTypes(callResolversDirectly(schema)))));
+  return guard(limitSubscriptions(withInputRules(withFederation(describeRootTypes(callResolversDirectly(schema))))));
 }

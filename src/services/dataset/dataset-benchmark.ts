@@ -1,9 +1,12 @@
-import type { DatasetBenchmarkConfigInput } from '../../../entities/dataset-benchmark-input.ts';
+import {
+  ITERATIONS_RULE,
+  WARMUP_RULE,
+  type DatasetBenchmarkConfigInput,
+} from '../../../entities/dataset-benchmark-input.ts';
 import type { Dataset } from '../../../entities/dataset.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
-import { invalid } from '../../core/input-checks.ts';
 import type { BenchmarkConfig, DatasetBenchmarkInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -92,15 +95,9 @@ function effectiveConfig({
   includeIndexing,
 }: DatasetBenchmarkConfigInput): BenchmarkConfig {
   return {
-    iterations: checkRange('iterations', iterations ?? 5, 1, 100),
-    warmup: checkRange('warmup', warmup ?? 1, 0, 20),
+    iterations: iterations ?? ITERATIONS_RULE.default!,
+    warmup: warmup ?? WARMUP_RULE.default!,
     includeDataTransfer: Boolean(includeDataTransfer) || Boolean(includeIndexing),
     includeIndexing: Boolean(includeIndexing),
   };
-}
-
-function checkRange(name: keyof BenchmarkConfig, value: number, min: number, max: number): number {
-  if (!Number.isInteger(value) || value < min || value > max)
-    throw invalid(`config.${name}`, `must be a whole number from ${min} to ${max}`);
-  return value;
 }

@@ -6,8 +6,6 @@ import { invalid } from '../../core/input-checks.ts';
 /** Counts of changed fields. */
 type FieldChanges = Pick<FieldSync, 'fieldsAdded' | 'fieldsUpdated' | 'fieldsRemoved'>;
 
-const MAX_LABEL_LENGTH = 1000;
-
 /** Returns the fields with labels and descriptions from the input. Throws 400 for an unknown field and a long text. */
 export function applyLabels(fields: readonly Field[], labels: readonly FieldLabelInput[]): Field[] {
   labels.forEach(({ name }, i) => {
@@ -23,8 +21,6 @@ function applyLabel(field: Field, input: FieldLabelInput | undefined): Field {
   const { description: former, ...rest } = field;
   const description = input.description === undefined ? former : input.description?.trim();
   const label = input.label === undefined ? field.label : input.label?.trim() || field.name;
-  if (label.length > MAX_LABEL_LENGTH || (description?.length ?? 0) > MAX_LABEL_LENGTH)
-    throw invalid('fields', `must not have a label or description of more than ${MAX_LABEL_LENGTH} characters`);
   return { ...rest, label, ...(description && { description }) };
 }
 

@@ -1,4 +1,4 @@
-import type { AdHocQueryInput } from '../../../entities/datasource-input.ts';
+import { QUERY_LIMIT_RULE, type AdHocQueryInput } from '../../../entities/datasource-input.ts';
 import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
@@ -9,10 +9,6 @@ import type { ConnectionTest, QueryResult, SourceTable } from '../../core/row-so
 import { loadResource } from '../resource/load-resource.ts';
 import { dialectOf } from './datasource-access.ts';
 import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';
-
-/** Limits of the rows that an interactive query returns (docs/contract.md#queries). */
-const MAX_ROWS = 1000;
-const DEFAULT_ROWS = 100;
 
 /** Tests the connection. A source that cannot be used is a result with `ok: false`, not an error. */
 export async function testConnection(ctx: Context, id: string): Promise<ConnectionTest> {
@@ -60,10 +56,7 @@ export function runQuery(
   parameters: BoundParameter[],
   limit?: number | null,
 ): Promise<QueryResult> {
-  const rows = limit ?? DEFAULT_ROWS;
-  if (!Number.isInteger(rows) || rows < 1 || rows > MAX_ROWS) {
-    throw invalid('limit', `must be a whole number from 1 to ${MAX_ROWS}`);
-  }
+  const rows = limit ?? QUERY_LIMIT_RULE.default!;
   return withSource(ctx, source, (connection, signal) =>
     connection.query({ text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS }, rows, signal),
   );

@@ -4,7 +4,7 @@ import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
 import { distinctNames, type Field } from '../../core/fields.ts';
-import { checkText, invalid } from '../../core/input-checks.ts';
+import { checkText } from '../../core/input-checks.ts';
 import {
   bindParameters,
   checkParameters,
@@ -26,7 +26,6 @@ export async function create(
   ctx: Context,
   { datasourceId, language, query, params, ...input }: CreateSavedQueryInput,
 ): Promise<string> {
-  checkLanguage(language);
   const id = await ctx.transaction(async (tx) => {
     const content = await checkContent(ctx, tx, {
       datasourceId: checkText(datasourceId, 'datasourceId'),
@@ -48,7 +47,6 @@ export async function update(
   id: string,
   { datasourceId, language, query, params, ...input }: UpdateSavedQueryInput,
 ): Promise<string> {
-  checkLanguage(language);
   const updated = await ctx.transaction(async (tx) => {
     const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
     const content = {
@@ -147,8 +145,4 @@ async function checkContent(
   checkText(query, 'query', Infinity);
   checkParameters(query, params, dialectOf(datasource.type));
   return { datasourceId: datasource.id, query, params: storedDefinitions(params) };
-}
-
-function checkLanguage(language: string | null | undefined): void {
-  if (language != null && language !== 'sql') throw invalid('language', 'must be sql');
 }

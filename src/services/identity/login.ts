@@ -1,4 +1,4 @@
-import { MAX_PASSWORD_LENGTH, USERNAME_PATTERN } from '../../core/account-rules.ts';
+import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
@@ -68,15 +68,15 @@ function recordFailedLogin({ request: { mutation } }: PublicContext, tenant: str
   if (!mutation) return;
   mutation.refused = true;
   // A malformed name may be a password that was typed into the wrong field, so it is not recorded.
-  const name = USERNAME_PATTERN.test(username) ? username : '';
+  const name = isAccountName(username) ? username : '';
   Object.assign(mutation, { key: name, actor: { tenant: { slug: tenant }, userId: null, username: name } });
 }
 
 /** Returns whether such an account can exist. Other input, of any length, never reaches the database or the hash. */
 const isWellFormed = (tenant: string, { username, domain, password }: LoginInput): boolean =>
   isSlug(tenant) &&
-  USERNAME_PATTERN.test(username) &&
-  USERNAME_PATTERN.test(domain || 'local') &&
+  isAccountName(username) &&
+  isAccountName(domain || 'local') &&
   password.length <= MAX_PASSWORD_LENGTH;
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { PasswordReset } from '../../../entities/password-reset.ts';
 import type { User } from '../../../entities/user.ts';
-import { USERNAME_PATTERN } from '../../core/account-rules.ts';
+import { isAccountName } from '../../core/account-rules.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
@@ -36,7 +36,7 @@ export async function request(
   tenant?: string | null,
 ): Promise<void> {
   const slug = tenant || 'default';
-  const wellFormed = isSlug(slug) && USERNAME_PATTERN.test(username);
+  const wellFormed = isSlug(slug) && isAccountName(username);
   await countLoginAttempt(platform, `reset/${slug}/${username.toLowerCase()}/${address}`);
   // The caller has no credentials, so the audit log records only the name that was used.
   if (mutation && wellFormed) mutation.actor = { tenant: { slug }, userId: null, username };

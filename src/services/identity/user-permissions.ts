@@ -1,7 +1,6 @@
 import type { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, refused } from '../../core/errors.ts';
-import { invalid } from '../../core/input-checks.ts';
 import { GLOBAL_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
@@ -16,9 +15,6 @@ export const permissionsOf = (user: { superuser: boolean; permissions: readonly 
  * docs/contract.md#global-permissions.
  */
 export async function setPermissions(ctx: Context, key: string, permissions: string[]): Promise<string[]> {
-  const unknown = permissions.find((word) => !(GLOBAL_PERMISSIONS as readonly string[]).includes(word));
-  if (unknown !== undefined)
-    throw invalid('permissions', `contains ${JSON.stringify(unknown)}, which is not a global permission`);
   const requested = new Set(permissions as GlobalPermission[]);
   const user = await ctx.transaction(async (tx) => {
     const loaded = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });

@@ -1,6 +1,6 @@
 import type { UpdateUserInput } from '../../../entities/user-input.ts';
 import type { User } from '../../../entities/user.ts';
-import { USERNAME_PATTERN } from '../../core/account-rules.ts';
+import { isAccountName } from '../../core/account-rules.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LOGIN_LOCK_MINUTES } from './login.ts';
 
@@ -39,7 +39,7 @@ export function checkProfile<T extends UpdateUserInput>(input: T): T {
     if (checked[field] != null) checked[field] = checkOptionalText(checked[field], field, 255);
   if (checked.email != null) checked.email = checkEmail(checked.email);
   if (checked.timezone) checkTimezone(checked.timezone);
-  if (checked.domain != null && !USERNAME_PATTERN.test(checked.domain))
+  if (checked.domain != null && !isAccountName(checked.domain))
     throw invalid('domain', 'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$ and have at most 100 characters');
   if (checked.loginAttempts != null && checked.loginAttempts < 0)
     throw invalid('loginAttempts', 'must not be negative');

@@ -8,8 +8,6 @@ import { checkText, invalid } from '../../core/input-checks.ts';
 import { checkJsonSize } from './report-definition.ts';
 
 const MAX_NAME_CHARACTERS = 150;
-const MAX_CHIPS = 100;
-export const MAX_SNAPSHOTS = 50;
 const OPERATORS: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'regex', 'exists']);
 
 /** Returns a valid alias. Throws BAD_USER_INPUT otherwise. */
@@ -58,7 +56,6 @@ export const referenceCriteria = ({ criteria = [] }: ReferenceFilter): Record<st
 
 /** Returns valid chips over these fields. Throws BAD_USER_INPUT naming an unknown field. */
 export function checkChips(chips: readonly Chip[], fields: readonly Field[]): Chip[] {
-  if (chips.length > MAX_CHIPS) throw invalid('chips', `must have at most ${MAX_CHIPS} items`);
   const fieldNames = new Set(fields.map(({ name }) => name));
   return chips.map(({ field, label }, index) => {
     if (!fieldNames.has(field)) throw badInput(`Unknown field ${show(field)}`);
@@ -71,13 +68,6 @@ export function checkSnapshots({ includeLatest, type, n, snapshotDatasets }: Ref
   settings: SnapshotSettings;
   ids: string[];
 } {
-  const latest = n ?? 1;
-  if (!Number.isInteger(latest) || latest < 1 || latest > MAX_SNAPSHOTS) {
-    throw invalid('snapshots.n', `must be a whole number from 1 to ${MAX_SNAPSHOTS}`);
-  }
   const ids = [...new Set(snapshotDatasets ?? [])];
-  if (ids.length > MAX_SNAPSHOTS) {
-    throw invalid('snapshots.snapshotDatasets', `must have at most ${MAX_SNAPSHOTS} items`);
-  }
-  return { settings: { includeLatest: includeLatest ?? true, type: type ?? null, n: latest }, ids };
+  return { settings: { includeLatest: includeLatest ?? true, type: type ?? null, n: n ?? 1 }, ids };
 }

@@ -1,3 +1,4 @@
+import { MAX_SNAPSHOTS } from '../../../entities/dataset-reference-input.ts';
 import type { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
@@ -7,7 +8,6 @@ import { isRestricted } from '../../core/permissions.ts';
 import type { ColumnType } from '../../core/read/model.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
-import { MAX_SNAPSHOTS } from './dataset-reference-checks.ts';
 
 /** Computed column: ids of the snapshots chosen by id, without those that are no snapshots of the dataset any more. */
 export const SNAPSHOT_IDS: { sql: string; type: ColumnType } = {

@@ -2,28 +2,18 @@ import { OWNED_KINDS, type OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
-import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { writable } from './access-filter.ts';
 import { loadNames, recordActivities } from './activity.ts';
 import { resolveIds } from './resolve-ids.ts';
 
-const MAX_ASSIGNMENTS = 1000;
-
 /**
  * Moves resources of any kind into a folder, or out of their folders for null. Ignores ids that do not exist or that
  * the caller may not write (docs/contract.md#folders).
  */
-export async function assign(
-  ctx: Context,
-  resourceIds: readonly string[],
-  folderId: string | null | undefined,
-): Promise<void> {
+export async function assign(ctx: Context, resourceIds: readonly string[], folderId: string | null): Promise<void> {
   const { tenantId } = ctx.viewer;
-  if (folderId === undefined) throw invalid('folderId', 'is required; null removes the resources from their folders');
-  if (resourceIds.length > MAX_ASSIGNMENTS)
-    throw invalid('entities', `must contain at most ${MAX_ASSIGNMENTS} resources`);
   const ids = resourceIds.filter(isUuid);
   await ctx.transaction(async (tx) => {
     if (folderId !== null) await resolveIds(tx, tenantId, 'folder', [folderId]);

@@ -3,7 +3,7 @@ import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused, slugTaken } from '../../core/errors.ts';
-import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { assignPresent, checkOptionalText, checkText } from '../../core/input-checks.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { slugOf } from '../../core/slug.ts';
@@ -67,8 +67,6 @@ export async function updateOwned<T extends OwnedRow>(
     },
     ['description'],
   );
-  if (slug === null) throw invalid('slug', 'must not be null');
-  if (ownerId === null) throw invalid('ownerId', 'must not be null');
   if (slug !== undefined && slug !== row.slug) row.slug = await reserveExactSlug(tx, tenantId, kind.table, slug);
   if (folderId !== undefined && folderId !== (row.folderId ?? null))
     row.folderId = await resolveFolder(tx, tenantId, folderId);

@@ -4,8 +4,7 @@ import type { ShareInput } from '../../../entities/share-input.ts';
 import { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
-import { invalid } from '../../core/input-checks.ts';
-import { LEVEL, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
+import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
 import { checkVersion, loadResource } from './load-resource.ts';
@@ -23,7 +22,6 @@ export function set<T extends OwnedRow>(
   { accessLevel }: ShareInput,
   assignDetails?: ShareDetails<T>,
 ): Promise<string> {
-  if (!isShareLevel(accessLevel)) throw invalid('accessLevel', 'must be 1 (View), 2 (Edit) or 3 (Admin)');
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
@@ -45,9 +43,6 @@ export function set<T extends OwnedRow>(
     return share.id;
   });
 }
-
-const isShareLevel = (level: number): level is ShareLevel =>
-  Number.isInteger(level) && level >= LEVEL.view && level <= LEVEL.admin;
 
 /** Deletes the share of a principal. Access by ownership remains. Throws NOT_FOUND if there is no share. */
 export async function remove<T extends OwnedRow>(

@@ -5,7 +5,7 @@ import { Visual } from '../../../entities/visual.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { checkOptionalText, checkText } from '../../core/input-checks.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { componentOf } from '../../core/visual/component.ts';
@@ -57,7 +57,6 @@ export async function update(
   return ctx.transaction(async (tx) => {
     const dataset = await lockDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const visual = await loadVisual(ctx, tx, dataset, id);
-    if (position === null) throw invalid('position', 'must not be null');
     if (position !== undefined)
       await moveTo(tx, visual, position, (await tx.em.count(Visual, { datasetId: dataset.id })) - 1);
     assignChecked(tx, visual, input, isVisible);
@@ -121,7 +120,6 @@ function assignChecked(
 
 /** Moves a visual to a position, at most `last`, and the others around it, so that positions have no gaps. */
 async function moveTo(tx: Transaction, visual: Visual, position: number, last: number): Promise<void> {
-  if (!Number.isInteger(position) || position < 0) throw invalid('position', 'must be a whole number from 0');
   const [from, to] = [visual.position, Math.min(position, last)];
   if (to > from) await shift(tx, visual, from + 1, to, -1);
   if (to < from) await shift(tx, visual, to, from - 1, 1);

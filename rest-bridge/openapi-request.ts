@@ -1,0 +1,137 @@
+import { getNamedType, getNullableType, GraphQLNonNull, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import { ruleOf } from '../src/core/input-rules.ts';
+import type { Endpoint } from './bridge.ts';
+import { parametersOf, type ArgumentSlot } from './document.ts';
+import { operationId } from './openapi-responses.ts';
+import { SchemaComponents, withDefault, type JsonSchema } from './openapi-types.ts';
+
+const PREFER_HEADER = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`respond-async` returns the record of the operation at once, without waiting for the result.',
+  schema: { type: 'string' },
+};
+
+const isRequired = ({ type, argument }: ArgumentSlot): boolean =>
+  (isNonNullType(type) && argument.defaultValue === undefined) || ruleOf(argument)?.required === true;
+
+const schemaOf = (components: SchemaComponents, { argument }: ArgumentSlot): JsonSchema =>
+  withDefault(components.input(argument.type, ruleOf(argument)), argument.defaultValue);
+
+/** Returns the schema of a value in path or query: a text, so that it cannot be null, and JSON is sent as text. */
+function textSchema(components: SchemaComponents, { argument }: ArgumentSlot): JsonSchema {
+  const { type, defaultValue } = argument;
+  if (/json/i.test(getNamedType(type).name)) return { type: 'string' };
+  return withDefault(components.input(new GraphQLNonNull(getNullableType(type)), ruleOf(argument)), defaultValue);
+}
+
+function toParameter(
+  components: SchemaComponents,
+  place: 'path' | 'query',
+  name: string,
+  slot: ArgumentSlot | undefined,
+): JsonSchema {
+  const description = slot?.argument.description;
+  return {
+    name,
+    in: place,
+    required: place === 'path' || (slot !== undefined && isRequired(slot)),
+    ...(description && { description }),
+    schema: slot ? textSchema(components, slot) : { type: 'string' },
+  };
+}
+
+/** Returns the parameters of an endpoint. `names` are the path's parameter names in the document. */
+export const parametersSchema = (
+  components: SchemaComponents,
+  { row, plan, parser, presentation }: Endpoint,
+  names: readonly string[],
+): JsonSchema[] => [
+  ...parametersOf(row.path).map((name, index) => toParameter(components, 'path', names[index]!, plan?.bound.get(name))),
+  ...[...(parser?.query ?? [])].map(([name, slot]) => toParameter(components, 'query', name, slot)),
+  ...(presentation?.deferred ? [PREFER_HEADER] : []),
+];
+
+const FILE_FORM: JsonSchema = {
+  type: 'object',
+  properties: { file: { type: 'string', format: 'binary', description: 'File to upload.' } },
+  required: ['file'],
+};
+
+/** Returns the request body of an endpoint; undefined for one that reads none. */
+export function requestBody(components: SchemaComponents, endpoint: Endpoint): JsonSchema | undefined {
+  const { row, parser } = endpoint;
+  if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
+  const isForm = row.options.consumes === 'multipart';
+  if (isForm && row.options.handler) return { content: { 'multipart/form-data': { schema: FILE_FORM } } };
+  if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: {} } } };
+  const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
+  if (!bodyArgument && keyArguments.length === 0) return undefined;
+  const required =
+    keyArguments.some(({ slot }) => isRequired(slot)) ||
+    (bodyArgument !== undefined && isNonNullType(bodyArgument.type));
+  const schema = bodySchema(components, endpoint);
+  return {
+    required,
+    content: isForm
+      ? { 'multipart/form-data': { schema, ...encodingOf(endpoint) } }
+      : { 'application/json': { schema } },
+  };
+}
+
+/** Returns the encoding of the lists in a form: JSON in one part. */
+function encodingOf({ parser }: Endpoint): JsonSchema {
+  const input = getNullableType(parser?.body.bodyArgument?.type);
+  const lists = isInputObjectType(input)
+    ? Object.values(input.getFields()).filter(({ type }) => isListType(getNullableType(type)))
+    : [];
+  return lists.length === 0
+    ? {}
+    : { encoding: Object.fromEntries(lists.map(({ name }) => [name, { contentType: 'application/json' }])) };
+}
+
+/**
+ * Returns the schema of a body. A body that is one value or one input object has the schema of its type. Otherwise all
+ * keys are in one closed object: those of the input, those of single arguments, and those that may be sent but are not
+ * read (docs/contract.md#updates).
+ */
+function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
+  const { bodyArgument, keyArguments } = endpoint.parser!.body;
+  const input = getNullableType(bodyArgument?.type);
+  if (bodyArgument && !isInputObjectType(input))
+    return components.input(bodyArgument.type, ruleOf(bodyArgument.argument));
+  const fields = isInputObjectType(input) ? components.inputFields(input) : { properties: {}, required: [] };
+  const properties: Record<string, JsonSchema> = { ...(fields.properties as Record<string, JsonSchema>) };
+  const unread = unreadKeys(endpoint, properties);
+  if (isInputObjectType(input) && keyArguments.length === 0 && Object.keys(unread).length === 0)
+    return components.input(new GraphQLNonNull(input));
+  for (const { key, slot } of keyArguments) {
+    const { description } = slot.argument;
+    properties[key] = { ...schemaOf(components, slot), ...(description && { description }) };
+  }
+  const required = [...fields.required, ...keyArguments.filter(({ slot }) => isRequired(slot)).map(({ key }) => key)];
+  const schema = {
+    type: 'object',
+    properties: { ...unread, ...properties },
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+    ...(isInputObjectType(input) && input.description && { description: input.description }),
+  };
+  return isInputObjectType(input)
+    ? components.name(`${input.name.replace(/Input$/, '')}Body`, schema, operationId(endpoint))
+    : schema;
+}
+
+/** Returns the schemas of keys that a body may have although nothing takes them. */
+function unreadKeys({ row, parser }: Endpoint, taken: Readonly<Record<string, unknown>>): Record<string, JsonSchema> {
+  const { ignored, identity, keyArguments } = parser!.body;
+  const keys = new Set(keyArguments.map(({ key }) => key));
+  const toEntry = (description: string) => (name: string) => [name, { readOnly: true, description }] as const;
+  return Object.fromEntries(
+    [
+      ...[...ignored].map(toEntry('Part of the response. It may be sent back and is ignored.')),
+      ...parametersOf(row.path).map(toEntry('It may be sent and must then equal the value in the path.')),
+      ...[...identity].map(toEntry('Part of the response. It may be sent back and cannot be changed.')),
+    ].filter(([name]) => !(name in taken) && !keys.has(name)),
+  );
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiResponse, Client } from '../support/client.ts';
+import { startService, type Service } from '../support/service.ts';
+import { boundaryCases, invalidCases, minimalCase, randomCases, type Case } from './openapi-cases.ts';
+import { createApiDocument, type Operation } from './openapi-document.ts';
+import { createResources, fillPath, realValues, type Resources } from './openapi-resources.ts';
+
+/*
+ * Requests generated from our own OpenAPI document: for each operation a minimal, random, boundary and invalid ones.
+ * No response is a 5xx, each is one that the document lists, and what the document does not allow is refused.
+ */
+
+const api = await createApiDocument();
+/** Random requests for each operation. One for those that start a process. */
+const RANDOM_CASES = 3;
+
+const END_SESSIONS = ['/api/me/password', '/api/logout'];
+/** Deletions come last, those of children before those of their parents, and then what ends sessions. */
+const order = ({ method, path }: Operation): number =>
+  method === 'DELETE' ? 100 - path.split('/').length : 1000 * (1 + END_SESSIONS.indexOf(path));
+const operations = api.operations.toSorted((one, other) => order(one) - order(other));
+
+/** Statuses of minimal requests that are not successful, with the reason. */
+const REFUSED: Record<string, number> = {
+  // There is no mail with a link, no notification and no preview.
+  'POST /api/password-reset/{token}': 410,
+  'PUT /api/notifications/{id}': 404,
+  'POST /api/datasets/{id}/_promoteRefresh': 404,
+  // The operation has ended, the datasource is in use.
+  'DELETE /api/progress/{id}': 409,
+  'DELETE /api/datasources/{id}': 409,
+};
+
+let service: Service;
+let admin: Client;
+/** Resources that are only read, that are changed, and that are deleted. */
+let resources: Record<'read' | 'changed' | 'deleted', Resources>;
+
+beforeAll(async () => {
+  service = await startService();
+  await service.user('admin', { superuser: true });
+  // With a session, because some operations refuse tokens.
+  admin = await service.login('admin');
+  resources = {
+    read: await createResources(admin, 'read'),
+    changed: await createResources(admin, 'changed'),
+    deleted: await createResources(admin, 'deleted'),
+  };
+}, 120_000);
+afterAll(() => service.close());
+
+const resourcesOf = ({ method }: Operation): Resources =>
+  method === 'GET' ? resources.read : method === 'DELETE' ? resources.deleted : resources.changed;
+
+/** Long operations: only the minimal request waits for the result, the others are cancelled. */
+const isDeferrable = ({ responses, method }: Operation): boolean => method === 'POST' && '202' in responses;
+
+/** Operations that start a process. */
+const isSlow = (operation: Operation): boolean =>
+  isDeferrable(operation) || /_upload$|_run$|_query$/.test(operation.path);
+
+function createFormBody(body: Record<string, unknown>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body))
+    if (name !== 'file') form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  if ('file' in body) form.append('file', new Blob(['a,b\n1,2\n'], { type: 'text/csv' }), 'a.csv');
+  return form;
+}
+
+async function send(operation: Operation, one: Case): Promise<ApiResponse> {
+  const { query, body } = one;
+  const isForm = operation.body?.mediaType === 'multipart/form-data';
+  const headers: Record<string, string> = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
+  if (isDeferrable(operation) && one.name !== 'minimal') headers['prefer'] = 'respond-async';
+  const path = fillPath(operation.path, resourcesOf(operation));
+  const sent = isForm && typeof body === 'object' ? createFormBody(body as Record<string, unknown>) : body;
+  return admin.request(operation.method, `${path}${query}`, sent, headers);
+}
+
+/** Returns what is wrong with the response to a request; undefined if nothing is. */
+async function check(operation: Operation, one: Case, isInvalid: boolean): Promise<string | undefined> {
+  const response = await send(operation, one);
+  const { status, body } = response;
+  if (status === 202 && operation.method === 'POST') await admin.delete(`/progress/${body.id}`);
+  const isServerError = status >= 500 && body?.code !== 'UPSTREAM_FAILED';
+  const problem = isServerError
+    ? `${status} ${JSON.stringify(body)}`
+    : isInvalid && status < 400
+      ? `${status} though invalid`
+      : api.mismatch(operation, response);
+  return problem && `${one.name}: ${problem}`;
+}
+
+describe('requests generated from the OpenAPI document', () => {
+  for (const operation of operations) {
+    const name = `${operation.method} ${operation.path}`;
+    test(name, { timeout: 60_000 }, async () => {
+      const real = realValues(resourcesOf(operation));
+      const slow = isSlow(operation);
+      const invalid = invalidCases(api, operation, real);
+      const refused = await Promise.all(invalid.map((one) => check(operation, one, true)));
+      const minimal = minimalCase(api, operation, real);
+      const response = await send(operation, minimal);
+      const valid = [
+        ...(slow ? [] : boundaryCases(api, operation, real)),
+        ...randomCases(api, operation, real, slow ? 1 : RANDOM_CASES),
+      ];
+      const accepted = await Promise.all(valid.map((one) => check(operation, one, false)));
+      const problems = [...refused, api.mismatch(operation, response), ...accepted];
+      expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
+      const expected = REFUSED[name] ?? expect.toSatisfy((status: number) => status < 300);
+      expect(response, JSON.stringify([minimal, response.body])).toMatchObject({ status: expected });
+    });
+  }
+});

@@ -1,0 +1,94 @@
+import type { Client } from '../support/client.ts';
+import { PASSWORD } from '../support/service.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import { createForm, DATASETS, ORDERS } from '../support/upload-form.ts';
+import { FIXTURES } from './fixtures.ts';
+
+/** Ids of resources of every kind and of their children. A key is the path up to a parameter. */
+export type Resources = Readonly<Record<string, string>>;
+
+/**
+ * Creates one resource of every kind, and one of every child. The dataset is an uploaded file, so that its queries run
+ * in this process.
+ */
+export async function createResources(admin: Client, name: string): Promise<Resources> {
+  const ids: Record<string, string> = {};
+  for (const [kind, fixture] of Object.entries(FIXTURES))
+    ids[`/${kind}/`] = await fixture.create(admin, `${name} ${kind}`);
+  const form = createForm(ORDERS, 'orders.csv', { before: { name: `${name} orders` } });
+  const uploaded = await admin.creates(DATASETS, form);
+  const [datasetId, datasourceId] = [uploaded.id as string, uploaded.datasourceId as string];
+  const dataset = `/datasets/${datasetId}`;
+  const create = async (path: string, body: object): Promise<any> => admin.creates(path, body);
+  const query = await create('/queries', { name: `${name} rows`, datasourceId, query: 'select * from data' });
+  const reportId = ids['/reports/'];
+  const tagId = ids['/tags/']!;
+  await create(`/reports/${reportId}/dataset-refs`, { reportId, datasetId, alias: 'orders', label: 'Orders' });
+  for (const path of [dataset, `/datasources/${datasourceId}`, `/queries/${query.id}`])
+    for (const kind of ['shares', 'tags', 'favorite']) await createAspect(admin, path, kind, ids['/users/']!, tagId);
+  for (const kind of ['reports', 'apps'])
+    for (const aspect of ['shares', 'tags', 'favorite'])
+      await createAspect(admin, `/${kind}/${ids[`/${kind}/`]}`, aspect, ids['/users/']!, tagId);
+  await admin.put(`/teams/${ids['/teams/']}/members/${ids['/users/']}`, { role: 'member' });
+  await admin.put(`${dataset}/draft`, { name: `${name} draft` });
+  await admin.post('/login', { username: 'admin', password: PASSWORD });
+  const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
+  return {
+    ...ids,
+    '/datasets/': datasetId,
+    '/datasources/': datasourceId,
+    '/queries/': query.id,
+    '/shares/': await userId(admin, ids['/users/']!),
+    '/tags/': tagId,
+    '/members/': ids['/users/']!,
+    '/dataset-refs/': 'orders',
+    '/filters/': (await create(`${dataset}/filters`, { name: 'All', criteria: {} })).id,
+    '/visuals/': (await create(`${dataset}/visuals`, { component: 'table' })).id,
+    '/snapshots/': (await create(`${dataset}/snapshots`, { name: 'Then' })).id,
+    '/links/': (await create(`/datasources/${datasourceId}/links`, linkTo(ids['/datasources/']!))).id,
+    '/tokens/': (await create('/tokens', { name })).id,
+    '/sessions/': session.id,
+    '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
+    '/login/': 'local',
+  };
+}
+
+const linkTo = (targetDatasourceId: string) => ({ targetDatasourceId, type: 'lookup' });
+
+const userId = async (admin: Client, username: string): Promise<string> =>
+  (await admin.get(`/users/${username}`)).body.id;
+
+async function createAspect(admin: Client, path: string, aspect: string, username: string, tagId: string) {
+  if (aspect === 'shares') await admin.put(`${path}/shares/${await userId(admin, username)}`, { accessLevel: 1 });
+  else if (aspect === 'tags') await admin.put(`${path}/tags/${tagId}`);
+  else await admin.put(`${path}/favorite`);
+}
+
+/** Fills the parameters of a path, each with the id of the resource that its place names. */
+export function fillPath(path: string, resources: Resources): string {
+  return path.replace(/(\/[\w-]+\/)\{\w+\}/g, (_, place: string) => {
+    return `${place}${encodeURIComponent(resources[place] ?? UNKNOWN_ID)}`;
+  });
+}
+
+/** Returns values of body keys that must be real: names and ids that resources have. */
+export const realValues = (resources: Resources): Record<string, unknown> => ({
+  datasourceId: resources['/datasources/'],
+  targetDatasourceId: resources['/datasources/'],
+  datasetId: resources['/datasets/'],
+  reportId: resources['/reports/'],
+  queryId: resources['/queries/'],
+  folderId: resources['/folders/'],
+  parentId: null,
+  password: PASSWORD,
+  currentPassword: PASSWORD,
+  criteria: {},
+  ownerId: resources['/shares/'],
+  tags: [resources['/tags/']],
+  entities: [resources['/datasets/']],
+  datasourceIds: [resources['/datasources/']],
+  query: 'select 1 as one',
+  type: 'postgres',
+  measures: [{ fn: 'count', as: 'n' }],
+  datasets: {},
+});
