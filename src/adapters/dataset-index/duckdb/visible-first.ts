@@ -1,8 +1,8 @@
 /**
- * Returns the condition of the visible rows, those that fulfil `rule`, that fulfil also all of `question`. DuckDB
- * orders the parts of a conjunction by their cost, and would evaluate a cheap question for hidden rows too. It
- * evaluates the second part of a CASE only where the first is true. The rule appears also outside of the CASE, where
- * DuckDB can apply it while it reads the table, and below the joins that it plans for long lists of the question.
+ * Returns the condition of rows that fulfil the `rule` of visible rows and then all of `question`. DuckDB orders the
+ * parts of a conjunction by their cost, and would evaluate a cheap question for hidden rows too. It evaluates the
+ * second part of a CASE only where the first is true. The rule appears also outside of the CASE: there DuckDB can apply
+ * it while it reads the table, and below the joins that it plans for long lists of the question.
  *
  * The inner CASE is for speed: as a condition, a conjunction ends at the first false part.
  */
