@@ -3,7 +3,7 @@ import { ruleOf } from '../src/core/input-rules.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
 import { operationId } from './openapi-responses.ts';
-import { SchemaComponents, withDefault, type JsonSchema } from './openapi-types.ts';
+import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 
 const PREFER_HEADER = {
   name: 'Prefer',
