@@ -1,7 +1,6 @@
 import { coerceInputValue, isNonNullType, type GraphQLInputType } from 'graphql';
 import type { ValidationIssue } from '../src/core/errors.ts';
-
-const MAX_ISSUES = 20;
+import { MAX_ISSUES } from '../src/core/input-checks.ts';
 
 /** One value and the key that it has in REST. `key` is undefined for an argument whose value is the whole body. */
 interface ArgumentValue {

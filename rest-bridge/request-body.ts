@@ -1,5 +1,6 @@
 import { getNullableType, isInputObjectType, isNonNullType } from 'graphql';
 import { badInput, type ValidationIssue } from '../src/core/errors.ts';
+import { throwIssues } from '../src/core/input-checks.ts';
 import type { ArgumentSlot } from './document.ts';
 import { createJsonReader, type JsonReader } from './json-reader.ts';
 import type { Json, Row } from './route.ts';
@@ -77,10 +78,6 @@ function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity
     throwIssues(issues);
     return identityFields;
   };
-}
-
-function throwIssues(issues: readonly ValidationIssue[]): void {
-  if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, 20) });
 }
 
 /** Returns the issue of a key that nothing takes. A key that repeats a path parameter is valid with the same value. */

@@ -33,7 +33,9 @@ export class DatasetDataResolver {
 
   @ReadsAllRows()
   @Requires(...VIEW_COLUMNS)
-  @FieldResolver(() => DatasetProfile, { description: 'Statistics of the fields over the matching rows. Costs 200.' })
+  @FieldResolver(() => DatasetProfile, {
+    description: 'Statistics of the fields over the matching rows. Its GraphQL cost is 200.',
+  })
   discover(
     @Ctx() ctx: Context,
     @Root() dataset: ViewedDataset,
@@ -56,7 +58,8 @@ export class DatasetDataResolver {
   @ReadsAllRows()
   @Requires(...VIEW_COLUMNS)
   @FieldResolver(() => DatasetAggregate, {
-    description: 'Groups and measures of the matching rows. Missing values form a group of their own. Costs 200.',
+    description:
+      'Groups and measures of the matching rows. Missing values form a group of their own. Its GraphQL cost is 200.',
   })
   aggregate(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => AggregateArgs) args: AggregateArgs) {
     return aggregate(ctx, dataset, args);
@@ -88,7 +91,9 @@ const startExport = async (ctx: Context, { id, format, ...rows }: ExportArgs) =>
 @Resolver(() => DatasetRows)
 export class DatasetRowsResolver {
   @ReadsAllRows()
-  @FieldResolver(() => Float, { description: 'Number of all matching rows; counted only if selected. Costs 200.' })
+  @FieldResolver(() => Float, {
+    description: 'Number of all matching rows; counted only if selected. Its GraphQL cost is 200.',
+  })
   total(@Root() page: RowPage) {
     return page.countAll();
   }

@@ -149,7 +149,7 @@ export class DatasetReferenceResolver {
     nullable: true,
     description:
       'Number of rows that the reference shows: matching current rows (unless excluded) and matching rows of its ' +
-      'snapshots. Null if the filter does not fit the fields, or if the caller cannot read the dataset. Costs 200.',
+      'snapshots. Null if the filter does not fit the fields, or if the caller cannot read the dataset. Its GraphQL cost is 200.',
   })
   count(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).count();
@@ -159,7 +159,8 @@ export class DatasetReferenceResolver {
   @Requires(...REFERENCE_COLUMNS)
   @FieldResolver(() => Float, {
     nullable: true,
-    description: 'Number of current rows that match the filter. Null in the same cases as `count`. Costs 200.',
+    description:
+      'Number of current rows that match the filter. Null in the same cases as `count`. Its GraphQL cost is 200.',
   })
   countWithoutSnapshots(@Ctx() ctx: Context, @Root() reference: ResolvedReference) {
     return countsOf(ctx, reference).countWithoutSnapshots();

@@ -20,7 +20,7 @@ export class ReportDataResolver {
   @FieldResolver(() => ReportData, {
     description:
       'Data of the report’s blocks with the caller’s own access to each dataset: ' +
-      'sharing a report does not share its datasets. Returns data of at most 100 blocks at a time. Costs 200.',
+      'sharing a report does not share its datasets. Returns data of at most 100 blocks at a time. Its GraphQL cost is 200.',
   })
   async data(
     @Ctx() ctx: Context,

@@ -1,7 +1,7 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import type { PublicContext } from '../../src/core/context.ts';
 import { tooMany } from '../../src/core/errors.ts';
-import { OpenLimit } from '../../src/core/open-limit.ts';
+import { PerUserLimit } from '../../src/core/per-user-limit.ts';
 
 const MAX_SUBSCRIPTIONS = 200;
 
@@ -12,45 +12,45 @@ type Subscribe = GraphQLFieldResolver<unknown, PublicContext>;
  * 429. Changes and returns the schema. See docs/contract.md#fairness.
  */
 export function limitSubscriptions(schema: GraphQLSchema): GraphQLSchema {
-  const limit = new OpenLimit(MAX_SUBSCRIPTIONS);
+  const limit = new PerUserLimit(MAX_SUBSCRIPTIONS);
   for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {}))
     if (field.subscribe) field.subscribe = withLimit(limit, field.subscribe);
   return schema;
 }
 
 const withLimit =
-  (limit: OpenLimit, subscribe: Subscribe): Subscribe =>
+  (limit: PerUserLimit, subscribe: Subscribe): Subscribe =>
   async (source, args, context, info) => {
     if (!context.viewer) return subscribe(source, args, context, info);
-    const close = limit.open(context.viewer.userId);
-    if (!close) throw tooMany(`A user may have at most ${MAX_SUBSCRIPTIONS} open subscriptions`);
+    const release = limit.acquire(context.viewer.userId);
+    if (!release) throw tooMany(`A user may have at most ${MAX_SUBSCRIPTIONS} open subscriptions`);
     try {
-      return closeAfter((await subscribe(source, args, context, info)) as AsyncIterable<unknown>, close);
+      return releaseAfter((await subscribe(source, args, context, info)) as AsyncIterable<unknown>, release);
     } catch (error) {
-      close();
+      release();
       throw error;
     }
   };
 
 /**
- * Returns the values of a source, and calls `close` when it ends. This is no async generator: `return()` of a generator
+ * Returns the values of a source, and calls `release` when it ends. Not an async generator: `return()` of a generator
  * waits for the pending value, which may never come.
  */
-function closeAfter(source: AsyncIterable<unknown>, close: () => void): AsyncIterableIterator<unknown> {
+function releaseAfter(source: AsyncIterable<unknown>, release: () => void): AsyncIterableIterator<unknown> {
   const values = source[Symbol.asyncIterator]();
   return {
     async next() {
       try {
         const result = await values.next();
-        if (result.done) close();
+        if (result.done) release();
         return result;
       } catch (error) {
-        close();
+        release();
         throw error;
       }
     },
     async return(value) {
-      close();
+      release();
       return (await values.return?.(value)) ?? { done: true, value };
     },
     [Symbol.asyncIterator]() {

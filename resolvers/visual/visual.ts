@@ -127,7 +127,7 @@ export class VisualResolver {
   @FieldResolver(() => DatasetAggregate, {
     description:
       'Data of the visual: groups with a measure, or the rows of a table or scatter plot. ' +
-      'Fails with `BAD_USER_INPUT` when the config lacks a required key. Costs 200.',
+      'Fails with `BAD_USER_INPUT` when the config lacks a required key. Its GraphQL cost is 200.',
   })
   data(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualDataArgs) args: VisualDataArgs) {
     return loadVisualData(ctx, visual, args);
@@ -135,7 +135,7 @@ export class VisualResolver {
 
   @ReadsAllRows()
   @Requires('name', ...DATA_COLUMNS)
-  @FieldResolver(() => String, { description: 'SVG image. Costs 200.' })
+  @FieldResolver(() => String, { description: 'SVG image. Its GraphQL cost is 200.' })
   image(@Ctx() ctx: Context, @Root() visual: VisualWithDataset, @Args(() => VisualImageArgs) args: VisualImageArgs) {
     return renderVisual(ctx, visual, args);
   }

@@ -144,8 +144,8 @@ export function readConfig(overrides: Record<string, string> = {}): Config {
 }
 
 /**
- * Sets the number of libuv threads to 16: the index may occupy nine of them for seconds, and file access and DNS
- * lookups use the same pool. Must be called before the pool is first used.
+ * Sets the number of libuv threads to 16: the queries, exports and word indexes of the dataset index may occupy ten of
+ * them for seconds, and file access and DNS lookups use the same pool. Must be called before the pool is first used.
  */
 export function widenThreadPool(): void {
   process.env.UV_THREADPOOL_SIZE ??= '16';

@@ -1,13 +1,13 @@
 import { unavailable } from './errors.ts';
 
-/** A user of a tenant, who shares bounded resources with others. */
+/** A user of a tenant, who shares bounded resources with others. Without a user, an address stands for the tenant. */
 export interface Caller {
   readonly tenantId: string;
   readonly userId: string;
 }
 
 /** The tasks of one caller, or of all callers of one tenant. */
-interface Share {
+interface Usage {
   running: number;
   waiting: number;
   /** Number of the turn in which the last task started; 0 before the first. */
@@ -19,8 +19,18 @@ interface WaitingTask {
   refuse(error: Error): void;
 }
 
-type CallerShare = Share & { tasks: WaitingTask[] };
-type TenantShare = Share & { callers: Map<string, CallerShare> };
+type CallerUsage = Usage & { queue: WaitingTask[] };
+type TenantUsage = Usage & { callers: Map<string, CallerUsage> };
+
+interface GateOptions {
+  /** Number of tasks that run at once. */
+  places: number;
+  /** Default: half of the places, and at least one. */
+  maxPerCaller?: number;
+  maxWaiting: number;
+  /** The plural of a task in the error for too many of them, e.g. `exports`. */
+  taskNoun: string;
+}
 
 /** The weight of the latest task in the mean duration. */
 const MEAN_WEIGHT = 0.2;
@@ -36,19 +46,18 @@ export class FairGate {
   readonly #places: number;
   readonly #maxPerCaller: number;
   readonly #maxWaiting: number;
-  readonly #tasks: string;
-  readonly #tenants = new Map<string, TenantShare>();
+  readonly #taskNoun: string;
+  readonly #tenants = new Map<string, TenantUsage>();
   #running = 0;
   #waiting = 0;
   #turn = 0;
   #meanDuration = 0;
 
-  /** `tasks` names the tasks in the error for too many of them, e.g. `exports`. */
-  constructor({ places, maxWaiting, tasks }: { places: number; maxWaiting: number; tasks: string }) {
+  constructor({ places, maxPerCaller, maxWaiting, taskNoun }: GateOptions) {
     this.#places = places;
-    this.#maxPerCaller = Math.max(1, Math.floor(places / 2));
+    this.#maxPerCaller = maxPerCaller ?? Math.max(1, Math.floor(places / 2));
     this.#maxWaiting = maxWaiting;
-    this.#tasks = tasks;
+    this.#taskNoun = taskNoun;
   }
 
   /** Runs a task in a place. Throws like `enter`. */
@@ -67,35 +76,35 @@ export class FairGate {
    */
   async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    const tenant = this.#tenants.get(caller.tenantId) ?? { ...emptyShare(), callers: new Map() };
+    const tenant = this.#tenants.get(caller.tenantId) ?? { ...emptyUsage(), callers: new Map() };
     this.#tenants.set(caller.tenantId, tenant);
-    const share = tenant.callers.get(caller.userId) ?? { ...emptyShare(), tasks: [] };
-    tenant.callers.set(caller.userId, share);
-    await this.#wait(caller, tenant, share, signal).catch((error: unknown) => {
-      this.#forgetIdle(caller, tenant, share);
+    const usage = tenant.callers.get(caller.userId) ?? { ...emptyUsage(), queue: [] };
+    tenant.callers.set(caller.userId, usage);
+    await this.#wait(caller, tenant, usage, signal).catch((error: unknown) => {
+      this.#forgetIdle(caller, tenant, usage);
       throw error;
     });
     const startedAt = performance.now();
     return () => {
       this.#meanDuration += MEAN_WEIGHT * (performance.now() - startedAt - this.#meanDuration);
-      this.#count('running', -1, tenant, share);
-      this.#forgetIdle(caller, tenant, share);
+      this.#count('running', -1, tenant, usage);
+      this.#forgetIdle(caller, tenant, usage);
       this.#startWaiting();
     };
   }
 
   /** Adds a task to the queue. Resolves when it has a place. */
-  async #wait(caller: Caller, tenant: TenantShare, share: CallerShare, signal: AbortSignal): Promise<void> {
+  async #wait(caller: Caller, tenant: TenantUsage, usage: CallerUsage, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const task: WaitingTask = { start: resolve, refuse: reject };
     const abort = () => {
-      if (!share.tasks.includes(task)) return;
-      this.#remove(tenant, share, task);
+      if (!usage.queue.includes(task)) return;
+      this.#remove(tenant, usage, task);
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', abort, { once: true });
-    share.tasks.push(task);
-    this.#count('waiting', 1, tenant, share);
+    usage.queue.push(task);
+    this.#count('waiting', 1, tenant, usage);
     this.#startWaiting();
     if (this.#waiting > this.#maxWaiting) this.#refuseLast(caller);
     try {
@@ -110,26 +119,26 @@ export class FairGate {
     while (this.#running < this.#places) {
       const next = this.#next();
       if (!next) return;
-      const { tenant, share } = next;
-      const task = share.tasks[0]!;
-      this.#remove(tenant, share, task);
-      this.#count('running', 1, tenant, share);
-      tenant.lastTurn = share.lastTurn = ++this.#turn;
+      const { tenant, usage } = next;
+      const task = usage.queue[0]!;
+      this.#remove(tenant, usage, task);
+      this.#count('running', 1, tenant, usage);
+      tenant.lastTurn = usage.lastTurn = ++this.#turn;
       task.start();
     }
   }
 
   /** Returns the caller whose task starts next. */
-  #next(): { tenant: TenantShare; share: CallerShare } | undefined {
-    let next: { tenant: TenantShare; share: CallerShare } | undefined;
+  #next(): { tenant: TenantUsage; usage: CallerUsage } | undefined {
+    let next: { tenant: TenantUsage; usage: CallerUsage } | undefined;
     for (const tenant of this.#tenants.values()) {
       if (tenant.waiting === 0 || (next && !precedes(tenant, next.tenant))) continue;
-      let first: CallerShare | undefined;
-      for (const share of tenant.callers.values()) {
-        const mayStart = share.waiting > 0 && share.running < this.#maxPerCaller;
-        if (mayStart && (!first || precedes(share, first))) first = share;
+      let first: CallerUsage | undefined;
+      for (const usage of tenant.callers.values()) {
+        const mayStart = usage.waiting > 0 && usage.running < this.#maxPerCaller;
+        if (mayStart && (!first || precedes(usage, first))) first = usage;
       }
-      if (first) next = { tenant, share: first };
+      if (first) next = { tenant, usage: first };
     }
     return next;
   }
@@ -137,44 +146,45 @@ export class FairGate {
   /** Refuses a task of the caller with the most waiting tasks; in a tie, of the caller that came last. */
   #refuseLast({ tenantId, userId }: Caller): void {
     const tenant = mostWaiting(this.#tenants, tenantId);
-    const share = mostWaiting(tenant.callers, userId);
-    const task = share.tasks.at(-1)!;
-    const seconds = Math.max(1, Math.ceil((this.#meanDuration * share.waiting) / this.#maxPerCaller / 1000));
-    this.#remove(tenant, share, task);
+    const usage = mostWaiting(tenant.callers, userId);
+    const task = usage.queue.at(-1)!;
+    const seconds = Math.max(1, Math.ceil((this.#meanDuration * usage.waiting) / this.#maxPerCaller / 1000));
+    this.#remove(tenant, usage, task);
     task.refuse(
-      unavailable(`Too many ${this.#tasks} are waiting. Try again in ${seconds} s`, {
+      unavailable(`Too many ${this.#taskNoun} are waiting. Try again in ${seconds} s`, {
         headers: { 'retry-after': String(seconds) },
       }),
     );
   }
 
-  #remove(tenant: TenantShare, share: CallerShare, task: WaitingTask): void {
-    share.tasks.splice(share.tasks.indexOf(task), 1);
-    this.#count('waiting', -1, tenant, share);
+  #remove(tenant: TenantUsage, usage: CallerUsage, task: WaitingTask): void {
+    usage.queue.splice(usage.queue.indexOf(task), 1);
+    this.#count('waiting', -1, tenant, usage);
   }
 
-  #count(what: 'running' | 'waiting', change: 1 | -1, tenant: TenantShare, share: CallerShare): void {
+  #count(what: 'running' | 'waiting', change: 1 | -1, tenant: TenantUsage, usage: CallerUsage): void {
     tenant[what] += change;
-    share[what] += change;
+    usage[what] += change;
     if (what === 'running') this.#running += change;
     else this.#waiting += change;
   }
 
-  #forgetIdle({ tenantId, userId }: Caller, tenant: TenantShare, share: CallerShare): void {
-    if (share.running + share.waiting === 0) tenant.callers.delete(userId);
-    if (tenant.running + tenant.waiting === 0) this.#tenants.delete(tenantId);
+  #forgetIdle({ tenantId, userId }: Caller, tenant: TenantUsage, usage: CallerUsage): void {
+    const isIdle = ({ running, waiting }: Usage) => running + waiting === 0;
+    if (isIdle(usage) && tenant.callers.get(userId) === usage) tenant.callers.delete(userId);
+    if (isIdle(tenant) && this.#tenants.get(tenantId) === tenant) this.#tenants.delete(tenantId);
   }
 }
 
-const emptyShare = (): Share => ({ running: 0, waiting: 0, lastTurn: 0 });
+const emptyUsage = (): Usage => ({ running: 0, waiting: 0, lastTurn: 0 });
 
-const precedes = (one: Share, other: Share): boolean =>
+const precedes = (one: Usage, other: Usage): boolean =>
   one.running < other.running || (one.running === other.running && one.lastTurn < other.lastTurn);
 
-/** Returns the share with the most waiting tasks; in a tie the preferred one. */
-function mostWaiting<S extends Share>(shares: ReadonlyMap<string, S>, preferred: string): S {
-  const [first] = shares.values();
-  let most = shares.get(preferred) ?? first!;
-  for (const share of shares.values()) if (share.waiting > most.waiting) most = share;
+/** Returns the usage with the most waiting tasks; in a tie the preferred one. */
+function mostWaiting<S extends Usage>(usages: ReadonlyMap<string, S>, preferred: string): S {
+  const [first] = usages.values();
+  let most = usages.get(preferred) ?? first!;
+  for (const usage of usages.values()) if (usage.waiting > most.waiting) most = usage;
   return most;
 }

@@ -7,6 +7,14 @@ export const invalid = (path: string, message: string): ApiError =>
     validation: [{ path: path.split('.'), message: `${path} ${message}`, code: 'invalid' } satisfies ValidationIssue],
   });
 
+/** Maximum number of issues in one error. */
+export const MAX_ISSUES = 20;
+
+/** Throws BAD_USER_INPUT with the first issues, if there are any. */
+export function throwIssues(issues: readonly ValidationIssue[]): void {
+  if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, MAX_ISSUES) });
+}
+
 /** Returns the text without surrounding white space. Throws unless it has 1 to `maxLength` characters. */
 export function checkText(value: string | null | undefined, path: string, maxLength = 255): string {
   const text = value?.trim() ?? '';

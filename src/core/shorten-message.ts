@@ -1,6 +1,6 @@
 /** Maximum number of characters of each quoted text, list, object and word in a message. */
-const MAX_PART = 100;
-/** Maximum number of characters of a message. The longest of our own lists 20 resources by their names. */
+const MAX_PART_LENGTH = 100;
+/** Maximum number of characters of a message. The longest message of the service names 20 resources. */
 const MAX_MESSAGE = 2500;
 
 const CLOSING: Record<string, string> = { '"': '"', '{': '}', '[': ']' };
@@ -12,21 +12,22 @@ const WORD = /[^\s"[{]+|\s+/y;
  * object and word is cut after 100 characters.
  */
 export function shortenMessage(message: string): string {
-  if (message.length <= MAX_PART) return message;
+  if (message.length <= MAX_PART_LENGTH) return message;
   const text = shortenRawName(message);
   let short = '';
   for (let at = 0; at < text.length && short.length <= MAX_MESSAGE;) {
     const end = endOfPart(text, at);
     const closing = CLOSING[text[at]!] ?? '';
-    const isShort = end - at <= MAX_PART + 2 * closing.length;
-    short += isShort ? text.slice(at, end) : `${cut(text, at, MAX_PART + closing.length)}…${closing}`;
+    const isShort = end - at <= MAX_PART_LENGTH + 2 * closing.length;
+    short += isShort ? text.slice(at, end) : `${cut(text, at, MAX_PART_LENGTH + closing.length)}…${closing}`;
     at = end;
   }
   return short.length > MAX_MESSAGE ? `${cut(short, 0, MAX_MESSAGE)}…` : short;
 }
 
 /** Shortens a name or id that the caller sent, for messages that repeat it without quotes. */
-export const shortenName = (name: string): string => (name.length > MAX_PART ? `${cut(name, 0, MAX_PART)}…` : name);
+export const shortenName = (name: string): string =>
+  name.length > MAX_PART_LENGTH ? `${cut(name, 0, MAX_PART_LENGTH)}…` : name;
 
 /** What stands before and after the names that graphql-js and Apollo quote as they are. They may contain quotes. */
 const RAW_NAMES = [

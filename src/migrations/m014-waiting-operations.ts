@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Counts the waiting operations of a user by an index. */
+/** Adds the index that counts a user's waiting operations. */
 export class WaitingOperations extends Migration {
   override up(): void {
     this.addSql(`create index operation_waiting on dws.operation (tenant_id, user_id)

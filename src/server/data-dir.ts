@@ -27,7 +27,9 @@ const OWN_NAMES = [
 ];
 
 /** Folders that a mistake may name, and whose modes must not change. */
-const SHARED = ['/', '/tmp', '/var/tmp', tmpdir()];
+const SHARED = ['/', '/tmp', '/var/tmp', tmpdir()].flatMap((path) =>
+  existsSync(path) ? [path, realpathSync(path)] : [path],
+);
 
 /** A file or folder whose mode gives other users more access than intended. */
 interface WrongMode {
@@ -38,7 +40,7 @@ interface WrongMode {
 
 /**
  * Returns the real path of `DATA_DIR` and creates it if missing. `startsPostgres` says that this process runs the
- * embedded Postgres. Throws a sentence when the folder cannot be used.
+ * embedded Postgres. Throws an error that names `DATA_DIR` and what to do.
  */
 export function openDataDir(dataDir: string, startsPostgres: boolean): string {
   try {
@@ -50,13 +52,13 @@ export function openDataDir(dataDir: string, startsPostgres: boolean): string {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return folder;
   } catch (error) {
-    throw explained(error, dataDir);
+    throw toStartError(error, dataDir);
   }
 }
 
 /**
- * Restricts all that the service created in `DATA_DIR` to its own user, which versions before this rule did not. The
- * process's umask restricts new files. Files of another owner stay as they are; `dws doctor` names them.
+ * Restricts all that the service created in `DATA_DIR` to its own user, which earlier starts may have created with
+ * wider modes. The process's umask restricts new files. Files of another owner stay as they are; `dws doctor` names them.
  */
 export function protectDataDir(folder: string, startsPostgres: boolean): void {
   for (const { path, intended } of wrongModes(folder, startsPostgres))
@@ -115,21 +117,22 @@ function needsPassage(folder: string, startsPostgres: boolean): boolean {
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '');
 
-/** Returns the sentence for a folder that cannot be created or written. */
-function explained(error: unknown, folder: string): unknown {
+/** Returns the error of the start for a folder that cannot be created or written. */
+function toStartError(error: unknown, folder: string): unknown {
+  const forbidden = ownedByOther(folder)
+    ? 'belongs to another user: start as that one, or'
+    : 'is not writable for this user:';
   const reasons: Record<string, string> = {
-    EROFS: 'is on a read-only file system',
-    ENOENT: 'cannot be created',
-    ENOSPC: 'is on a full disk',
-    EEXIST: 'is not a folder',
-    ENOTDIR: 'is not a folder',
-    EACCES: ownedByOther(folder) ? 'belongs to another user: start as that one, or' : 'is not writable for this user',
+    EROFS: 'is on a read-only file system:',
+    ENOENT: 'cannot be created:',
+    ENOSPC: 'is on a full disk:',
+    EEXIST: 'is not a folder:',
+    ENOTDIR: 'is not a folder:',
+    EACCES: forbidden,
+    EPERM: forbidden,
   };
-  const reason = reasons[codeOf(error)] ?? reasons[codeOf(error) === 'EPERM' ? 'EACCES' : ''];
-  if (!reason) return error;
-  return new Error(`DATA_DIR ${folder} ${reason}${reason.endsWith('or') ? '' : ':'} choose another one`, {
-    cause: error,
-  });
+  const reason = reasons[codeOf(error)];
+  return reason ? new Error(`DATA_DIR ${folder} ${reason} choose another one`, { cause: error }) : error;
 }
 
 function ownedByOther(folder: string): boolean {

@@ -10,7 +10,7 @@ const BEN: Caller = { tenantId: 'two', userId: 'ben' };
 
 /** A gate whose tasks run until the test ends them. `running` names them in the order of their start. */
 function createGate(places: number, maxWaiting = 100) {
-  const gate = new FairGate({ places, maxWaiting, tasks: 'exports' });
+  const gate = new FairGate({ places, maxWaiting, taskNoun: 'exports' });
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -66,7 +66,7 @@ describe('places', () => {
   });
 
   test('a failed task frees its place', async () => {
-    const gate = new FairGate({ places: 1, maxWaiting: 1, tasks: 'exports' });
+    const gate = new FairGate({ places: 1, maxWaiting: 1, taskNoun: 'exports' });
     await expect(gate.run(ANN, NEVER, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     await expect(gate.run(ANN, NEVER, async () => 'ran')).resolves.toBe('ran');
   });

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { describe, expect, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { DatasetIndex } from '../../src/core/dataset-index.ts';
-import { askIndex } from '../../src/services/dataset/index-question.ts';
+import { queryIndex } from '../../src/services/dataset/index-query.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
 import type { Service } from '../support/service.ts';
 import { test as base } from '../support/shop-fixture.ts';
@@ -14,8 +14,8 @@ const test = base.extend<{ orders: { id: string } }>({
 });
 
 /**
- * Replaces the profiles of the index by questions that end only when their signal aborts. `begun` resolves when this
- * many have begun. Returns the signals.
+ * Replaces the profiles of the index by queries that end only when their signal aborts, and passes the signals to
+ * `work`. `begun` resolves when this many queries have begun.
  */
 async function withEndlessProfiles(
   { platform }: Service,
@@ -108,7 +108,7 @@ describe('the work of a request ends', () => {
     vi.useFakeTimers();
     try {
       const { signal } = new AbortController();
-      const asked = askIndex(
+      const asked = queryIndex(
         { platform: { index: {} }, request: { signal } } as never,
         (_index, stop) =>
           new Promise((_, reject) => stop.addEventListener('abort', () => reject(stop.reason as Error))),
@@ -119,7 +119,7 @@ describe('the work of a request ends', () => {
       await expect(asked).resolves.toMatchObject({
         status: 503,
         code: 'UNAVAILABLE',
-        message: 'The question to the dataset index took longer than 30 s',
+        message: 'The query of the dataset index took longer than 30 s',
         headers: { 'retry-after': '10' },
       });
     } finally {

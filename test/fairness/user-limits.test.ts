@@ -86,8 +86,9 @@ describe('a user has at most', () => {
     });
     await expectError(ann.get(`/datasets/${orders.id}/export?format=csv`), 429, message);
     const shared = await Socket.open(bob);
-    shared.subscribe('1', `subscription { notifications { id } }`);
-    expect(shared.messages.filter(({ type }) => type === 'error')).toEqual([]);
+    shared.subscribe('1', `subscription { datasetUpdated(id: "unknown") { id } }`);
+    const [response] = await shared.received('next', 1);
+    expect(response!.payload.errors[0].message).toBe('There is no dataset unknown');
 
     sockets[0]!.ws.send(JSON.stringify({ id: '7', type: 'complete' }));
     await vi.waitUntil(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status === 200);

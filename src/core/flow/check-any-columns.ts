@@ -60,7 +60,7 @@ function criteriaFields(criteria: Record<string, unknown>): string[] {
   const names: string[] = [];
   const waiting: unknown[] = [criteria];
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
-    if (Array.isArray(part)) waiting.push(...part);
+    if (Array.isArray(part)) for (const item of part) waiting.push(item);
     else if (isObject(part))
       for (const [key, value] of Object.entries(part))
         if (key === '$and' || key === '$or' || key === '$not') waiting.push(value);

@@ -1,5 +1,5 @@
 /** Cost of a field that reads all rows of a dataset. */
-export const PASS_COST = 200;
+export const FULL_SCAN_COST = 200;
 
 /** Assumed number of items in a list without a limit. */
 export const DEFAULT_LIST_LENGTH = 10;

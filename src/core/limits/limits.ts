@@ -1,6 +1,6 @@
 import { getOperationAST, GraphQLError, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
-import { costOf, PASS_COST } from './cost.ts';
+import { costOf, FULL_SCAN_COST } from './cost.ts';
 import { measureOperation, type OperationCost } from './measure-operation.ts';
 
 /** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract.md#graphql-limits. */
@@ -46,12 +46,14 @@ export function checkLimits(
   const measured = measureOnce(document, schema, operationName);
   const cost = costOf(measured.cost, variables);
   if (cost > MAX_COST)
-    throw graphqlLimit(`The operation costs ${cost}, more than ${MAX_COST}${explainPasses(measured)}`);
+    throw graphqlLimit(`The operation costs ${cost}, more than ${MAX_COST}${explainFullScans(measured)}`);
   return { cost };
 }
 
-const explainPasses = ({ passes }: OperationCost): string =>
-  passes.size > 0 ? `. Fields that read all rows cost ${PASS_COST} each: ${[...passes].sort().join(', ')}` : '';
+const explainFullScans = ({ fullScans }: OperationCost): string =>
+  fullScans.size > 0
+    ? `. Fields that read all rows cost ${FULL_SCAN_COST} each: ${[...fullScans].sort().join(', ')}`
+    : '';
 
 function measureOnce(document: DocumentNode, schema: GraphQLSchema, operationName: string | undefined): DocumentCost {
   const operations = documentCosts.get(document) ?? new Map<string, DocumentCost>();
@@ -60,9 +62,11 @@ function measureOnce(document: DocumentNode, schema: GraphQLSchema, operationNam
   if (known?.schema === schema) return known;
 
   const operation = getOperationAST(document, operationName);
-  const measured = operation ? measureOperation(document, schema, operation) : { cost: [], passes: new Set<string>() };
-  const price = { schema, ...measured };
+  const measured = operation
+    ? measureOperation(document, schema, operation)
+    : { cost: [], fullScans: new Set<string>() };
+  const documentCost = { schema, ...measured };
   // An unknown operation name is not cached: clients could send any number of them with one document.
-  if (operation) operations.set(operationName ?? '', price);
-  return price;
+  if (operation) operations.set(operationName ?? '', documentCost);
+  return documentCost;
 }

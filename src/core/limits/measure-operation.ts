@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
-import { DEFAULT_LIST_LENGTH, lengthOf, PASS_COST, type Cost, type CostItem, type CostFactor } from './cost.ts';
+import { DEFAULT_LIST_LENGTH, lengthOf, FULL_SCAN_COST, type Cost, type CostItem, type CostFactor } from './cost.ts';
 
 const MAX_DEPTH = 15;
 const MAX_INTROSPECTION_DEPTH = 18;
@@ -32,7 +32,7 @@ export const READS_ALL_ROWS = 'readsAllRows';
 interface Measurement {
   /** Number of nested levels of fields, this one included. */
   depth: number;
-  /** Number of nested levels below `__schema` and `__type`. */
+  /** Number of nested levels from an introspection field (`__…`), itself included. */
   introspectionDepth: number;
   /** Number of fields on this level. Repeated fields count repeatedly. */
   fields: number;
@@ -49,13 +49,13 @@ interface MeasureContext {
   /** Measured fragments. Null while a fragment is being measured, so that cycles end. Validation refuses cycles. */
   known: Map<string, Measurement | null>;
   /** Names of the fields that read all rows of a dataset. */
-  passes: Set<string>;
+  fullScans: Set<string>;
 }
 
 /** The cost of an operation, and the names of its fields that read all rows of a dataset. */
 export interface OperationCost {
   cost: Cost;
-  passes: ReadonlySet<string>;
+  fullScans: ReadonlySet<string>;
 }
 
 /** Measures an operation. Throws `GRAPHQL_LIMIT` when it is too deep or too broad for any variables. */
@@ -74,17 +74,17 @@ export function measureOperation(
       defaultValue?.kind === Kind.INT ? [[variable.name.value, lengthOf(Number(defaultValue.value))] as const] : [],
     ),
   );
-  const passes = new Set<string>();
+  const fullScans = new Set<string>();
   const { depth, introspectionDepth, fields, cost } = measureSelection(
     operation.selectionSet,
     schema.getRootType(operation.operation) ?? undefined,
     1,
-    { schema, fragments, defaults, known: new Map(), passes },
+    { schema, fragments, defaults, known: new Map(), fullScans },
   );
   if (depth > MAX_DEPTH) throw tooDeep(MAX_DEPTH);
   if (introspectionDepth > MAX_INTROSPECTION_DEPTH) throw tooDeep(MAX_INTROSPECTION_DEPTH);
   if (fields > MAX_ROOT_FIELDS) throw graphqlLimit(`The operation has more than ${MAX_ROOT_FIELDS} root fields`);
-  return { cost, passes };
+  return { cost, fullScans };
 }
 
 const tooDeep = (max: number) => graphqlLimit(`The operation is deeper than ${max} levels`);
@@ -143,8 +143,8 @@ function measureField(
   else if (field && isListType(getNullableType(field.type)) && isJson(type))
     found.cost.push(costItemOf(node, field, [], context));
   if (field?.extensions[READS_ALL_ROWS]) {
-    found.cost.push({ count: PASS_COST, below: [], length: DEFAULT_LIST_LENGTH, isOpen: false });
-    context.passes.add(name);
+    found.cost.push({ count: FULL_SCAN_COST, below: [], length: DEFAULT_LIST_LENGTH, isOpen: false });
+    context.fullScans.add(name);
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  getNamedType,
   getNullableType,
   isInputObjectType,
   isListType,
@@ -12,11 +11,10 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { PublicContext } from '../../core/context.ts';
-import { badInput, type ValidationIssue } from '../../core/errors.ts';
+import type { ValidationIssue } from '../../core/errors.ts';
+import { throwIssues } from '../../core/input-checks.ts';
 import { findDeclaredRule, ruleOf, toRuleIssue, violation, type InputRule } from '../../core/input-rules.ts';
 import { resolverMetadata, type Method } from './resolver-metadata.ts';
-
-const MAX_ISSUES = 20;
 
 /** Adds the issues of a value. `path` is the path of the value as REST names it. */
 type Check = (value: unknown, path: readonly (string | number)[], issues: ValidationIssue[]) => void;
@@ -89,7 +87,7 @@ const withCheck =
   (source, args, context, info) => {
     const issues: ValidationIssue[] = [];
     check(args, [], issues);
-    if (issues.length > 0) throw badInput(issues[0]!.message, { validation: issues.slice(0, MAX_ISSUES) });
+    throwIssues(issues);
     return resolve(source, args, context, info);
   };
 
@@ -147,7 +145,7 @@ function createInnerCheck(
       })
     );
   }
-  if (!isInputObjectType(getNamedType(nullable)) || !isInputObjectType(nullable)) return undefined;
+  if (!isInputObjectType(nullable)) return undefined;
   if (!known.has(nullable)) {
     known.set(nullable, undefined);
     const check = createKeysCheck(Object.values(nullable.getFields()), known, (path, name) => [...path, name]);

@@ -16,7 +16,7 @@ import type { WebSocket } from 'ws';
 import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
-import { OpenLimit } from '../../core/open-limit.ts';
+import { PerUserLimit } from '../../core/per-user-limit.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
@@ -61,7 +61,7 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator
  * docs/contract.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
-  const sockets = new OpenLimit(MAX_SOCKETS);
+  const sockets = new PerUserLimit(MAX_SOCKETS);
   const documents: ValidDocuments = new LRUCache({
     maxSize: MAX_DOCUMENT_CHARACTERS,
     sizeCalculation: (_document, query) => query.length + 1,
@@ -90,14 +90,14 @@ const closeForbidden = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbi
 /** Authenticates a socket. Returns false for invalid credentials, and when the user has too many sockets. */
 async function acceptConnection(
   { authenticator, limiter }: SocketOptions,
-  sockets: OpenLimit,
+  sockets: PerUserLimit,
   { extra, connectionParams }: Socket,
 ): Promise<boolean> {
   const credential = findCredential(extra.request, connectionParams);
   const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
   if (!credential || !viewer) return false;
-  const close = sockets.open(viewer.userId);
-  if (!close) {
+  const releaseSocket = sockets.acquire(viewer.userId);
+  if (!releaseSocket) {
     extra.socket.close(TOO_MANY, `A user may have at most ${MAX_SOCKETS} open sockets`);
     return false;
   }
@@ -110,7 +110,7 @@ async function acceptConnection(
   });
   const stop = () => {
     unwatch();
-    close();
+    releaseSocket();
   };
   extra.caller = { credential, viewer: socketViewer, operations: new Map(), stop };
   extra.socket.on('message', (data: Buffer) => endCompleted(extra, data));
@@ -137,10 +137,12 @@ async function prepareOperation(
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
   const document = documents.get(query) ?? parseLimited(query);
-  const errors = documents.has(query) ? [] : validate(schema, document);
-  // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
-  if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
-  documents.set(query, document);
+  if (!documents.has(query)) {
+    const errors = validate(schema, document);
+    // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
+    if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
+    documents.set(query, document);
+  }
   if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
   checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);

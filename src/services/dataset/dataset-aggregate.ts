@@ -5,7 +5,7 @@ import { invalid } from '../../core/input-checks.ts';
 import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
 import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
-import { askIndex } from './index-question.ts';
+import { queryIndex } from './index-query.ts';
 
 interface AggregateQuery extends Pick<RowQuery, 'filter' | 'q' | 'sort'> {
   groupBy?: GroupInput[] | null;
@@ -26,7 +26,7 @@ export async function aggregate(ctx: Context, dataset: ViewedDataset, query: Agg
   const plan = { ...(await parseRowFilter(ctx, view, query)), ...parseAggregation(view, query) };
   const { generation } = view;
   if (!generation) return { columns: [], rows: [], total: 0, truncated: false };
-  const result = await askIndex(ctx, (index, signal) => index.aggregate({ ...plan, generation }, signal));
+  const result = await queryIndex(ctx, (index, signal) => index.aggregate({ ...plan, generation }, signal));
   const labels = new Map(plan.groupBy.map(({ field }) => [field, visibleField(view, field).label]));
   return {
     ...result,

@@ -9,7 +9,7 @@ import { invalid } from '../../core/input-checks.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
 import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
-import { askIndex } from './index-question.ts';
+import { queryIndex } from './index-query.ts';
 import { loadSavedFilter } from './saved-filter-criteria.ts';
 
 /** Maximum of `start` plus `limit`. Rows past it are read with `after`. */
@@ -59,7 +59,7 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
   if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
 
   const rowSearch = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  const page = await askIndex(ctx, (index, signal) =>
+  const page = await queryIndex(ctx, (index, signal) =>
     index.search({ ...rowSearch, limit, start, ...(cursor && { after: cursor.after }), total: false }, signal),
   );
   return {
@@ -70,7 +70,7 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
     next: page.next && writeCursor(ctx, view.generation, page.next),
     countAll: async () => {
       const count = { ...rowSearch, limit: 1, start: 0, sort: [], total: true };
-      return (await askIndex(ctx, (index, signal) => index.search(count, signal))).total!;
+      return (await queryIndex(ctx, (index, signal) => index.search(count, signal))).total!;
     },
   };
 }
@@ -87,7 +87,7 @@ export async function discover(
   const rows = await parseRowFilter(ctx, view, { filter });
   const { generation } = view;
   if (!generation) return { total: 0, fields: [] };
-  return askIndex(ctx, (index, signal) => index.profile({ ...rows, generation }, names, signal));
+  return queryIndex(ctx, (index, signal) => index.profile({ ...rows, generation }, names, signal));
 }
 
 /** Returns the part of a search that selects rows. Throws 400 where it does not fit what the viewer sees. */

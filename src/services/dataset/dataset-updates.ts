@@ -17,13 +17,16 @@ interface Subscriber {
   end(error?: unknown): void;
 }
 
-/** The subscriptions of one user to one dataset, which share each look at the dataset. */
+/**
+ * The subscriptions of one user to one dataset. They share the check whether it still exists, and reads with the same
+ * selection.
+ */
 interface Watch {
   subscribers: Set<Subscriber>;
   stop(): void;
 }
 
-/** Watches by user and dataset, per process. */
+/** Watches of each process by user and dataset. */
 const watches = new WeakMap<Platform['notifications'], Map<string, Watch>>();
 
 /**
@@ -33,13 +36,16 @@ const watches = new WeakMap<Platform['notifications'], Map<string, Watch>>();
 export async function watchDataset(ctx: Context, key: string): Promise<AsyncIterable<DatasetUpdate>> {
   const { id } = await ctx.read.one(Dataset, key, ['id']);
   return new Repeater(async (push, stop) => {
-    let pending = false;
+    let isSending = false;
+    let missed: DatasetUpdate | undefined;
     const publish = (update: DatasetUpdate) => {
-      // A subscriber that has not consumed the last update gets this one with it.
-      if (pending) return;
-      pending = true;
+      // While an update is sent, only the latest of those that follow is retained.
+      missed = isSending ? update : undefined;
+      if (isSending) return;
+      isSending = true;
       void push(update).then(() => {
-        pending = false;
+        isSending = false;
+        if (missed) publish(missed);
       });
     };
     const leave = joinWatch(id, { ctx, publish, end: stop });

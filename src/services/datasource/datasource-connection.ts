@@ -3,6 +3,7 @@ import { ApiError, cancelled, unavailable, upstreamFailed } from '../../core/err
 import { FairGate } from '../../core/fair-gate.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { SourceConnection } from '../../core/row-source.ts';
+import { withTimeout } from '../../core/with-timeout.ts';
 import { driverOf } from './datasource-config.ts';
 
 /** What is required to open a datasource. The secrets are still encrypted. */
@@ -27,11 +28,11 @@ export async function loadSource(tx: Pick<Transaction, 'query'>, tenantId: strin
 }
 
 /** The concurrent interactive connections to customers' databases. */
-const SERVER_GATE = new FairGate({ places: 16, maxWaiting: 200, tasks: 'queries of datasources' });
+const SERVER_GATE = new FairGate({ places: 16, maxWaiting: 200, taskNoun: 'queries of datasources' });
 /** The concurrent interactive queries of uploaded files, each a process that may use a gigabyte. */
-const FILE_GATE = new FairGate({ places: 3, maxWaiting: 100, tasks: 'queries of uploaded files' });
+const FILE_GATE = new FairGate({ places: 3, maxWaiting: 100, taskNoun: 'queries of uploaded files' });
 /** Runs with a timeout of their own, which can take an hour and must not block interactive queries. */
-const LONG_RUN_GATE = new FairGate({ places: 8, maxWaiting: 100, tasks: 'runs' });
+const LONG_RUN_GATE = new FairGate({ places: 8, maxWaiting: 100, taskNoun: 'runs' });
 
 interface SourceLimits {
   /** Timeout. Default: `QUERY_TIMEOUT_MS`. */
@@ -52,34 +53,34 @@ export async function withSource<T>(
   limits: SourceLimits = {},
 ): Promise<T> {
   const { timeoutMs = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
-  const timeout = AbortSignal.timeout(timeoutMs);
   const connection = driverOf(platform, source.type).connect(
     source.config,
     openSecrets(platform, source.secrets),
     sourceFilePath(platform, source),
   );
-  const stop = AbortSignal.any([request.signal, timeout, ...(signal ? [signal] : [])]);
-  let started = false;
+  let hasStarted = false;
+  const timeoutError = () =>
+    hasStarted ? upstreamFailed(`query timeout after ${timeoutMs} ms`) : notStarted('query', timeoutMs);
   try {
-    return await gateOf(source, limits).run(viewer, stop, () => {
-      started = true;
-      return work(connection, stop);
-    });
+    return await withTimeout(timeoutMs, timeoutError, [request.signal, ...(signal ? [signal] : [])], (stop) =>
+      gateOf(source, limits).run(viewer, stop, () => {
+        hasStarted = true;
+        return work(connection, stop);
+      }),
+    );
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (timeout.aborted && !signal?.aborted) {
-      throw started
-        ? upstreamFailed(`query timeout after ${timeoutMs} ms`, { cause: error })
-        : unavailable(`Other queries ran for ${timeoutMs} ms, so this one did not start`, {
-            headers: { 'retry-after': '10' },
-            cause: error,
-          });
-    }
     throw error;
   } finally {
     await connection.close();
   }
 }
+
+/** Returns the error of work that found no place in time. */
+export const notStarted = (what: string, timeoutMs: number): Error =>
+  unavailable(`Other work occupied the service for ${timeoutMs} ms, so the ${what} did not start`, {
+    headers: { 'retry-after': '10' },
+  });
 
 function gateOf({ fileId }: SealedSource, { timeoutMs }: SourceLimits): FairGate {
   if (timeoutMs !== undefined) return LONG_RUN_GATE;

@@ -4,8 +4,10 @@ import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors
 import { FairGate } from '../../core/fair-gate.ts';
 import { cleanFilename } from '../../core/files.ts';
 import type { Driver } from '../../core/row-source.ts';
+import { withTimeout } from '../../core/with-timeout.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
 import { validateDatasourceConfig } from './datasource-config.ts';
+import { notStarted } from './datasource-connection.ts';
 
 /** The part of an upload's input that describes the file. */
 type UploadInput = Pick<UploadDatasourceInput, 'file' | 'filename' | 'config'>;
@@ -26,7 +28,7 @@ export interface ReceivedFile {
 }
 
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
-const DETECTION_GATE = new FairGate({ places: 4, maxWaiting: 100, tasks: 'uploads' });
+const DETECTION_GATE = new FairGate({ places: 4, maxWaiting: 100, taskNoun: 'uploads' });
 
 /**
  * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted.
@@ -59,13 +61,13 @@ export async function receiveFile<I extends UploadInput, T>(
   }
 }
 
-/** Returns the maximum size of the file in bytes, 0 for unlimited. Throws early if `leastSize` already exceeds it. */
-async function maxBytesFor({ platform: { config }, viewer, query }: Context, leastSize: number): Promise<number> {
+/** Returns the maximum size of the file in bytes, 0 for unlimited. Throws early if `minSize` already exceeds it. */
+async function maxBytesFor({ platform: { config }, viewer, query }: Context, minSize: number): Promise<number> {
   const { MAX_UPLOAD_BYTES, TENANT_QUOTA_BYTES: quota } = config;
   const available = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
   if (available <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
   const maxBytes = Math.min(MAX_UPLOAD_BYTES || Infinity, available);
-  if (leastSize > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);
+  if (minSize > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);
   return maxBytes === Infinity ? 0 : maxBytes;
 }
 
@@ -77,27 +79,25 @@ async function detectDriver(
 ): Promise<Pick<ReceivedFile, 'driver' | 'config'>> {
   const { QUERY_TIMEOUT_MS } = platform.config;
   const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
-  const timeout = AbortSignal.timeout(QUERY_TIMEOUT_MS);
-  const stop = AbortSignal.any([request.signal, timeout]);
+  let hasStarted = false;
+  const timeoutError = () =>
+    hasStarted
+      ? upstreamFailed(`Detecting the type of ${JSON.stringify(filename)} took longer than ${QUERY_TIMEOUT_MS} ms`)
+      : notStarted('upload', QUERY_TIMEOUT_MS);
   try {
-    return await DETECTION_GATE.run(viewer, stop, async () => {
-      for (const driver of drivers) {
-        const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop);
-        if (config) return { driver, config };
-      }
-      const supported = drivers.map(({ name }) => name).join(', ');
-      throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);
-    });
+    return await withTimeout(QUERY_TIMEOUT_MS, timeoutError, [request.signal], (stop) =>
+      DETECTION_GATE.run(viewer, stop, async () => {
+        hasStarted = true;
+        for (const driver of drivers) {
+          const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop);
+          if (config) return { driver, config };
+        }
+        const supported = drivers.map(({ name }) => name).join(', ');
+        throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);
+      }),
+    );
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (timeout.aborted) {
-      throw upstreamFailed(
-        `Detecting the type of ${JSON.stringify(filename)} took longer than ${QUERY_TIMEOUT_MS} ms`,
-        {
-          cause: error,
-        },
-      );
-    }
     throw error;
   }
 }

@@ -13,6 +13,17 @@ export async function lockConcurrencyKey(tx: { query: Query }, concurrencyKey: s
 }
 
 /**
+ * Locks the starts of a user's operations until the transaction ends. It must be the last lock that the transaction
+ * takes.
+ */
+export async function lockUser(tx: { query: Query }, userId: string): Promise<void> {
+  await tx.query({
+    text: `select pg_advisory_xact_lock(hashtextextended('dws.operations_of:' || $1, 0))`,
+    values: [userId],
+  });
+}
+
+/**
  * Sends the oldest waiting operation with a concurrency key to the queue. Call it in the transaction that finishes the
  * operation before it, under the key's lock.
  */

@@ -4,7 +4,7 @@ import { newId } from '../../core/id.ts';
 import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
-import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
+import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
 
@@ -55,12 +55,9 @@ export async function start<N extends OperationName>(
   return id;
 }
 
-/**
- * Limits the waiting operations of a user. The user's other requests wait for the end of this transaction. The lock is
- * the last one that a transaction takes.
- */
+/** Limits the waiting operations of a user, exactly: other starts of the user wait for the end of this transaction. */
 async function checkWaiting(tx: Transaction, { tenantId, userId }: Context['viewer']): Promise<void> {
-  await lockConcurrencyKey(tx, `user:${userId}`);
+  await lockUser(tx, userId);
   const waiting = await tx.query({
     text: `select
       from dws.operation

@@ -116,18 +116,15 @@ export async function loadReferenceSources(ctx: Context, reference: ResolvedRefe
 }
 
 /**
- * Limits the questions of one request to the dataset index, so that those of a report with many references do not all
+ * Limits the concurrent queries of one request to the dataset index, so that those of a report with many references do not all
  * begin, and time out, together.
  */
-const MAX_CONCURRENT_QUESTIONS = 4;
+const REQUEST_GATE = { places: 4, maxPerCaller: 4, maxWaiting: Infinity, taskNoun: 'queries' };
 const gates = new WeakMap<object, FairGate>();
 
 /** Runs a task when fewer than four tasks of the request are running. */
 export function runLimited<T>({ request, viewer }: Context, task: () => Promise<T>): Promise<T> {
-  // Its only caller occupies half of the places.
-  const gate =
-    gates.get(request) ??
-    new FairGate({ places: 2 * MAX_CONCURRENT_QUESTIONS, maxWaiting: Infinity, tasks: 'questions' });
+  const gate = gates.get(request) ?? new FairGate(REQUEST_GATE);
   gates.set(request, gate);
   return gate.run(viewer, request.signal, task);
 }

@@ -37,7 +37,7 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
  * of the condition.
  */
 async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
-  const release = await serving.hold(scope.files);
+  const release = await serving.pinFiles(scope.files);
   const object = rowObject(scan.fields.map(scope.field));
   const most = batchRows(scan);
   const matching = (select: (from: string) => string, range: string) =>
@@ -68,7 +68,7 @@ async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal:
  * only those of the page.
  */
 async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
-  const release = await serving.hold(scope.files);
+  const release = await serving.pinFiles(scope.files);
   try {
     const limit = batchRows(scan);
     let after: string | undefined;

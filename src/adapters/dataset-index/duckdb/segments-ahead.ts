@@ -1,3 +1,4 @@
+import { abortable } from '../../../core/abortable.ts';
 import type { Segment } from '../../../core/row-source.ts';
 
 /**
@@ -5,11 +6,7 @@ import type { Segment } from '../../../core/row-source.ts';
  * the same time. Ends with the signal's reason when it aborts, even if the source does not respond.
  */
 export async function* segmentsAhead(segments: AsyncIterable<Segment>, signal: AbortSignal): AsyncGenerator<Segment> {
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => {});
-  const abort = () => aborted.reject(signal.reason);
   signal.throwIfAborted();
-  signal.addEventListener('abort', abort, { once: true });
   const iterator = segments[Symbol.asyncIterator]();
   const ask = () => {
     const asked = iterator.next();
@@ -20,13 +17,12 @@ export async function* segmentsAhead(segments: AsyncIterable<Segment>, signal: A
   try {
     let ahead = ask();
     for (;;) {
-      const { done, value } = await Promise.race([ahead, aborted.promise]);
+      const { done, value } = await abortable(ahead, signal);
       if (done) return;
       ahead = ask();
       yield value;
     }
   } finally {
-    signal.removeEventListener('abort', abort);
     // A source that hangs is not awaited: it has the same signal.
     iterator.return?.()?.catch(() => {});
   }

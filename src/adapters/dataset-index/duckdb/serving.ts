@@ -31,8 +31,8 @@ interface QueryScope {
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
-  readonly #queries = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, tasks: 'queries of the index' });
-  readonly #scans = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, tasks: 'exports' });
+  readonly #queries = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'queries of the index' });
+  readonly #scans = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'exports' });
   readonly #idle: DuckDBConnection[] = [];
   readonly #writes = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -106,13 +106,16 @@ export class Serving {
     } catch (error) {
       throw explained(error);
     } finally {
-      for (const free of release) await free();
-      leave();
+      try {
+        for (const free of release) await free();
+      } finally {
+        leave();
+      }
     }
   }
 
   /** Preserves files between queries, even if they are dropped meanwhile, until the returned function is called. */
-  async hold(files: string[]): Promise<() => Promise<void>> {
+  async pinFiles(files: string[]): Promise<() => Promise<void>> {
     const release: (() => Promise<void>)[] = [];
     const free = async () => {
       for (const one of release) await one();

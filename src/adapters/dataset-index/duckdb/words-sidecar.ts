@@ -4,6 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { abortable } from '../../../core/abortable.ts';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { gone } from '../../../core/errors.ts';
 import { FairGate, type Caller } from '../../../core/fair-gate.ts';
@@ -14,7 +15,8 @@ import type { Serving } from './serving.ts';
 /** Part of the file's name: another way to split words needs other files. */
 const VERSION = 1;
 const MAX_WAITING = 64;
-const FOLD = 'dws_words';
+/** Name of the SQL function that splits texts into words. */
+const SPLIT_FUNCTION = 'dws_words';
 
 /** A file that is being built, and the number of searches that wait for it. */
 interface Build {
@@ -34,7 +36,7 @@ export class WordsSidecar {
   readonly #serving: Serving;
   readonly #builds = new Map<string, Build>();
   /** Each build needs a core, so one caller has one at a time, and does not delay those of another. */
-  readonly #gate = new FairGate({ places: 2, maxWaiting: MAX_WAITING, tasks: 'word indexes' });
+  readonly #gate = new FairGate({ places: 2, maxWaiting: MAX_WAITING, taskNoun: 'word indexes' });
   #registered = false;
 
   constructor(dir: string, serving: Serving) {
@@ -55,7 +57,7 @@ export class WordsSidecar {
     const build = this.#builds.get(path) ?? this.#start(rowsFile(this.#dir, generation.id), columns, path, caller);
     build.searches++;
     try {
-      await settledOrAborted(build.done, signal);
+      await abortable(build.done, signal);
     } finally {
       if (--build.searches === 0) {
         build.stop.abort();
@@ -103,7 +105,7 @@ export class WordsSidecar {
     this.#registered = true;
     connection.registerScalarFunction(
       DuckDBScalarFunction.create({
-        name: FOLD,
+        name: SPLIT_FUNCTION,
         returnType: VARCHAR,
         parameterTypes: [VARCHAR],
         mainFunction: (_info, input, output) => {
@@ -117,22 +119,10 @@ export class WordsSidecar {
   }
 }
 
-/** Waits for a promise. Rejects with the signal's reason when it aborts before. */
-async function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
 /**
  * SQL of a column `q`: each word of the row after a space. In ASCII, words are runs of letters and digits, which
  * DuckDB finds faster.
  */
 const wordsOfRows = (table: string, columns: string[]) => `SELECT ' ' || CASE WHEN strlen(text) = length(text)
-    THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${FOLD}(text) END q
+    THEN regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g') ELSE ${SPLIT_FUNCTION}(text) END q
   FROM (SELECT ${columns.length === 0 ? `''` : `concat_ws(' ', ${columns.join(', ')})`} AS text FROM ${table})`;

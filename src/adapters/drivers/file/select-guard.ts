@@ -4,23 +4,23 @@ import type { DuckdbSession } from './duckdb-session.ts';
 
 const ONLY_SELECT = 'Only one SELECT (or VALUES, FROM, WITH … SELECT) can be run';
 
-interface Node {
+interface SyntaxNode {
   [key: string]: unknown;
 }
 
-/** Names of tables that are visible at a place in a query, the innermost first. */
-interface Scope {
+/** Names of tables that are visible at a scoped in a query, the innermost first. */
+interface TableScope {
   name: string;
-  outer: Scope | undefined;
+  outer: TableScope | undefined;
 }
 
 /** A part of the syntax tree to be checked, with its scope. */
-interface Place {
+interface ScopedPart {
   part: unknown;
-  scope: Scope;
+  scope: TableScope;
 }
 
-const ROWS: Scope = { name: 'data', outer: undefined };
+const ROWS: TableScope = { name: 'data', outer: undefined };
 
 /**
  * Verifies with DuckDB's own syntax tree that a text is one SELECT that reads the table `data` and nothing else, and
@@ -33,7 +33,7 @@ export async function guardSelect(session: DuckdbSession, text: string): Promise
     error_type?: string;
     error_message?: string;
     position?: string;
-    statements?: Node[];
+    statements?: SyntaxNode[];
   };
   if (tree.error)
     throw badInput(
@@ -43,22 +43,23 @@ export async function guardSelect(session: DuckdbSession, text: string): Promise
     );
   if (tree.statements?.length !== 1) throw badInput(ONLY_SELECT);
   // Not recursive, because a tree can be deeper than the call stack.
-  const waiting: Place[] = [{ part: tree.statements[0], scope: ROWS }];
-  for (let place = waiting.pop(); place; place = waiting.pop()) waiting.push(...check(place));
+  const waiting: ScopedPart[] = [{ part: tree.statements[0], scope: ROWS }];
+  for (let scoped = waiting.pop(); scoped; scoped = waiting.pop())
+    for (const inside of checkPart(scoped)) waiting.push(inside);
 }
 
 /** Checks one part of the tree and returns the parts inside it. */
-function check({ part, scope }: Place): Place[] {
+function checkPart({ part, scope }: ScopedPart): ScopedPart[] {
   if (typeof part !== 'object' || part === null) return [];
   if (Array.isArray(part)) return part.map((item) => ({ part: item, scope }));
-  const node = part as Node;
+  const node = part as SyntaxNode;
   if (node.cte_map) return insideQuery(node, scope);
   if (node.type === 'SHOW_REF') throw badInput(ONLY_SELECT);
   if (node.type === 'BASE_TABLE') checkTable(node, scope);
   const { function: called, ...rest } = node;
-  if (node.type === 'TABLE_FUNCTION') checkFunction('table function', called as Node, ALLOWED_TABLE_FUNCTIONS);
+  if (node.type === 'TABLE_FUNCTION') checkFunction('table function', called as SyntaxNode, ALLOWED_TABLE_FUNCTIONS);
   else if ('function_name' in node) checkFunction('function', node, ALLOWED_FUNCTIONS);
-  const parts = node.type === 'TABLE_FUNCTION' ? { ...rest, ...(called as Node) } : node;
+  const parts = node.type === 'TABLE_FUNCTION' ? { ...rest, ...(called as SyntaxNode) } : node;
   return Object.values(parts).map((inner) => ({ part: inner, scope }));
 }
 
@@ -66,9 +67,9 @@ function check({ part, scope }: Place): Place[] {
  * Returns the parts of a query with its common table expressions in scope. Each of those sees the ones before it. Only
  * the second part of a recursive one sees itself.
  */
-function insideQuery({ cte_map, ...query }: Node, outer: Scope): Place[] {
+function insideQuery({ cte_map, ...query }: SyntaxNode, outer: TableScope): ScopedPart[] {
   let scope = outer;
-  const places: Place[] = [];
+  const places: ScopedPart[] = [];
   for (const { key, value } of (cte_map as { map: { key: string; value: unknown }[] }).map) {
     places.push({ part: value, scope });
     scope = { name: key.toLowerCase(), outer: scope };
@@ -81,20 +82,20 @@ function insideQuery({ cte_map, ...query }: Node, outer: Scope): Place[] {
   return [...places, ...Object.values(query).map((part) => ({ part, scope }))];
 }
 
-function checkFunction(what: string, node: Node, allowed: ReadonlySet<string>): void {
+function checkFunction(what: string, node: SyntaxNode, allowed: ReadonlySet<string>): void {
   const name = String(node.function_name);
   if (!allowed.has(name.toLowerCase())) throw badInput(`The ${what} ${name} is not available`);
 }
 
-function checkTable(node: Node, scope: Scope): void {
+function checkTable(node: SyntaxNode, scope: TableScope): void {
   const name = String(node.table_name);
   const unqualified = !node.schema_name && !node.catalog_name;
   if (!unqualified || !isVisible(name.toLowerCase(), scope))
     throw badInput(`There is no table ${JSON.stringify(name)}: the rows of the file are the table "data"`);
 }
 
-function isVisible(name: string, scope: Scope): boolean {
-  for (let found: Scope | undefined = scope; found; found = found.outer) if (found.name === name) return true;
+function isVisible(name: string, scope: TableScope): boolean {
+  for (let found: TableScope | undefined = scope; found; found = found.outer) if (found.name === name) return true;
   return false;
 }
 
