@@ -3,7 +3,7 @@ import { ruleOf } from '../src/core/input-rules.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
 import { operationId } from './openapi-responses.ts';
-import { SchemaComponents, withDefault, type JsonSchema } from './openapi-types.ts';
+import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 
 const PREFER_HEADER = {
   name: 'Prefer',
@@ -98,12 +98,13 @@ function encodingOf({ parser }: Endpoint): JsonSchema {
 function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { bodyArgument, keyArguments } = endpoint.parser!.body;
   const input = getNullableType(bodyArgument?.type);
+  const isForm = endpoint.row.options.consumes === 'multipart';
   if (bodyArgument && !isInputObjectType(input))
     return components.input(bodyArgument.type, ruleOf(bodyArgument.argument));
-  const fields = isInputObjectType(input) ? components.inputFields(input) : { properties: {}, required: [] };
+  const fields = isInputObjectType(input) ? components.inputFields(input, !isForm) : { properties: {}, required: [] };
   const properties: Record<string, JsonSchema> = { ...(fields.properties as Record<string, JsonSchema>) };
   const unread = unreadKeys(endpoint, properties);
-  if (isInputObjectType(input) && keyArguments.length === 0 && Object.keys(unread).length === 0)
+  if (isInputObjectType(input) && !isForm && keyArguments.length === 0 && Object.keys(unread).length === 0)
     return components.input(new GraphQLNonNull(input));
   for (const { key, slot } of keyArguments) {
     const { description } = slot.argument;

@@ -25,7 +25,7 @@ const alternatives = ({ resolve }: ApiDocument, schema: Schema): Schema[] => {
 };
 
 /** Generates valid values of a schema. */
-export function arbitraryOf(api: ApiDocument, schema: Schema): fc.Arbitrary<unknown> {
+function arbitraryOf(api: ApiDocument, schema: Schema): fc.Arbitrary<unknown> {
   const found = alternatives(api, schema);
   if (found.length > 1) return fc.oneof(...found.map((one) => arbitraryOf(api, one)));
   const one = found[0]!;

@@ -24,7 +24,7 @@ import { sameDefinitions, storedDefinitions } from './query-parameter.ts';
 /** Saves a query on a datasource that the caller may run queries on. Returns the id. */
 export async function create(
   ctx: Context,
-  { datasourceId, language, query, params, ...input }: CreateSavedQueryInput,
+  { datasourceId, language: _sql, query, params, ...input }: CreateSavedQueryInput,
 ): Promise<string> {
   const id = await ctx.transaction(async (tx) => {
     const content = await checkContent(ctx, tx, {
@@ -45,7 +45,7 @@ export async function create(
 export async function update(
   ctx: Context,
   id: string,
-  { datasourceId, language, query, params, ...input }: UpdateSavedQueryInput,
+  { datasourceId, language: _sql, query, params, ...input }: UpdateSavedQueryInput,
 ): Promise<string> {
   const updated = await ctx.transaction(async (tx) => {
     const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
