@@ -75,6 +75,7 @@ export class UpdateUserInput extends UpdateMeInput {
   @Field(() => DateTime, { nullable: true, description: 'Expiry time of the password.' })
   passwordExpiresAt?: Date | null;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
     description: 'Must equal the current value. Use `setSuperuser` to change it.',
@@ -97,13 +98,15 @@ export class CreateUserInput extends UpdateMeInput {
   @Field(() => String, { description: 'Password of 12 to 1,024 characters that is not the username.' })
   password!: string;
 
-  @Rule(USERNAME_RULE)
+  @Rule({ ...USERNAME_RULE, notNull: true })
   @Field(() => String, { nullable: true, description: 'Domain of the account. Default: `local`.' })
   domain?: string;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, { nullable: true, description: 'Whether the user may log in. Default: false.' })
   enabled?: boolean;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
     description:

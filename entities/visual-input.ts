@@ -23,9 +23,11 @@ export class UpdateVisualInput {
   })
   config?: Record<string, unknown> | null;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, { nullable: true, description: 'Whether the visual is embedded in a dashboard.' })
   embedded?: boolean | null;
 
+  @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
     description: 'Whether lists show the visual before those that are not pinned.',

@@ -98,12 +98,13 @@ function encodingOf({ parser }: Endpoint): JsonSchema {
 function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { bodyArgument, keyArguments } = endpoint.parser!.body;
   const input = getNullableType(bodyArgument?.type);
+  const isForm = endpoint.row.options.consumes === 'multipart';
   if (bodyArgument && !isInputObjectType(input))
     return components.input(bodyArgument.type, ruleOf(bodyArgument.argument));
-  const fields = isInputObjectType(input) ? components.inputFields(input) : { properties: {}, required: [] };
+  const fields = isInputObjectType(input) ? components.inputFields(input, !isForm) : { properties: {}, required: [] };
   const properties: Record<string, JsonSchema> = { ...(fields.properties as Record<string, JsonSchema>) };
   const unread = unreadKeys(endpoint, properties);
-  if (isInputObjectType(input) && keyArguments.length === 0 && Object.keys(unread).length === 0)
+  if (isInputObjectType(input) && !isForm && keyArguments.length === 0 && Object.keys(unread).length === 0)
     return components.input(new GraphQLNonNull(input));
   for (const { key, slot } of keyArguments) {
     const { description } = slot.argument;

@@ -1,5 +1,6 @@
 import {
   getNullableType,
+  GraphQLNonNull,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -96,11 +97,15 @@ export class SchemaComponents {
     return isNonNullType(type) || rule?.notNull ? bounded : asNullable(bounded);
   }
 
-  /** Returns the properties of an input object, and the names of the required ones. */
-  inputFields(type: GraphQLInputObjectType): { properties: Record<string, JsonSchema>; required: string[] } {
+  /** Returns the properties of an input object, and the names of the required ones. A form has no null. */
+  inputFields(
+    type: GraphQLInputObjectType,
+    hasNull = true,
+  ): { properties: Record<string, JsonSchema>; required: string[] } {
     const fields = Object.values(type.getFields());
     const properties = fields.map((field) => {
-      const schema = withDefault(this.input(field.type, ruleOf(field)), field.defaultValue);
+      const fieldType = hasNull ? field.type : new GraphQLNonNull(getNullableType(field.type));
+      const schema = withDefault(this.input(fieldType, ruleOf(field)), field.defaultValue);
       return [field.name, withDescription(schema, field.description)] as const;
     });
     const required = fields.filter(

@@ -156,6 +156,8 @@ async function* readContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<
 
 /** Converts an error of the form parser to 400, unless it has a status already. */
 function toFormError(error: unknown): unknown {
-  if (error instanceof ApiError || (error as { statusCode?: number }).statusCode) return error;
+  const { statusCode } = error as { statusCode?: number };
+  // 406 is a text whose part says that it is JSON, and is not.
+  if (error instanceof ApiError || (statusCode !== undefined && statusCode !== 406)) return error;
   return badInput(`The form is malformed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

@@ -23,9 +23,9 @@ export function checkText(value: string | null | undefined, path: string, maxLen
   return text;
 }
 
-/** Checks a text that may be cleared. Returns null for null and the empty text. */
+/** Checks a text that may be cleared. Returns null for null and a blank text. */
 export const checkOptionalText = (value: string | null, path: string, maxLength = 10_000): string | null =>
-  value === null || value === '' ? null : checkText(value, path, maxLength);
+  !value?.trim() ? null : checkText(value, path, maxLength);
 
 /**
  * Copies the keys of `input` that are not undefined onto `target`. Throws for a null whose key is not in `nullable`.

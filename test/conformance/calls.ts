@@ -44,7 +44,9 @@ export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undef
       argument.defaultValue === undefined &&
       !path.has(argument.name)
     )
-      body[argument.name] = sample(argument.name, String(type));
+      body[argument.name] = isListType(getNullableType(type))
+        ? [sample(argument.name, String(getNamedType(type)))].flat()
+        : sample(argument.name, String(type));
   }
   return body;
 }

@@ -124,6 +124,13 @@ describe('rules of inputs', () => {
     });
   });
 
+  test('refuse null where nothing can be cleared, and let a blank text clear the rest', async () => {
+    await expectError(admin.put(`/reports/${reportId}`, { name: null }), 400, 'name must not be null');
+    await expectError(admin.put('/me', { settings: null }), 400, 'settings must not be null');
+    const cleared = await admin.put('/me', { email: '  ', displayName: ' ' });
+    expect(cleared).toMatchObject({ status: 200, body: { email: null, displayName: null } });
+  });
+
   test('count characters, not UTF-16 units', async () => {
     expect((await admin.post('/folders', { name: '🚀'.repeat(255) })).status).toBe(201);
     await expectError(admin.post('/folders', { name: '🚀'.repeat(256) }), 400, 'name must have at most 255 characters');

@@ -118,6 +118,22 @@ test('a datasource that reads a file cannot be created from a config', async ({ 
   }
 });
 
+test('a part that is malformed JSON is 400, and a list is JSON in one part', async ({ admin }) => {
+  // FormData gives every part with a media type a file name.
+  const withTags = (content: string) =>
+    admin.post(
+      DATASOURCES,
+      [
+        '--x\r\ncontent-disposition: form-data; name="tags"\r\ncontent-type: application/json\r\n',
+        `${content}\r\n--x\r\ncontent-disposition: form-data; name="file"; filename="orders.csv"\r\n`,
+        `${ORDERS}\r\n--x--\r\n`,
+      ].join('\r\n'),
+      { 'content-type': 'multipart/form-data; boundary=x' },
+    );
+  await expectError(withTags('[1'), 400, /JSON/);
+  expect(await withTags('[]')).toMatchObject({ status: 201, body: { tags: [] } });
+});
+
 test('an upload is hidden from other users and from other tenants', async ({ ann, bob, stranger }) => {
   const { body } = await ann.post(DATASETS, createForm(ORDERS));
   const paths = [`/datasets/${body.id}`, `/datasets/${body.id}/data`, `/datasources/${body.datasourceId}`];

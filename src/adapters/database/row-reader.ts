@@ -78,7 +78,7 @@ export class RowReader implements Reader {
 
     const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, total));
     const page: ReadPage<T> = { items, start, count: items.length };
-    if (total) page.total = items.length > 0 ? (items[0]![TOTAL] as number) : await this.#totalOfEmptyPage(model, part);
+    if (total) page.total = await this.#totalOf(items, model, part);
     return page;
   }
 
@@ -92,8 +92,9 @@ export class RowReader implements Reader {
     const model = this.#modelFor(type);
     const { selection } = selectionOf(source, model);
     const part = listPart(args, where, max, max);
-    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, false));
-    if (this.counted && isPart(args)) this.counted.total = await this.#count(model, part);
+    const counted = isPart(args) ? this.counted : undefined;
+    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, !!counted));
+    if (counted) counted.total = await this.#totalOf(items, model, part);
     return items;
   }
 
@@ -183,8 +184,9 @@ export class RowReader implements Reader {
     return row!.total;
   }
 
-  /** Returns the total of a page without rows, on which no row contains it. Counts unless the page is the first. */
-  async #totalOfEmptyPage(model: Model, part: ListPart): Promise<number> {
+  /** Returns the total that rows contain. Without rows it is counted, unless the page is the first. */
+  async #totalOf(items: readonly SqlRow[], model: Model, part: ListPart): Promise<number> {
+    if (items.length > 0) return items[0]![TOTAL] as number;
     return part.start > 0 ? this.#count(model, part) : 0;
   }
 

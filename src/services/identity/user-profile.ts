@@ -49,7 +49,7 @@ export function checkProfile<T extends UpdateUserInput>(input: T): T {
 }
 
 function checkEmail(email: string): string | null {
-  if (email === '') return null;
+  if (email.trim() === '') return null;
   const address = checkText(email, 'email', 320);
   if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw invalid('email', 'must be an e-mail address');
   return address;
