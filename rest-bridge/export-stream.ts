@@ -25,20 +25,44 @@ export const EXPORT_MEDIA_TYPES = [
  */
 export async function exportStream({ subscribe, reply }: AdapterCall): Promise<Readable> {
   const chunks = (await subscribe()) as AsyncIterableIterator<FileChunk>;
-  const first = await chunks.next();
+  const first = await chunks.next().catch(async (error: unknown) => {
+    await chunks.return?.();
+    throw error;
+  });
   const { filename, contentType } = first.value as FileChunk;
   void reply
     .header('content-type', contentType)
     .header('content-disposition', `attachment; filename="${filename}"`)
     .header('x-content-type-options', 'nosniff');
-  return Readable.from(bytesOf(first.value as FileChunk, chunks), { objectMode: false });
+  const file = fileStream(first.value as FileChunk, chunks);
+  // The client may have disconnected in the meantime: nothing will read the file.
+  if (reply.raw.destroyed) file.destroy();
+  return file;
 }
 
-async function* bytesOf(first: FileChunk, rest: AsyncIterableIterator<FileChunk>): AsyncGenerator<Buffer> {
-  try {
-    if (first.text) yield Buffer.from(first.text, first.encoding);
-    for await (const { text, encoding } of rest) if (text) yield Buffer.from(text, encoding);
-  } finally {
-    await rest.return?.();
-  }
+/** Returns a file's bytes. Its end, however it comes, ends the subscription, also if nothing was read. */
+function fileStream(first: FileChunk, rest: AsyncIterableIterator<FileChunk>): Readable {
+  let next: Promise<IteratorResult<FileChunk>> | undefined = Promise.resolve({ done: false, value: first });
+  const load = (stream: Readable): void => {
+    const chunk = next ?? rest.next();
+    next = undefined;
+    chunk.then(
+      ({ done, value }) => {
+        if (done) stream.push(null);
+        else if (value.text) stream.push(Buffer.from(value.text, value.encoding));
+        else load(stream);
+      },
+      (error: Error) => stream.destroy(error),
+    );
+  };
+  return new Readable({
+    read() {
+      load(this);
+    },
+    destroy(error, callback) {
+      // Not awaited: it may wait for a pending chunk, which ends with the request.
+      rest.return?.()?.catch(() => {});
+      callback(error);
+    },
+  });
 }

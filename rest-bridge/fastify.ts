@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError } from '../src/core/errors.ts';
@@ -168,6 +169,10 @@ const createAdapterHandler =
       run: (args = {}) => endpoint.run(call, args),
       subscribe: (args = {}) => endpoint.subscribe(call, args),
     });
+    if (request.method === 'HEAD' && payload instanceof Readable) {
+      payload.destroy();
+      return reply.send();
+    }
     return payload === undefined ? reply : payload;
   };
 

@@ -21,11 +21,16 @@ export function limitSubscriptions(schema: GraphQLSchema): GraphQLSchema {
 const withLimit =
   (limit: PerUserLimit, subscribe: Subscribe): Subscribe =>
   async (source, args, context, info) => {
-    if (!context.viewer) return subscribe(source, args, context, info);
-    const release = limit.acquire(context.viewer.userId);
+    const { viewer, request } = context;
+    if (!viewer) return subscribe(source, args, context, info);
+    const release = limit.acquire(viewer.userId);
     if (!release) throw tooMany(`A user may have at most ${MAX_SUBSCRIPTIONS} open subscriptions`);
     try {
-      return releaseAfter((await subscribe(source, args, context, info)) as AsyncIterable<unknown>, release);
+      return releaseAfter(
+        (await subscribe(source, args, context, info)) as AsyncIterable<unknown>,
+        release,
+        request.signal,
+      );
     } catch (error) {
       release();
       throw error;
@@ -33,24 +38,39 @@ const withLimit =
   };
 
 /**
- * Returns the values of a source, and calls `release` when it ends. Not an async generator: `return()` of a generator
- * waits for the pending value, which may never come.
+ * Returns the values of a source, and calls `release` when it ends. The source ends with the signal too: graphql-ws
+ * does not end a subscription whose id a client uses again. Not an async generator: `return()` of a generator waits for
+ * the pending value, which may never come.
  */
-function releaseAfter(source: AsyncIterable<unknown>, release: () => void): AsyncIterableIterator<unknown> {
+function releaseAfter(
+  source: AsyncIterable<unknown>,
+  release: () => void,
+  signal: AbortSignal,
+): AsyncIterableIterator<unknown> {
   const values = source[Symbol.asyncIterator]();
+  const abort = () => {
+    release();
+    values.return?.()?.catch(() => {});
+  };
+  const end = () => {
+    release();
+    signal.removeEventListener('abort', abort);
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
   return {
     async next() {
       try {
         const result = await values.next();
-        if (result.done) release();
+        if (result.done) end();
         return result;
       } catch (error) {
-        release();
+        end();
         throw error;
       }
     },
     async return(value) {
-      release();
+      end();
       return (await values.return?.(value)) ?? { done: true, value };
     },
     [Symbol.asyncIterator]() {

@@ -22,6 +22,7 @@ import { RequestLog } from './request-log.ts';
 import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
+import { closeStalledConnections } from './stalled-connections.ts';
 
 /** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
 const REQUEST_TIMEOUT_MS = 300_000;
@@ -120,19 +121,8 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     errorHandler: (_error, socket) => socket.terminate(),
   });
   app.setErrorHandler(sendError);
-  endStalledResponses(app);
+  const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
+  app.addHook('onClose', async () => stopWatch());
   respondToUnmatched(app);
   return app;
-}
-
-/**
- * Ends the connections of clients that do not read their responses (docs/contract.md#fairness). A connection without
- * traffic is closed too if no request is open: its timeout is then that of keep-alive.
- */
-function endStalledResponses({ server }: FastifyInstance): void {
-  server.setTimeout(STALL_TIMEOUT_MS, (socket) => {
-    if (socket.writableLength > 0 || socket.timeout !== server.timeout) socket.destroy();
-    // The response is being prepared: wait once more.
-    else socket.setTimeout(server.timeout);
-  });
 }

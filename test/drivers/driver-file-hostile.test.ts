@@ -56,6 +56,13 @@ describe('the name of a common table expression is valid only where the expressi
     );
   });
 
+  test('names fold as in DuckDB, which folds ASCII letters only', async () => {
+    const kelvin = 'duc\u212Adb_views';
+    const text = `with "${kelvin}" as (select 1 as x) select view_name from duckdb_views`;
+    expect(await refusals([text])).toEqual([{ text, code: 'BAD_USER_INPUT', message: unknownTable('duckdb_views') }]);
+    expect(await querySmallFile(`with "${kelvin}" as (select 1 as x) select x from "${kelvin}"`)).toEqual([[1]]);
+  });
+
   /** `v` stands for the name of a catalogue view. */
   test.each([
     'select (with v as (select 1) select 1 from v), a.* from v a',

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, vi } from 'vitest';
+import { closeStalledConnections } from '../../src/server/stalled-connections.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { createSource, test } from '../support/shop-fixture.ts';
@@ -117,15 +120,40 @@ test('unread exports do not block those of others, and end', async ({ service, a
     const ofAdmin = await admin.get(`/datasets/${id}/export?format=ndjson&fields=n`);
     expect(ofAdmin.body.trim().split('\n').length).toBe(100_000);
 
-    // New connections have the shorter timeout, and their exports end with it.
-    const timeout = server.timeout;
-    server.timeout = 500;
-    const ended = await Promise.all(times(6, () => startUnreadExport(admin, id)));
-    server.timeout = timeout;
+    // New connections are watched with a shorter timeout. What the client sends meanwhile does not count.
+    const stopWatch = closeStalledConnections(server, 600);
+    const watched = await Promise.all(times(6, () => startUnreadExport(admin, id)));
+    const sending = setInterval(() => {
+      for (const socket of watched) socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    }, 100);
     await vi.waitUntil(async () => (await connections()) <= before + stalled.length + 2, { timeout: 20_000 });
-    for (const socket of ended) socket.destroy();
+    clearInterval(sending);
+    stopWatch();
+    for (const socket of watched) socket.destroy();
     expect((await admin.get(`/datasets/${id}/export?format=csv&fields=n`)).status).toBe(200);
   } finally {
     for (const socket of stalled) socket.destroy();
   }
 }, 60_000);
+
+test.for(['xlsx', 'csv'])(
+  'exports as %s that are cancelled at any moment free their places',
+  async (format, { ann, source }) => {
+    const { id } = await createOrders(ann, source, { name: `Cancelled ${format}`, refresh: true });
+    const cancel = async (milliseconds: number) => {
+      const call = get(`${ann.url}/api/datasets/${id}/export?format=${format}`, { headers: ann.headers, agent: false });
+      call.on('error', () => {}).on('response', (response) => response.on('error', () => {}));
+      await setTimeout(milliseconds);
+      call.destroy();
+    };
+    for (let round = 0; round < 25; round++) await Promise.all([0, 1, 2, 3].map((n) => cancel((round * 4 + n) % 60)));
+    const { status } = await ann.get(`/datasets/${id}/export?format=${format}`);
+    expect(status).toBe(200);
+  },
+);
+
+test('a HEAD of an export reads no rows and has no error', async ({ ann, source }) => {
+  const { id } = await createOrders(ann, source, { name: 'Headers', refresh: true });
+  const { status, headers, body } = await ann.request('HEAD', `/api/datasets/${id}/export?format=csv`);
+  expect([status, headers.get('content-type'), body]).toEqual([200, 'text/csv; charset=utf-8', '']);
+});

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { newId } from '../../src/core/id.ts';
@@ -93,6 +94,24 @@ describe('a user has at most', () => {
     sockets[0]!.ws.send(JSON.stringify({ id: '7', type: 'complete' }));
     await vi.waitUntil(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status === 200);
     await Promise.all([...sockets, third, shared].map((socket) => socket.close()));
+  }, 30_000);
+
+  test('as many subscriptions as before after it used one id again and again', async ({ service, ann, orders }) => {
+    const subscription = `subscription { datasetUpdated(id: "${orders.id}") { id } }`;
+    const socket = await Socket.open(ann);
+    for (let n = 0; n < 250; n++) {
+      socket.subscribe('1', subscription);
+      if (n % 2) await setTimeout(n % 20);
+      socket.ws.send(JSON.stringify({ id: '1', type: 'complete' }));
+    }
+    await socket.close();
+    const sockets = await Promise.all([Socket.open(ann), Socket.open(ann)]);
+    for (const one of sockets) for (let n = 0; n < 100; n++) one.subscribe(`${n}`, subscription);
+    for (const one of sockets)
+      expect((await one.received('next', 100)).filter(({ payload }) => payload.errors)).toEqual([]);
+    await Promise.all(sockets.map((one) => one.close()));
+    await vi.waitUntil(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status === 200);
+    expect(service.app.server.listening).toBe(true);
   }, 30_000);
 
   test('100 waiting operations, in both APIs', async ({ service, ann, admin, orders }) => {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { invalidateCredentials } from '../../src/services/identity/credential-invalidation.ts';
 import { Client, type ApiResponse } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
@@ -209,6 +209,26 @@ describe('disabling or deleting a user', () => {
     await expectStatus(admin.put('/users/legacy', { enabled: true }), 200);
     expect(await countCredentials(service, 'legacy')).toEqual({ sessions: 0, tokens: 0 });
   });
+
+  test.for(['disabled', 'deleted'])(
+    'a user who creates tokens all the time can be %s',
+    async (what, { service, admin }) => {
+      await service.user(`busy-${what}`);
+      const session = await service.login(`busy-${what}`);
+      const states: number[] = [];
+      const loops = Array.from({ length: 6 }, async () => {
+        for (let status = 201; status === 201; states.push(status))
+          ({ status } = await session.post('/tokens', { name: 'another' }));
+      });
+      await vi.waitUntil(() => states.length > 20, { timeout: 20_000 });
+      if (what === 'disabled') await expectStatus(admin.put(`/users/busy-${what}`, { enabled: false }), 200);
+      else await expectStatus(admin.delete(`/users/busy-${what}`), 204);
+      await Promise.all(loops);
+      expect(new Set(states)).toEqual(new Set([201, 401]));
+      const credentials = await countCredentials(service, `busy-${what}`);
+      expect(credentials).toEqual(what === 'disabled' ? { sessions: 0, tokens: 0 } : undefined);
+    },
+  );
 
   test('refuses a login and a new token that were under way', async ({ service, anonymous }) => {
     const { id } = await service.user('mona');

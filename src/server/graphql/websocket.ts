@@ -31,9 +31,14 @@ interface SocketCaller {
   credential: Credential;
   /** Updated in place when the caller's permissions change, so that open operations see the change. */
   viewer: Viewer;
-  /** The running operations by id. Aborting one ends its work. */
-  operations: Map<string, AbortController>;
+  /** The running operations by id. A client may use an id again before the work of the first operation has ended. */
+  operations: Map<string, RunningOperation>;
   stop: () => void;
+}
+/** An operation of a socket. Aborting it ends its work. */
+interface RunningOperation {
+  payload: SubscribePayload;
+  abort: AbortController;
 }
 type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
@@ -47,8 +52,6 @@ const MAX_DOCUMENT_CHARACTERS = 1_000_000;
 const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
-/** Maximum length of a message that completes an operation: its id has at most 1000 characters. */
-const MAX_COMPLETE_BYTES = 5000;
 /** Close code of a socket above a limit, after the HTTP status 429. */
 const TOO_MANY = 4429;
 
@@ -72,15 +75,20 @@ export function createSocketHandler(options: SocketOptions) {
     isProd: true,
     onConnect: (socket) => acceptConnection(options, sockets, socket as Socket),
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
-    onSubscribe: (socket, id, payload) =>
-      prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch((error: Error) => [
-        error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
-      ]),
+    onSubscribe: async (socket, id, payload) => {
+      const prepared = await prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch(
+        (error: Error) => [
+          error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
+        ],
+      );
+      if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
+      return prepared;
+    },
     execute,
     subscribe,
     onNext: ({ extra }, _id, _payload, _args, result) =>
       result.errors ? ({ ...result, errors: formatErrors(extra as SocketExtra, result.errors) } as never) : undefined,
-    onComplete: ({ extra }, id) => endOperation(extra as SocketExtra, id),
+    onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
 }
@@ -124,9 +132,12 @@ async function prepareOperation(
   { schema, platform, authenticator, limiter, documents }: SocketOptions & { documents: ValidDocuments },
   { extra, subscriptions }: Socket,
   id: string,
-  { query, variables, operationName }: SubscribePayload,
+  payload: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  const { query, variables, operationName } = payload;
   const caller = extra.caller!;
+  // Before the first `await`: a client may complete the operation at once.
+  const request = startOperation(extra, id, payload);
   const current = await authenticator.authenticate(caller.credential);
   if (!current) {
     closeForbidden(extra);
@@ -151,18 +162,18 @@ async function prepareOperation(
     document,
     variableValues: variables,
     operationName,
-    contextValue: createViewerContext(platform, requestInfoOf(extra, id), viewer),
+    contextValue: createViewerContext(platform, request, viewer),
   };
 }
 
-/** Formats errors as over HTTP. Logs the unexpected ones. */
+/** Formats errors as over HTTP. Logs the unexpected ones, except those of work that ended with its client. */
 function formatErrors(
-  { request }: SocketExtra,
+  { request, socket }: SocketExtra,
   errors: readonly (GraphQLError | GraphQLFormattedError)[],
 ): GraphQLFormattedError[] {
   return errors.map((error) => {
     if (!(error instanceof GraphQLError)) return formatError(error, error);
-    if (isUnexpected(error))
+    if (isUnexpected(error) && socket.readyState === socket.OPEN && error.originalError?.name !== 'AbortError')
       request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
     return formatError(error.toJSON(), error);
   });
@@ -170,17 +181,19 @@ function formatErrors(
 
 function endConnection({ caller }: SocketExtra): void {
   caller?.stop();
-  for (const operation of caller?.operations.values() ?? []) operation.abort();
+  for (const { abort } of caller?.operations.values() ?? []) abort.abort();
 }
 
-function endOperation({ caller }: SocketExtra, id: string): void {
-  caller?.operations.get(id)?.abort();
-  caller?.operations.delete(id);
+/** Ends the work of an operation; with a payload only if the id still belongs to it. */
+function endOperation({ caller }: SocketExtra, id: string, payload?: SubscribePayload): void {
+  const operation = caller?.operations.get(id);
+  if (!operation || (payload && operation.payload !== payload)) return;
+  operation.abort.abort();
+  caller!.operations.delete(id);
 }
 
 /** Ends the operation that a client completes. graphql-ws ends subscriptions only, and lets queries continue. */
 function endCompleted(extra: SocketExtra, message: Buffer): void {
-  if (message.length > MAX_COMPLETE_BYTES || !message.includes('"complete"')) return;
   try {
     const { type, id } = JSON.parse(message.toString()) as { type?: unknown; id?: unknown };
     if (type === 'complete' && typeof id === 'string') endOperation(extra, id);
@@ -202,17 +215,19 @@ function findCredential(
   return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
 }
 
-/** Returns the facts of a new operation of the socket. */
-function requestInfoOf({ request, socket, caller }: SocketExtra, operationId: string): RequestInfo {
-  const operation = new AbortController();
-  if (socket.readyState === socket.OPEN) caller!.operations.set(operationId, operation);
-  else operation.abort();
+/** Registers an operation of the socket and returns its facts. */
+function startOperation(extra: SocketExtra, id: string, payload: SubscribePayload): RequestInfo {
+  const { request, socket, caller } = extra;
+  const abort = new AbortController();
+  endOperation(extra, id);
+  if (socket.readyState === socket.OPEN) caller!.operations.set(id, { payload, abort });
+  else abort.abort();
   return {
     id: request.id,
     address: request.ip,
     channel: 'websocket',
     userAgent: request.headers['user-agent'] ?? null,
-    signal: operation.signal,
+    signal: abort.signal,
     setSession() {},
   };
 }

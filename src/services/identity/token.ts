@@ -17,6 +17,11 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
 
   const secret = `dws_${generateSecret()}`;
   return ctx.transaction(async ({ em, query }) => {
+    // Locked before the session, in the order of those who disable or delete the user: another order would deadlock.
+    await query({
+      text: `select from dws.app_user where tenant_id = $1 and id = $2 for key share`,
+      values: [ctx.viewer.tenantId, ctx.viewer.userId],
+    });
     // The session may have ended since the request was authenticated. Its lock delays those who end it now.
     const sessions = await query({
       text: `select id from dws.session where tenant_id = $1 and id = $2 for share`,

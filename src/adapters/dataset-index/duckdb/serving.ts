@@ -90,7 +90,16 @@ export class Serving {
     statement: (aliases: Aliases) => { sql: string; values: DuckDBValue[] },
   ): AsyncGenerator<DuckDBValue[][]> {
     const leave = await this.#scans.enter(caller, signal);
-    const release: (() => Promise<void>)[] = [];
+    const release: (() => Promise<void>)[] = [async () => leave()];
+    let isSuspended = false;
+    const end = async () => {
+      for (const free of release.splice(0)) await free();
+    };
+    // A consumer that neither continues nor returns must not occupy the place after its request.
+    const abort = () => {
+      if (isSuspended) void end();
+    };
+    signal.addEventListener('abort', abort, { once: true });
     try {
       const aliases = await this.#attach(files, release);
       // A connection of its own: closing it ends a result that is not read to its end.
@@ -101,16 +110,15 @@ export class Serving {
       for (;;) {
         const chunk = await interruptible(connection, signal, () => result.fetchChunk());
         if (!chunk || chunk.rowCount === 0) return;
+        isSuspended = true;
         yield chunk.getRows();
+        isSuspended = false;
       }
     } catch (error) {
       throw explained(error);
     } finally {
-      try {
-        for (const free of release) await free();
-      } finally {
-        leave();
-      }
+      signal.removeEventListener('abort', abort);
+      await end();
     }
   }
 

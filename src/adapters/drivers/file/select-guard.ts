@@ -72,11 +72,11 @@ function insideQuery({ cte_map, ...query }: SyntaxNode, outer: TableScope): Scop
   const places: ScopedPart[] = [];
   for (const { key, value } of (cte_map as { map: { key: string; value: unknown }[] }).map) {
     places.push({ part: value, scope });
-    scope = { name: key.toLowerCase(), outer: scope };
+    scope = { name: foldCase(key), outer: scope };
   }
   if (query.type === 'RECURSIVE_CTE_NODE') {
     const { right, ...first } = query;
-    places.push({ part: right, scope: { name: String(query.cte_name).toLowerCase(), outer: scope } });
+    places.push({ part: right, scope: { name: foldCase(String(query.cte_name)), outer: scope } });
     query = first;
   }
   return [...places, ...Object.values(query).map((part) => ({ part, scope }))];
@@ -84,15 +84,18 @@ function insideQuery({ cte_map, ...query }: SyntaxNode, outer: TableScope): Scop
 
 function checkFunction(what: string, node: SyntaxNode, allowed: ReadonlySet<string>): void {
   const name = String(node.function_name);
-  if (!allowed.has(name.toLowerCase())) throw badInput(`The ${what} ${name} is not available`);
+  if (!allowed.has(foldCase(name))) throw badInput(`The ${what} ${name} is not available`);
 }
 
 function checkTable(node: SyntaxNode, scope: TableScope): void {
   const name = String(node.table_name);
   const unqualified = !node.schema_name && !node.catalog_name;
-  if (!unqualified || !isVisible(name.toLowerCase(), scope))
+  if (!unqualified || !isVisible(foldCase(name), scope))
     throw badInput(`There is no table ${JSON.stringify(name)}: the rows of the file are the table "data"`);
 }
+
+/** Folds letters as DuckDB does: ASCII only. `toLowerCase` maps others too, e.g. the Kelvin sign to `k`. */
+const foldCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function isVisible(name: string, scope: TableScope): boolean {
   for (let found: TableScope | undefined = scope; found; found = found.outer) if (found.name === name) return true;
