@@ -60,9 +60,13 @@ function fileStream(first: FileChunk, rest: AsyncIterableIterator<FileChunk>): R
       load(this);
     },
     destroy(error, callback) {
-      // Not awaited: it may wait for a pending chunk, which ends with the request.
-      rest.return?.()?.catch(() => {});
+      endSubscription(rest);
       callback(error);
     },
   });
+}
+
+/** Ends a subscription. Not awaited: it may wait for a pending chunk, which ends with the request. */
+function endSubscription(chunks: AsyncIterableIterator<FileChunk>): void {
+  chunks.return?.()?.catch(() => {});
 }
