@@ -1,4 +1,4 @@
-import { print, type GraphQLResolveInfo } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import {
   Arg,
   Args,
@@ -115,8 +115,8 @@ export class DatasetResolver {
     @Key('dataset') _id: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const document = [info.operation, ...Object.values(info.fragments)].map(print);
-    const selection = JSON.stringify([document, info.variableValues]);
+    const { loc, name } = info.operation;
+    const selection = JSON.stringify([loc!.source.body, name?.value, info.variableValues]);
     const read = reads.get(selection) ?? ctx.read.one(Dataset, id, info);
     reads.set(selection, read);
     return read;

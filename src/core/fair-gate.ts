@@ -71,8 +71,8 @@ export class FairGate {
   }
 
   /**
-   * Waits for a place. Returns the function that frees it, to be called once. Throws UNAVAILABLE with `Retry-After`
-   * when too many tasks wait, and the signal's reason when it aborts.
+   * Waits for a place. Returns the function that frees it, however often it is called. Throws UNAVAILABLE with
+   * `Retry-After` when too many tasks wait, and the signal's reason when it aborts.
    */
   async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
@@ -85,7 +85,10 @@ export class FairGate {
       throw error;
     });
     const startedAt = performance.now();
+    let isFree = false;
     return () => {
+      if (isFree) return;
+      isFree = true;
       this.#meanDuration += MEAN_WEIGHT * (performance.now() - startedAt - this.#meanDuration);
       this.#count('running', -1, tenant, usage);
       this.#forgetIdle(caller, tenant, usage);

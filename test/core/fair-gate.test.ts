@@ -72,6 +72,17 @@ describe('places', () => {
   });
 });
 
+test('a place that is freed twice is one place', async () => {
+  const gate = new FairGate({ places: 2, maxWaiting: 1, taskNoun: 'exports' });
+  const [leaveAnn] = [await gate.enter(ANN, NEVER), await gate.enter(BEN, NEVER)];
+  leaveAnn();
+  leaveAnn();
+  await gate.enter(ANN, NEVER);
+  const third = gate.enter(AMY, NEVER).then(() => 'entered');
+  await settle();
+  await expect(Promise.race([third, Promise.resolve('waits')])).resolves.toBe('waits');
+});
+
 describe('turns', () => {
   test('tenants take turns at a single place, however many tasks one of them has', async () => {
     const gate = createGate(1);

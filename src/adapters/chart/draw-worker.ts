@@ -1,17 +1,18 @@
 /** Worker thread that draws. The chart library is loaded only here. */
 import { parentPort } from 'node:worker_threads';
-import type { DrawResult, DrawJob } from './draw.ts';
+import type { Picture } from '../../core/visual/picture.ts';
+import type { DrawResult } from './draw.ts';
 import { render } from './render.ts';
 
-parentPort!.on('message', ({ id, picture }: DrawJob) => {
+parentPort!.on('message', (picture: Picture) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage(drawResult(id, () => render(picture)));
+  parentPort!.postMessage(draw(picture));
 });
 
-function drawResult(id: number, draw: () => string): DrawResult {
+function draw(picture: Picture): DrawResult {
   try {
-    return { id, svg: draw() };
+    return { svg: render(picture) };
   } catch (error) {
-    return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }

@@ -2,13 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 
-/** Request to the drawing thread. */
-export interface DrawJob {
-  id: number;
-  picture: Picture;
-}
+/** Result of the drawing thread: a picture, or the stack of the error. */
 export interface DrawResult {
-  id: number;
   svg?: string;
   error?: string;
 }
@@ -23,12 +18,12 @@ const HEAP_MB = 256;
 
 interface Thread {
   worker: Worker;
-  waiting: Map<number, PromiseWithResolvers<string>>;
+  /** The picture that is being drawn. */
+  drawing?: PromiseWithResolvers<string>;
   idle?: NodeJS.Timeout;
 }
 
 let thread: Thread | undefined;
-let lastId = 0;
 
 /** Draws a picture as SVG in a worker thread, because a large one takes a tenth of a second. Throws like `FairGate`. */
 export const drawPicture = (picture: Picture, caller: Caller, signal: AbortSignal): Promise<string> =>
@@ -36,14 +31,11 @@ export const drawPicture = (picture: Picture, caller: Caller, signal: AbortSigna
 
 function draw(picture: Picture): Promise<string> {
   thread ??= start();
-  const { worker, waiting, idle } = thread;
-  clearTimeout(idle);
-  const drawn = Promise.withResolvers<string>();
-  const id = ++lastId;
-  waiting.set(id, drawn);
+  clearTimeout(thread.idle);
+  const drawing = (thread.drawing = Promise.withResolvers<string>());
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  worker.postMessage({ id, picture } satisfies DrawJob);
-  return drawn.promise;
+  thread.worker.postMessage(picture);
+  return drawing.promise;
 }
 
 function start(): Thread {
@@ -52,26 +44,23 @@ function start(): Thread {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     env: {},
   });
-  const made: Thread = { worker, waiting: new Map() };
+  const started: Thread = { worker };
   // The request that waits for a picture keeps the process running.
   worker.unref();
   const end = (error: Error) => {
-    if (thread === made) thread = undefined;
-    for (const { reject } of made.waiting.values()) reject(error);
-    made.waiting.clear();
+    if (thread === started) thread = undefined;
+    started.drawing?.reject(error);
   };
   const stop = () => {
-    if (thread === made) thread = undefined;
+    if (thread === started) thread = undefined;
     void worker.terminate();
   };
-  worker.on('message', ({ id, svg, error }: DrawResult) => {
-    const drawn = made.waiting.get(id);
-    made.waiting.delete(id);
-    if (svg === undefined) drawn?.reject(new Error(`The picture could not be drawn: ${error}`));
-    else drawn?.resolve(svg);
-    if (made.waiting.size === 0) made.idle = setTimeout(stop, IDLE).unref();
+  worker.on('message', ({ svg, error }: DrawResult) => {
+    if (svg === undefined) started.drawing?.reject(new Error(`The picture could not be drawn: ${error}`));
+    else started.drawing?.resolve(svg);
+    started.idle = setTimeout(stop, IDLE).unref();
   });
   worker.on('error', end);
   worker.on('exit', (code) => end(new Error(`The drawing thread ended with ${code}`)));
-  return made;
+  return started;
 }

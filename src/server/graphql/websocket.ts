@@ -147,8 +147,9 @@ async function prepareOperation(
   limiter.count(viewer.userId);
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
-  const document = documents.get(query) ?? parseLimited(query);
-  if (!documents.has(query)) {
+  let document = documents.get(query);
+  if (!document) {
+    document = parseLimited(query);
     const errors = validate(schema, document);
     // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
     if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));

@@ -90,10 +90,14 @@ export class Serving {
     statement: (aliases: Aliases) => { sql: string; values: DuckDBValue[] },
   ): AsyncGenerator<DuckDBValue[][]> {
     const leave = await this.#scans.enter(caller, signal);
-    const release: (() => Promise<void>)[] = [async () => leave()];
+    const release: (() => Promise<void>)[] = [];
     let isSuspended = false;
     const end = async () => {
-      for (const free of release.splice(0)) await free();
+      try {
+        for (const free of release.splice(0)) await free();
+      } finally {
+        leave();
+      }
     };
     // A consumer that neither continues nor returns must not occupy the place after its request.
     const abort = () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../../core/config.ts';
 import { badInput, cancelled, unavailable, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
+import { withTimeout } from '../../../core/with-timeout.ts';
 import { segmentName } from '../csv-encoder.ts';
 import { SegmentQueue } from '../segment-files.ts';
 import { SPILL_FOLDER } from './limits.ts';
@@ -42,13 +43,13 @@ export async function doWork(
   limits: WorkLimits,
   receiver: RowReceiver = { onSegment: () => {}, onRows: () => {} },
 ): Promise<unknown> {
-  const timeout = AbortSignal.timeout(Math.max(1, Math.round(limits.timeout)));
-  const signal = AbortSignal.any([limits.signal, timeout]);
+  const timeoutError = () => upstreamFailed(`query timeout after ${limits.timeout} ms`);
   try {
-    return await runProcess(job, signal, receiver);
+    return await withTimeout(limits.timeout, timeoutError, [limits.signal], (signal) =>
+      runProcess(job, signal, receiver),
+    );
   } catch (error) {
     if (limits.signal.aborted) throw cancelled(undefined, { cause: error });
-    if (timeout.aborted) throw upstreamFailed(`query timeout after ${limits.timeout} ms`, { cause: error });
     throw error;
   }
 }
