@@ -3,7 +3,8 @@ import { compilePlaceholders } from '../../src/adapters/drivers/mysql/placeholde
 import { parseTemplate } from '../../src/core/parameters.ts';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
-import { boundQuery, boundParameter } from '../support/postgres-source.ts';
+import { boundParameter } from '../support/postgres-source.ts';
+import { testParameters } from './server-parameters.ts';
 
 describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
   const source = useMysqlSource();
@@ -141,43 +142,23 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: parameters', () => {
     expect(await explain(`concat(id) = '4999' and {{v}} is not null`)).toMatchObject({ type: 'index' });
   });
 
-  test.each([
-    `'; drop table sale; --`,
-    `' into outfile '/tmp/x`,
-    `{{n}}`,
-    `?`,
-    `\\'`,
-    `\\`,
-    `"`,
-    `@x`,
-    ``,
-    `ü\n🦆`,
-    `' or sleep(9) or '`,
-    `0x41`,
-    `*/`,
-    `\``,
-  ])('%j arrives unchanged', async (value) => {
-    const { rows } = await source.load(
-      boundQuery('select {{v}} as v, concat({{w}}, {{v}}) as twice', [
-        boundParameter('v', value),
-        boundParameter('w', value),
-      ]),
-    );
-    expect(rows).toEqual([[value, value + value]]);
-  });
-
-  test('names may have hyphens and may be keywords of SQL', async () => {
-    const { rows } = await source.query('select {{start-date}} as a, {{select}} as b', [
-      boundParameter('start-date', 'x'),
-      boundParameter('select', 'y'),
-    ]);
-    expect(rows).toEqual([{ a: 'x', b: 'y' }]);
-  });
-
-  test('a placeholder without parameter is named', async () => {
-    await expect(source.query('select {{missing}}')).rejects.toMatchObject({
-      status: 400,
-      message: 'The placeholder {{missing}} has no definition',
-    });
+  testParameters(source, {
+    joined: 'concat({{w}}, {{v}})',
+    hostileValues: [
+      `'; drop table sale; --`,
+      `' into outfile '/tmp/x`,
+      `{{n}}`,
+      `?`,
+      `\\'`,
+      `\\`,
+      `"`,
+      `@x`,
+      ``,
+      `ü\n🦆`,
+      `' or sleep(9) or '`,
+      `0x41`,
+      `*/`,
+      `\``,
+    ],
   });
 });

@@ -16,6 +16,7 @@ import type { WebSocket } from 'ws';
 import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
+import { logFailure } from '../../core/log-failure.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
@@ -167,15 +168,21 @@ async function prepareOperation(
   };
 }
 
-/** Formats errors as over HTTP. Logs the unexpected ones, except those of work that ended with its client. */
+/** Formats errors as over HTTP. Logs the unexpected ones. */
 function formatErrors(
   { request, socket }: SocketExtra,
   errors: readonly (GraphQLError | GraphQLFormattedError)[],
 ): GraphQLFormattedError[] {
   return errors.map((error) => {
     if (!(error instanceof GraphQLError)) return formatError(error, error);
-    if (isUnexpected(error) && socket.readyState === socket.OPEN && error.originalError?.name !== 'AbortError')
-      request.log.error({ requestId: request.id, err: error.originalError, path: error.path }, 'Resolver failed');
+    const hasClientLeft = socket.readyState !== socket.OPEN || error.originalError?.name === 'AbortError';
+    if (isUnexpected(error))
+      logFailure(
+        request.log,
+        { requestId: request.id, err: error.originalError, path: error.path },
+        'Resolver failed',
+        hasClientLeft,
+      );
     return formatError(error.toJSON(), error);
   });
 }
