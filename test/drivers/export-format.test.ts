@@ -5,6 +5,7 @@ import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, test } from 'vitest';
 import { EXPORT_ENCODERS } from '../../src/adapters/export-format/encoders.ts';
 import { xlsxEncoder } from '../../src/adapters/export-format/xlsx.ts';
+import { zipArchive } from '../../src/adapters/export-format/zip.ts';
 import type { Row } from '../../src/core/dataset-index.ts';
 import { EXPORT_FORMATS, type ExportEncoder } from '../../src/core/export-format.ts';
 import type { Field } from '../../src/core/fields.ts';
@@ -236,6 +237,27 @@ describe('a workbook', () => {
       ),
     );
     expect(long.sheets.map(({ rows: found }) => found.length)).toEqual([35, 35, 33]);
+  });
+
+  test('that is abandoned between two sheets ends', async () => {
+    const next = Promise.withResolvers<void>();
+    let hasEnded = false;
+    const archive = zipArchive(
+      (async function* () {
+        try {
+          yield { path: 'first', texts: ['1'] };
+          await next.promise;
+          yield { path: 'second', texts: ['2'] };
+        } finally {
+          hasEnded = true;
+        }
+      })(),
+    );
+    await archive.next();
+    const returned = archive.return(undefined);
+    next.resolve();
+    await returned;
+    expect(hasEnded).toBe(true);
   });
 
   test('never contains a formula, and cuts texts that Excel refuses between characters', async () => {

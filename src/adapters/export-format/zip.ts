@@ -20,10 +20,10 @@ export async function* zipArchive(entries: AsyncIterable<ZipEntry>): AsyncGenera
   const output = zip.outputStream as Readable;
   const fail = (error: unknown) => void output.destroy(error as Error);
   zip.on('error', fail);
-  let content: Readable | undefined;
+  const stop = new AbortController();
   const adding = (async () => {
     for await (const { path, texts } of entries) {
-      content = Readable.from(texts);
+      const content = Readable.from(texts, { signal: stop.signal });
       zip.addReadStream(content, path, OPTIONS);
       await finished(content);
     }
@@ -33,7 +33,8 @@ export async function* zipArchive(entries: AsyncIterable<ZipEntry>): AsyncGenera
     yield* output as AsyncIterable<Uint8Array>;
   } finally {
     output.destroy();
-    content?.destroy();
+    // Also ends an entry that is added from now on, which nothing would read.
+    stop.abort();
     await adding;
   }
 }

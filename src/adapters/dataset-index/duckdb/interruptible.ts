@@ -7,8 +7,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 const REPEAT_MS = 10;
 
 /**
- * Runs statements on a connection and interrupts them when the signal aborts. Then throws the signal's reason instead
- * of the statement's error.
+ * Runs statements on a connection and interrupts them when the signal aborts. Then throws the signal's reason, also if
+ * the interrupt came too late and the statements succeeded.
  */
 export async function interruptible<T>(
   connection: DuckDBConnection,
@@ -24,10 +24,9 @@ export async function interruptible<T>(
   signal.addEventListener('abort', stop, { once: true });
   try {
     return await work();
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener('abort', stop);
     clearInterval(repeat);
+    signal.throwIfAborted();
   }
 }
