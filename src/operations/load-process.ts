@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { lowerPriority } from '../core/priority.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
@@ -62,14 +63,17 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (rows: nu
   };
 }
 
-const forkLoader = (): ChildProcess =>
-  fork(LOADER, {
+function forkLoader(): ChildProcess {
+  const child = fork(LOADER, {
     // In its own process group, so that Ctrl-C reaches only the parent, which then decides.
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: ['--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
     env: { ...childEnvironment(), UV_THREADPOOL_SIZE: '8' },
   });
+  lowerPriority(child);
+  return child;
+}
 
 /** Waits for the loader's generation. Rejects with its error, or with `Interrupted` when it exits without one. */
 function receiveGeneration(child: ChildProcess, progress: (rows: number) => void): Promise<Generation> {

@@ -117,7 +117,8 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
   // An invalid frame, e.g. one that is too large, closes the socket without an error in the log.
   await app.register(websocket, {
-    options: { maxPayload: 1024 * 1024 },
+    // One message of a socket per turn of the event loop: other requests do not wait for all that it has sent.
+    options: { maxPayload: 1024 * 1024, allowSynchronousEvents: false },
     errorHandler: (_error, socket) => socket.terminate(),
   });
   app.setErrorHandler(sendError);

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
+import { lowerThreadPoolPriority } from '../core/priority.ts';
 import { bootstrap } from '../services/identity/bootstrap.ts';
 import { seedDemo } from './demo/demo.ts';
 import { createSchema } from './graphql/schema.ts';
@@ -34,6 +35,7 @@ export async function serve(config: Config): Promise<RunningService> {
   const log = createLogger(config.LOG_LEVEL);
   try {
     const folder = await prepareStart(config);
+    lowerThreadPoolPriority();
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: folder });
     if (embedded) closers.push(() => embedded.close());
     const databaseUrl = config.DATABASE_URL ?? embedded!.url;
