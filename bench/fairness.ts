@@ -8,6 +8,7 @@
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -78,6 +79,8 @@ async function measureAttacked<N extends ReadName>(
 ): Promise<{ figures: Record<N, Figures>; lag: number }> {
   const paths = (await way.prepare?.(neighbour)) ?? [];
   const child = fork(NEIGHBOUR, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  // It would be on another machine: what it costs itself must not delay the service.
+  setPriority(child.pid!, 19);
   const exited = once(child, 'exit');
   try {
     child.send({ key: way.key, neighbour, paths } satisfies Attack);

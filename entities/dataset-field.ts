@@ -17,8 +17,8 @@ registerEnumType(FieldTypeEnum, {
   valuesConfig: {
     STRING: { description: 'Text.' },
     TEXT: { description: 'Long text: at least one value has more than 8,000 characters.' },
-    INTEGER: { description: 'Whole numbers.' },
-    NUMBER: { description: 'Numbers.' },
+    INTEGER: { description: 'Whole numbers; texts if the field has the format `INT64`.' },
+    NUMBER: { description: 'Numbers; texts if the field has the format `DECIMAL`. Infinity and NaN are null.' },
     BOOLEAN: { description: 'True or false.' },
     DATE: { description: 'Calendar dates, `YYYY-MM-DD`.' },
     DATETIME: { description: 'Points in time, ISO 8601 in UTC with milliseconds.' },

@@ -1,5 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { optionalTextRule, Rule } from '../src/core/input-rules.ts';
+import { FlowStepScalar } from '../src/core/query-language.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
@@ -45,11 +46,10 @@ export class UpdateDatasetInput extends UpdateOwnedInput {
   })
   params?: QueryParameter[] | null;
 
-  @Field(() => [JsonObject], {
+  @Field(() => [FlowStepScalar], {
     nullable: true,
     description:
-      'Steps that transform the rows while a refresh loads them: `filter`, `sort`, `limit`, `rename`, `remove`, ' +
-      '`calculate`. The list replaces the current one.',
+      'Steps that transform the rows while a refresh loads them, in order; at most 100. The list replaces the current one.',
   })
   flow?: Record<string, unknown>[] | null;
 

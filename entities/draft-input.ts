@@ -1,5 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
+import { FlowStepScalar } from '../src/core/query-language.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { FieldLabelInput } from './dataset-input.ts';
 import { QueryParameter } from './query-parameter.ts';
@@ -40,11 +41,9 @@ export class UpdateDatasetDraftInput {
   })
   params?: QueryParameter[] | null;
 
-  @Field(() => [JsonObject], {
+  @Field(() => [FlowStepScalar], {
     nullable: true,
-    description:
-      'Steps that transform the rows while a refresh loads them: `filter`, `sort`, `limit`, `rename`, `remove`, ' +
-      '`calculate`.',
+    description: 'Steps that transform the rows while a refresh loads them, in order; at most 100.',
   })
   flow?: Record<string, unknown>[] | null;
 

@@ -1,9 +1,8 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
-import { JsonObject } from '../src/core/scalars.ts';
+import { Criteria } from '../src/core/query-language.ts';
 
-const CRITERIA =
-  'Criteria over fields that the caller may see, e.g. `{"amount": {"$gte": 100}}`. At most 1 MB as JSON.';
+const CRITERIA = 'Criteria over fields that the caller may see. At most 1 MB as JSON.';
 
 /** Changes to a saved filter. */
 @InputType({ description: 'Changes to a saved filter. Absent keys are unchanged, and null clears a value.' })
@@ -17,7 +16,7 @@ export class UpdateSavedFilterInput {
   description?: string | null;
 
   @Rule({ notNull: true })
-  @Field(() => JsonObject, { nullable: true, description: CRITERIA })
+  @Field(() => Criteria, { nullable: true, description: CRITERIA })
   criteria?: Record<string, unknown> | null;
 }
 
@@ -27,7 +26,7 @@ export class CreateSavedFilterInput extends UpdateSavedFilterInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters.' })
   override name!: string;
 
-  @Field(() => JsonObject, { description: CRITERIA })
+  @Field(() => Criteria, { description: CRITERIA })
   override criteria!: Record<string, unknown>;
 
   @Field(() => ID, {

@@ -1,5 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import type { IncomingFile } from '../src/core/files.ts';
+import { FlowStepScalar } from '../src/core/query-language.ts';
 import { JsonObject, Upload } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
@@ -50,11 +51,9 @@ export class UploadDatasetInput extends UploadDatasourceInput {
   })
   params?: QueryParameter[] | null;
 
-  @Field(() => [JsonObject], {
+  @Field(() => [FlowStepScalar], {
     nullable: true,
-    description:
-      'Transformation steps that are applied to the rows when they are loaded: ' +
-      '`filter`, `sort`, `limit`, `rename`, `remove`, `calculate`.',
+    description: 'Steps that transform the rows when they are loaded, in order; at most 100.',
   })
   flow?: Record<string, unknown>[] | null;
 

@@ -1,6 +1,7 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
-import { DESCRIPTION_RULE, FILTER_RULE, intRule, NAME_RULE, Rule } from '../src/core/input-rules.ts';
-import { Json, JsonObject } from '../src/core/scalars.ts';
+import { DESCRIPTION_RULE, intRule, NAME_RULE, Rule } from '../src/core/input-rules.ts';
+import { RowFilter } from '../src/core/query-language.ts';
+import { JsonObject } from '../src/core/scalars.ts';
 import type { VisualComponent } from '../src/core/visual/component.ts';
 import { VisualComponentEnum } from './visual.ts';
 
@@ -54,11 +55,7 @@ export class CreateVisualInput extends UpdateVisualInput {
 /** The rows that a visual shows. */
 @ArgsType()
 export class VisualDataArgs {
-  @Rule(FILTER_RULE)
-  @Field(() => Json, {
-    nullable: true,
-    description: 'Criteria as an object or as JSON text, or the id of a saved filter.',
-  })
+  @Field(() => RowFilter, { nullable: true, description: 'Rows to show. Default: all.' })
   filter?: unknown;
 
   @Field(() => String, { nullable: true, description: 'Search words that rows must contain.' })

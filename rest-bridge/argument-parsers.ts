@@ -9,6 +9,7 @@ import {
   type GraphQLEnumType,
   type GraphQLInputType,
 } from 'graphql';
+import { isJsonScalar } from '../src/core/query-language.ts';
 import { restValuesOf } from './enums.ts';
 
 /** Parses one value of the path or query string for its argument. Throws `InvalidText`. */
@@ -65,7 +66,7 @@ export function createTextParser(type: GraphQLInputType): TextParser {
   if (isEnumType(nullable)) return createEnumParser(nullable);
   if (isInputObjectType(nullable)) return parseJsonText;
   // A JSON scalar accepts objects and plain texts, e.g. `filter={"amount":{"$gte":100}}` or the id of a saved filter.
-  if (/json/i.test((nullable as { name: string }).name))
+  if (isJsonScalar(nullable as { name?: string }))
     return (text) => (/^\s*[[{]/.test(text) ? parseJsonText(text) : text);
   return (text) => text;
 }

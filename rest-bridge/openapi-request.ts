@@ -1,5 +1,6 @@
 import { getNamedType, getNullableType, GraphQLNonNull, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import { ruleOf } from '../src/core/input-rules.ts';
+import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
 import { operationId } from './openapi-responses.ts';
@@ -21,7 +22,7 @@ const schemaOf = (components: SchemaComponents, { argument }: ArgumentSlot): Jso
 /** Returns the schema of a value in path or query: a text, so that it cannot be null, and JSON is sent as text. */
 function textSchema(components: SchemaComponents, { argument }: ArgumentSlot): JsonSchema {
   const { type, defaultValue } = argument;
-  if (/json/i.test(getNamedType(type).name)) return { type: 'string' };
+  if (isJsonScalar(getNamedType(type))) return { type: 'string' };
   return withDefault(components.input(new GraphQLNonNull(getNullableType(type)), ruleOf(argument)), defaultValue);
 }
 

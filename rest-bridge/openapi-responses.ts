@@ -6,6 +6,7 @@ import {
   isObjectType,
   type GraphQLOutputType,
 } from 'graphql';
+import { ERROR_CODE_LIST, ERROR_CODES } from '../src/core/errors.ts';
 import type { Endpoint } from './bridge.ts';
 import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
@@ -27,7 +28,11 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
       statusCode: { type: 'integer', description: 'HTTP status.' },
       error: { type: 'string', description: 'Name of the HTTP status.' },
       message: { type: 'string', description: 'Description of the error in English.' },
-      code: { type: 'string', description: 'Machine-readable code, e.g. `NOT_FOUND`.' },
+      code: {
+        type: 'string',
+        enum: Object.keys(ERROR_CODES),
+        description: `Machine-readable code:\n${ERROR_CODE_LIST}`,
+      },
       validation: {
         type: 'array',
         description: 'Invalid values of the request.',

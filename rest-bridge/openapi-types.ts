@@ -16,6 +16,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
+import type { JsonScalarExtensions } from '../src/core/query-language.ts';
 import { restValuesOf } from './enums.ts';
 import type { Json } from './route.ts';
 
@@ -58,7 +59,7 @@ const keywordsOf = (rule: InputRule | undefined): JsonSchema =>
 
 const asNullable = (schema: JsonSchema): JsonSchema => {
   if (Object.keys(schema).length === 0) return schema;
-  return 'type' in schema && !('enum' in schema)
+  return 'type' in schema && !('enum' in schema) && !('$ref' in schema)
     ? { ...schema, type: [schema['type'], 'null'].flat() }
     : { anyOf: [schema, { type: 'null' }] };
 };
@@ -148,13 +149,20 @@ export class SchemaComponents {
   }
 
   #leaf(type: GraphQLNamedType): JsonSchema {
-    if (!isEnumType(type)) return SCALARS[type.name] ?? withDescription({ type: 'string' }, type.description);
+    if (!isEnumType(type)) return SCALARS[type.name] ?? this.#jsonScalar(type);
     const values = [...restValuesOf(type).values()];
     this.schemas[type.name] ??= withDescription(
       { ...(values.every((value) => typeof value === 'string') && { type: 'string' }), enum: values },
       type.description,
     );
     return { $ref: `#/components/schemas/${type.name}` };
+  }
+
+  #jsonScalar({ name, description, extensions }: GraphQLNamedType): JsonSchema {
+    const { jsonSchema } = extensions as Partial<JsonScalarExtensions>;
+    if (!jsonSchema) return withDescription({ type: 'string' }, description);
+    this.schemas[name] ??= withDescription(jsonSchema, description);
+    return { $ref: `#/components/schemas/${name}` };
   }
 
   #inputObject(type: GraphQLInputObjectType): JsonSchema {

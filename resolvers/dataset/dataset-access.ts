@@ -3,8 +3,8 @@ import { Dataset } from '../../entities/dataset.ts';
 import { TeamRoleEnum } from '../../entities/team-member.ts';
 import type { Context } from '../../src/core/context.ts';
 import { abilitiesAt, type LevelWord, type TeamRole } from '../../src/core/permissions.ts';
+import { Criteria } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { JsonObject } from '../../src/core/scalars.ts';
 import * as access from '../../src/services/dataset/dataset-access.ts';
 import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import { permissionsType } from '../resource/permissions-type.ts';
@@ -109,7 +109,7 @@ export class DatasetAccess implements Omit<access.DatasetAccess, 'grade'> {
   @Field(() => [AccessReason], { description: 'Reasons: superuser permission, ownership, team role, shares.' })
   because!: AccessReason[];
 
-  @Field(() => JsonObject, {
+  @Field(() => Criteria, {
     nullable: true,
     description:
       'Criteria of the visible rows; null for all rows, and to a caller without the permission `dataset:share`.',

@@ -3,12 +3,10 @@ import { GroupInput, MeasureInput } from '../../entities/dataset-aggregate-input
 import { DatasetField, FieldTypeEnum } from '../../entities/dataset-field.ts';
 import type { AggregateResult, FieldProfile as FieldProfileShape } from '../../src/core/dataset-index.ts';
 import type { FieldType } from '../../src/core/fields.ts';
-import { FILTER_RULE, limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
+import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
+import { RowFilter } from '../../src/core/query-language.ts';
 import { Json, JsonObject } from '../../src/core/scalars.ts';
 
-const FILTER =
-  'Criteria as an object, e.g. `{"amount": {"$gte": 100}}`, or as JSON text. Any other text is the id of a saved ' +
-  'filter.';
 const SEARCH_WORDS =
   'Search words. Each must begin a word of a string or text field, ignoring case and accents. Only visible fields ' +
   'are searched.';
@@ -16,8 +14,7 @@ const SEARCH_WORDS =
 /** The arguments that select rows. */
 @ArgsType()
 export class RowArgs {
-  @Rule(FILTER_RULE)
-  @Field(() => Json, { nullable: true, description: FILTER })
+  @Field(() => RowFilter, { nullable: true, description: 'Rows to select. Default: all.' })
   filter?: unknown;
 
   @Field(() => String, { nullable: true, description: SEARCH_WORDS })
@@ -60,7 +57,9 @@ export class DataArgs extends RowArgs {
 /** A page of a dataset's rows. */
 @ObjectType({ description: 'A page of a dataset’s rows.' })
 export class DatasetRows {
-  @Field(() => [JsonObject], { description: 'Rows, by field name.' })
+  @Field(() => [JsonObject], {
+    description: 'Rows, by field name. A field with a `format` has texts in place of numbers.',
+  })
   items!: Record<string, unknown>[];
 
   @Field(() => [DatasetField], { description: 'Fields of the rows, in order.' })
@@ -160,8 +159,7 @@ export class AggregateArgs {
   @Field(() => [MeasureInput], { description: 'Measures of each group; at most 20 columns with the groups.' })
   measures!: MeasureInput[];
 
-  @Rule(FILTER_RULE)
-  @Field(() => Json, { nullable: true, description: FILTER })
+  @Field(() => RowFilter, { nullable: true, description: 'Rows to select. Default: all.' })
   filter?: unknown;
 
   @Field(() => String, { nullable: true, description: SEARCH_WORDS })

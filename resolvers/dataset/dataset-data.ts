@@ -2,9 +2,9 @@ import { Arg, Args, Ctx, FieldResolver, Float, Resolver, Root, Subscription } fr
 import { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { ExportFormat } from '../../src/core/export-format.ts';
-import { FILTER_RULE, Rule } from '../../src/core/input-rules.ts';
+import { Rule } from '../../src/core/input-rules.ts';
+import { RowFilter } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { Json } from '../../src/core/scalars.ts';
 import { aggregate } from '../../src/services/dataset/dataset-aggregate.ts';
 import { discover, search, type RowPage } from '../../src/services/dataset/dataset-data.ts';
 import { exportRows } from '../../src/services/dataset/dataset-export.ts';
@@ -45,11 +45,7 @@ export class DatasetDataResolver {
     })
     @Rule({ maxItems: 200 })
     fields?: string[],
-    @Arg('filter', () => Json, {
-      nullable: true,
-      description: 'Criteria as an object or as JSON text, or the id of a saved filter.',
-    })
-    @Rule(FILTER_RULE)
+    @Arg('filter', () => RowFilter, { nullable: true, description: 'Rows to profile. Default: all.' })
     filter?: unknown,
   ) {
     return discover(ctx, dataset, { fields, filter });

@@ -4,8 +4,8 @@ import { DATASET } from '../../entities/owned-kinds.ts';
 import { QueryParameter } from '../../entities/query-parameter.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
+import { FlowStepScalar } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { JsonObject } from '../../src/core/scalars.ts';
 import type { QuerySource } from '../../src/services/dataset/dataset-query.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
@@ -47,10 +47,10 @@ export class DatasetDefinitionFields {
   }
 
   @Requires('flow', ...ACCESS_COLUMNS)
-  @FieldResolver(() => [JsonObject], {
+  @FieldResolver(() => [FlowStepScalar], {
     nullable: true,
     description:
-      'Steps that transform the rows while a refresh loads them; null without the permission `dataset:write`.',
+      'Steps that transform the rows while a refresh loads them, in order; null without the permission `dataset:write`.',
   })
   async flow(@Ctx() ctx: Context, @Root() dataset: AccessColumns & Pick<Dataset, 'flow'>) {
     return (await canWrite(ctx, dataset)) ? dataset.flow : null;

@@ -21,8 +21,8 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
 import { LEVEL } from '../../src/core/permissions.ts';
+import { Criteria } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { JsonObject } from '../../src/core/scalars.ts';
 import { filterForViewer, type FilterColumns } from '../../src/services/dataset/saved-filter-criteria.ts';
 import * as filters from '../../src/services/dataset/saved-filter.ts';
 import { ownershipLevel } from '../../src/services/resource/access-level.ts';
@@ -141,7 +141,7 @@ export class SavedFilterResolver {
   }
 
   @Requires(...CRITERIA_COLUMNS)
-  @FieldResolver(() => JsonObject, {
+  @FieldResolver(() => Criteria, {
     nullable: true,
     description: 'Criteria over the rows. Null when they contain fields that are hidden from the caller.',
   })

@@ -40,7 +40,9 @@ export class UserPermissionsResolver {
   setGlobalPermissions(
     @Ctx() ctx: Context,
     @Username() username: string,
-    @Arg('permissions', () => [String], { description: 'Global permissions, e.g. `users:view`. Replaces all of them.' })
+    @Arg('permissions', () => [String], {
+      description: `Replaces all of them. Each is one of ${GLOBAL_PERMISSIONS.join(', ')}.`,
+    })
     @Rule({ items: { enum: GLOBAL_PERMISSIONS } })
     words: string[],
   ) {

@@ -1,25 +1,32 @@
 import { shortenMessage, shortenName } from './shorten-message.ts';
 
-/** Codes of the errors that clients see. See docs/contract.md#errors. */
-export type ErrorCode =
-  | 'BAD_USER_INPUT'
-  | 'GRAPHQL_LIMIT'
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'NOT_ACCEPTABLE'
-  | 'CONFLICT'
-  | 'CANCELLED'
-  | 'GONE'
-  | 'PRECONDITION_FAILED'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'RATE_LIMITED'
-  | 'INTERNAL'
-  | 'UPSTREAM_FAILED'
-  | 'UNAVAILABLE'
-  | 'TIMEOUT';
+/** Codes of the errors that clients see, with their meaning. See docs/contract.md#errors. */
+export const ERROR_CODES = {
+  BAD_USER_INPUT: 'An invalid value, which the message names (400)',
+  GRAPHQL_LIMIT: 'A document above a limit of depth, aliases, tokens or cost (400)',
+  UNAUTHENTICATED: 'No valid credentials (401)',
+  FORBIDDEN: 'A missing permission, which the message names (403)',
+  NOT_FOUND: 'Nothing that the caller can see has this id (404)',
+  METHOD_NOT_ALLOWED: 'The path has other methods, listed in `Allow` (405)',
+  NOT_ACCEPTABLE: 'No media type of `Accept` is available (406)',
+  CONFLICT: 'The state of the resource does not permit it (409)',
+  CANCELLED: 'The operation was cancelled (409)',
+  GONE: 'It has expired or was replaced (410)',
+  PRECONDITION_FAILED: 'The resource has changed since the version of `If-Match` (412)',
+  PAYLOAD_TOO_LARGE: 'A body, file or dataset above its maximum size (413)',
+  UNSUPPORTED_MEDIA_TYPE: 'A body of another media type (415)',
+  RATE_LIMITED: 'Too many calls; `Retry-After` names the seconds to wait (429)',
+  INTERNAL: 'A failure of the service, logged under the `requestId` (500)',
+  UPSTREAM_FAILED: 'A failure or timeout of a source, with its message (500)',
+  UNAVAILABLE: 'A part of the service is occupied or does not respond; `Retry-After` names the seconds to wait (503)',
+  TIMEOUT: 'The handler of an app took too long (504)',
+} as const;
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** The codes and their meanings as a Markdown list. */
+export const ERROR_CODE_LIST = Object.entries(ERROR_CODES)
+  .map(([code, meaning]) => `- \`${code}\`: ${meaning}.`)
+  .join('\n');
 
 /** One invalid value of the input. */
 export interface ValidationIssue {

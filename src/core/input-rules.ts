@@ -85,8 +85,6 @@ export const PROGRESS_RULE: InputRule = {
   ...textRule(255),
   type: ['string', 'number'],
 };
-/** Criteria as an object or JSON text, or the id of a saved filter. */
-export const FILTER_RULE: InputRule = { type: ['object', 'string'] };
 /** `limit` of a list. */
 export const limitRule = (defaultLimit: number, maximum = 1000): InputRule => ({
   ...intRule(1, maximum),

@@ -71,7 +71,7 @@ function forkLoader(): ChildProcess {
     execArgv: ['--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
     env: { ...childEnvironment(), UV_THREADPOOL_SIZE: '8' },
   });
-  lowerPriority(child);
+  lowerPriority(child.pid);
   return child;
 }
 

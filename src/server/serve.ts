@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
-import { lowerThreadPoolPriority } from '../core/priority.ts';
 import { bootstrap } from '../services/identity/bootstrap.ts';
 import { seedDemo } from './demo/demo.ts';
 import { createSchema } from './graphql/schema.ts';
@@ -12,6 +11,7 @@ import { createLogger } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
+import { lowerThreadPoolPriority } from './thread-pool-priority.ts';
 import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 

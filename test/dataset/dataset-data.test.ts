@@ -104,7 +104,7 @@ test('a cursor continues in the rows it began in, until they are deleted', async
 
 test('GraphQL reads rows below their dataset', async ({ ann, orders }) => {
   const { dataset } = await ann.data(
-    `query ($filter: JSON) {
+    `query ($filter: RowFilter) {
       dataset(id: "${orders.id}") { name data(filter: $filter, limit: 1) { items total next fields { name type } } }
     }`,
     { filter: { region: 'EU' } },

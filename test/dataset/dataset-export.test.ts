@@ -93,7 +93,7 @@ async function exportByGraphql(
   variables: Record<string, unknown> = {},
 ): Promise<ExportedFile> {
   const subscription = `
-    subscription ($fields: [String!], $filter: JSON, $sort: String) {
+    subscription ($fields: [String!], $filter: RowFilter, $sort: String) {
       datasetExport(id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort) {
         text encoding filename contentType
       }

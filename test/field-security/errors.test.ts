@@ -63,7 +63,7 @@ const REQUESTS: Record<string, Request> = {
       [
         `filter ${i} by GraphQL`,
         (who, { id }, name) =>
-          who.gql('query ($id: ID!, $filter: JSON) { dataset(id: $id) { data(filter: $filter) { total } } }', {
+          who.gql('query ($id: ID!, $filter: RowFilter) { dataset(id: $id) { data(filter: $filter) { total } } }', {
             id,
             filter: filter(name),
           }),

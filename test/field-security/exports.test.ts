@@ -52,7 +52,7 @@ async function exportByGraphql(
   const socket = openSocket(who);
   const pieces: Piece[] = [];
   const document = `
-    subscription ($fields: [String!], $filter: JSON, $sort: String, $q: String) {
+    subscription ($fields: [String!], $filter: RowFilter, $sort: String, $q: String) {
       datasetExport(
         id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort, q: $q
       ) {

@@ -195,7 +195,7 @@ describe.each(WORLDS)(
 
     test('in GraphQL', async ({ world }) => {
       const document = `
-        query ($id: ID!, $filter: JSON, $q: String, $sort: String) {
+        query ($id: ID!, $filter: RowFilter, $q: String, $sort: String) {
           dataset(id: $id) {
             data(filter: $filter, q: $q, sort: $sort, limit: 9) {
               items fields { name label type format description } start count next total

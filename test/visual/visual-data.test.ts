@@ -121,7 +121,7 @@ test('the data of tables and scatter plots is rows', async ({ ann, orders, creat
   expect(
     await ann.data(
       `
-        query ($filter: JSON) {
+        query ($filter: RowFilter) {
           dataset(id: "${orders.id}") { visual(id: "${scatter}") { data(filter: $filter) { rows } } }
         }
       `,

@@ -165,7 +165,7 @@ test('an image shows the filtered rows and their number, and is the same in Grap
   });
   const { dataset } = await ann.data(
     `
-      query ($filter: JSON) {
+      query ($filter: RowFilter) {
         dataset(id: "${hostile.id}") { visual(id: "${id}") { image(width: 400, height: 300, filter: $filter) } }
       }
     `,

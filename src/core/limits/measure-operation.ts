@@ -18,6 +18,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { graphqlLimit } from '../errors.ts';
+import { isJsonScalar } from '../query-language.ts';
 import { DEFAULT_LIST_LENGTH, lengthOf, FULL_SCAN_COST, type Cost, type CostItem, type CostFactor } from './cost.ts';
 
 const MAX_DEPTH = 15;
@@ -140,16 +141,14 @@ function measureField(
   if (name.startsWith('__')) found.introspectionDepth = Math.max(found.introspectionDepth, depth);
   else found.depth = Math.max(found.depth, depth);
   if (field && below && isCompositeType(type)) found.cost.push(costItemOf(node, field, below.cost, context));
-  else if (field && isListType(getNullableType(field.type)) && isJson(type))
+  // Rows of a dataset are JSON scalars, and count as objects.
+  else if (field && isListType(getNullableType(field.type)) && type && isJsonScalar(type))
     found.cost.push(costItemOf(node, field, [], context));
   if (field?.extensions[READS_ALL_ROWS]) {
     found.cost.push({ count: FULL_SCAN_COST, below: [], length: DEFAULT_LIST_LENGTH, isOpen: false });
     context.fullScans.add(name);
   }
 }
-
-/** Rows of a dataset are JSON scalars, and count as objects. */
-const isJson = (type: GraphQLNamedType | undefined): boolean => type?.name === 'JSON' || type?.name === 'JSONObject';
 
 function fieldOf(type: GraphQLNamedType | undefined, name: string): GraphQLField<unknown, unknown> | undefined {
   if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;

@@ -1,10 +1,11 @@
-import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
+import 'reflect-metadata';
 import { createPubSub } from '@graphql-yoga/subscription';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { guard, rootTypes } from '../../../resolvers/support/guard.ts';
 import { limitSubscriptions } from '../../../resolvers/support/limit-subscriptions.ts';
+import { ERROR_CODE_LIST } from '../../core/errors.ts';
 import { DateTime } from '../../core/scalars.ts';
 import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
@@ -27,7 +28,7 @@ const UNUSED_PUB_SUB = createPubSub();
 
 /** Descriptions of the root types, which TypeGraphQL cannot set. */
 const ROOT_DESCRIPTIONS: Record<string, string> = {
-  Query: 'Fields that read data. They run in parallel.',
+  Query: `Fields that read data. They run in parallel. Errors have one of these \`extensions.code\`:\n${ERROR_CODE_LIST}`,
   Mutation: 'Fields that change data. They run one after the other. Each is recorded in the audit log.',
   Subscription: 'Fields that deliver values as they change, over WebSocket.',
 };

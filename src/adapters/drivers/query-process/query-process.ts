@@ -110,7 +110,7 @@ async function runProcess(job: Job, signal: AbortSignal, receiver: RowReceiver):
     execArgv: ['--max-old-space-size=64', '--disable-warning=ExperimentalWarning'],
     env: childEnvironment(),
   });
-  lowerPriority(child);
+  lowerPriority(child.pid);
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve());
   });
