@@ -89,6 +89,7 @@ const SUFFICIENT: Record<string, Values> = {
   'POST /api/login': { username: 'admin', password: PASSWORD },
   'POST /api/login/{domain}': { username: 'admin', password: PASSWORD },
   'POST /api/datasources': { type: 'postgres', config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' } },
+  'PUT /api/queries/{id}': { query: 'select 1 as one' },
   'POST /api/datasets/{id}/_benchmark': { config: { iterations: 1, warmup: 0 } },
   'POST /api/datasets/{id}/_benchmark-internal': { config: { iterations: 1, warmup: 0 } },
 };
