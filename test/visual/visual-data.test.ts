@@ -39,7 +39,7 @@ test('the data of a visual is aggregated by the index', async ({ ann, orders, cr
       `?filter=${encodeURIComponent('{"region":"EU"}')}`,
     ),
   ).toMatchObject({
-    columns: [{}, { name: 'note' }, { name: 'max', label: 'Greatest of Amount' }],
+    columns: [{}, { name: 'note' }, { name: 'max', label: 'Maximum of Amount' }],
     rows: [
       ['EU', 'Rush delivery to Zoë', 200],
       ['EU', null, 160],
@@ -72,7 +72,7 @@ test('the data of a visual is aggregated by the index', async ({ ann, orders, cr
       { xAxis: 'region', yAxis: 'note', valueField: 'id', aggregation: 'countDistinct' },
       '?limit=1',
     ),
-  ).toMatchObject({ columns: [{}, {}, { label: 'Different values of id' }], total: 8, truncated: true });
+  ).toMatchObject({ columns: [{}, {}, { label: 'Distinct values of id' }], total: 8, truncated: true });
   expect(await data('gauge', { valueField: 'amount' })).toMatchObject({
     columns: [{ name: 'sum', label: 'Sum of Amount' }],
     rows: [[2100]],

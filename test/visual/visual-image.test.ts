@@ -176,6 +176,23 @@ test('an image shows the filtered rows and their number, and is the same in Grap
   );
 });
 
+test('an image has readable names and dates, and marks incomplete periods', async ({ hostile }) => {
+  const filterBy = (filter: object) => `?filter=${encodeURIComponent(JSON.stringify(filter))}`;
+  const months = filterBy({ day: { $in: ['2026-02-01', '2026-03-01'] } });
+  const bars = (await hostile.image('bar-chart', { xAxis: 'day', yAxis: 'amount' }, months)).body;
+  for (const text of ['Feb 2026', 'Mar 2026', 'Day', 'Sum of Amount']) expect(bars).toContain(`>${text}</text>`);
+
+  const config = { xAxis: 'at', dateInterval: 'month' };
+  const whole = (await hostile.image('line-chart', config)).body;
+  expect(whole).toContain('>last month incomplete</text>');
+  expect(whole.match(/stroke-dasharray="4,4"/g)).toHaveLength(1);
+  const part = (await hostile.image('line-chart', config, filterBy({ id: { $gte: 500 } }))).body;
+  expect(part).toContain('>first and last month incomplete</text>');
+  expect(part.match(/stroke-dasharray="4,4"/g)).toHaveLength(2);
+  const complete = (await hostile.image('line-chart', config, filterBy({ at: { $lt: '2026-04-01' } }))).body;
+  expect([complete.includes('incomplete'), complete.includes('stroke-dasharray')]).toEqual([false, false]);
+});
+
 test('many images are rendered concurrently without blocking other requests', async ({ ann, hostile }) => {
   const { id } = await ann.creates(`/datasets/${hostile.id}/visuals`, {
     component: 'scatter-plot',

@@ -2,7 +2,7 @@ import type { EChartsOption, GridComponentOption } from 'echarts';
 import type { FieldType } from '../../core/fields.ts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { FAINT, headHeight, INK, LINE, MARGIN, type Room } from './frame.ts';
-import { formatShort, clean, datePattern, shorten, widthOf } from './text.ts';
+import { clean, datePattern, labelsOf, shorten, shortFormat, toNumber, widthOf } from './text.ts';
 
 type Single<T> = Exclude<NonNullable<T>, unknown[]>;
 
@@ -16,7 +16,7 @@ const NAME = { nameLocation: 'middle', nameTextStyle: { color: FAINT, fontSize: 
 const SPLIT = { splitLine: { lineStyle: { color: LINE } } };
 
 /** Creates an axis of numbers. It begins at zero unless `scaled`; an axis of integers has only integer ticks. */
-export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
+export const numberAxis = ({ label, type }: Column, values: Iterable<number | null>, scaled = false): Axis => ({
   type: 'value',
   name: clean(label),
   ...NAME,
@@ -24,7 +24,7 @@ export const numberAxis = ({ label, type }: Column, scaled = false): Axis => ({
   ...(type === 'integer' && { minInterval: 1 }),
   axisLine: { show: false },
   axisTick: { show: false },
-  axisLabel: { ...TEXT, formatter: (value: number) => formatShort(value) },
+  axisLabel: { ...TEXT, formatter: shortFormat(values, true) },
   ...SPLIT,
 });
 
@@ -55,10 +55,12 @@ export function nameAxis(name: string, names: readonly string[], room: number, m
   };
 }
 
-/** Creates the axis that fits a field's type: times, numbers, or categories. */
-export function axisOf(column: Column, names: readonly string[], room: number, pattern?: string | null): Axis {
+/** Creates the axis that fits a field's type: times, numbers, or categories. `values` are those of the field. */
+export function axisOf(column: Column, values: readonly unknown[], room: number, pattern?: string | null): Axis {
   if (isTime(column.type)) return timeAxis(column.label, pattern);
-  return isNumber(column.type) ? numberAxis(column, true) : nameAxis(column.label, names, room);
+  return isNumber(column.type)
+    ? numberAxis(column, values.map(toNumber), true)
+    : nameAxis(column.label, values.map(labelsOf(values, column.type)), room);
 }
 
 export const isTime = (type: FieldType): boolean => type === 'date' || type === 'datetime';

@@ -3,7 +3,7 @@ import type { Picture } from '../../core/visual/picture.ts';
 import { gridIn, isLow, nameAxis, numberAxis, roomBetween } from './axes.ts';
 import { FAINT, frameOptions, omissionNote, legendBelow } from './frame.ts';
 import { pivotGroups, type Pivot } from './series.ts';
-import { formatShort, label } from './text.ts';
+import { labelsOf, shortFormat } from './text.ts';
 
 const HEIGHT_OF_LABEL = 22;
 
@@ -24,11 +24,16 @@ export function bars(picture: Picture): EChartsOption {
   const low = isLow(picture);
   const names = nameAxis(
     low || lying ? '' : x.label,
-    places.map((value) => label(value, x.type)),
+    places.map(labelsOf(places, x.type)),
     lying || low ? Number.POSITIVE_INFINITY : width - 100,
     lying ? Math.floor(width / 20) : low ? 10 : 24,
   );
-  const numbers = numberAxis(low ? { ...measure, label: '' } : measure);
+  const drawn = series.flatMap(({ values }) => values);
+  const numbers = numberAxis(
+    low ? { ...measure, label: '' } : measure,
+    config.stacked ? [tallest(places.length, series)] : drawn,
+  );
+  const format = shortFormat(drawn);
   const room = roomBetween(note, legend.height);
   const readable = config.stacked
     ? (HEIGHT_OF_LABEL * tallest(places.length, series)) /
@@ -53,8 +58,7 @@ export function bars(picture: Picture): EChartsOption {
           position: config.stacked ? 'inside' : lying ? 'right' : 'top',
           fontSize: 10,
           ...(!config.stacked && { color: FAINT }),
-          formatter: ({ value }) =>
-            value === null || Math.abs(Number(value)) < readable ? '' : formatShort(Number(value)),
+          formatter: ({ value }) => (value === null || Math.abs(Number(value)) < readable ? '' : format(Number(value))),
         },
         labelLayout: { hideOverlap: true },
       }),

@@ -1,7 +1,7 @@
 import type { EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { FAINT, font, frameOptions, headHeight, INK, LINE, centredText } from './frame.ts';
-import { formatShort, clean, formatValue, label, toNumber, shorten, widthOf } from './text.ts';
+import { shortFormat, clean, formatValue, label, toNumber, shorten, widthOf } from './text.ts';
 
 /** Draws one number on a scale. */
 export function gauge(picture: Picture): EChartsOption {
@@ -35,7 +35,7 @@ export function gauge(picture: Picture): EChartsOption {
         progress: { show: shares.length === 0, width: 18 },
         axisTick: { show: false },
         splitLine: { length: 18, distance: -18, lineStyle: { color: '#ffffff', width: 2 } },
-        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: (at: number) => formatShort(at) },
+        axisLabel: { distance: 24, color: FAINT, fontSize: 11, formatter: shortFormat([min, max], true) },
         pointer: { length: '62%', width: 4, itemStyle: { color: INK } },
         anchor: { show: true, size: 10, itemStyle: { color: INK } },
         title: { offsetCenter: [0, '54%'], color: FAINT, fontSize: 12 },
@@ -58,7 +58,10 @@ function roundAbove(value: number): number {
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= value)!;
 }
 
-/** Draws one number as large as it fits. */
+/** Part of a card's width that its number may have. */
+const CARD_WIDTH = 0.7;
+
+/** Draws one number, with space around it. */
 export function card(picture: Picture): EChartsOption {
   const { config, data, width, height } = picture;
   const [column] = data.columns;
@@ -70,7 +73,7 @@ export function card(picture: Picture): EChartsOption {
     number === null ? label(given, column.type) : formatValue(given as number | `${number}`, config.format),
     40,
   );
-  const size = Math.max(12, Math.min(96, height * 0.32, (10 * (width - 48)) / widthOf(text)));
+  const size = Math.max(12, Math.min(72, height * 0.22, (12 * width * CARD_WIDTH) / widthOf(text)));
   const middle = headHeight('') + (height - headHeight('')) / 2;
   return {
     ...frameOptions(picture, ''),

@@ -3,14 +3,22 @@ import type { Picture } from '../../core/visual/picture.ts';
 import { gridIn, nameAxis, roomBetween } from './axes.ts';
 import { isLight, scale } from './colors.ts';
 import { frameOptions, INK, omissionNote, MARGIN } from './frame.ts';
-import { formatShort, label, toNumber } from './text.ts';
+import { labelsOf, shortFormat, toNumber } from './text.ts';
+
+type Label = (value: unknown) => string;
 
 /** Draws a cell for each pair of values of two fields. */
 export function heatmap(picture: Picture): EChartsOption {
   const { config, data, width } = picture;
   const [x, y] = [data.columns[0]!, data.columns[1]!];
+  const [labelX, labelY] = [x, y].map(({ type }, at) =>
+    labelsOf(
+      data.rows.map((row) => row[at]),
+      type,
+    ),
+  ) as [Label, Label];
   const cells = data.rows
-    .map(([px, py, value]) => [label(px, x.type), label(py, y.type), toNumber(value)] as const)
+    .map(([px, py, value]) => [labelX(px), labelY(py), toNumber(value)] as const)
     .filter((cell): cell is readonly [string, string, number] => cell[2] !== null);
   const values = cells.map(([, , value]) => value);
   const [low, high] = values.reduce(
@@ -23,9 +31,10 @@ export function heatmap(picture: Picture): EChartsOption {
   const near = (value: number) => colors[Math.round(((value - min) / (max - min)) * (colors.length - 1))]!;
   const note = omissionNote(data.rows.length, data.total, 'groups');
   const [names, lines] = [
-    [...new Set(data.rows.map(([px]) => label(px, x.type)))],
-    [...new Set(data.rows.map(([, py]) => label(py, y.type)))],
+    [...new Set(data.rows.map(([px]) => labelX(px)))],
+    [...new Set(data.rows.map(([, py]) => labelY(py)))],
   ];
+  const format = shortFormat(values);
   const cell = (value: number) => ({ label: { color: isLight(near(value)) ? INK : '#ffffff' } });
   return {
     ...frameOptions(picture, note),
@@ -42,7 +51,7 @@ export function heatmap(picture: Picture): EChartsOption {
       itemWidth: 12,
       itemHeight: 140,
       inRange: { color: colors },
-      text: [formatShort(max), formatShort(min)],
+      text: [format(max), format(min)],
       textStyle: { color: INK, fontSize: 11 },
     },
     series: [
@@ -54,7 +63,7 @@ export function heatmap(picture: Picture): EChartsOption {
           label: {
             show: true,
             fontSize: 10,
-            formatter: (cell: { value?: unknown }) => formatShort((cell.value as [string, string, number])[2]),
+            formatter: (cell: { value?: unknown }) => format((cell.value as [string, string, number])[2]),
           },
           labelLayout: { hideOverlap: true },
         }),

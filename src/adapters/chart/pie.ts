@@ -1,7 +1,7 @@
 import type { EChartsOption } from 'echarts';
 import type { Picture } from '../../core/visual/picture.ts';
 import { FAINT, frameOptions, headHeight, INK, omissionNote, MARGIN, centredText } from './frame.ts';
-import { formatShort, label, toNumber, shorten } from './text.ts';
+import { labelsOf, shortFormat, toNumber, shorten } from './text.ts';
 
 interface Slice {
   name: string;
@@ -29,8 +29,9 @@ export function pie(picture: Picture): EChartsOption {
   const radius = Math.max(20, Math.min(room.x - (beside ? 50 : 90), (height - top - MARGIN) / 2 - 22));
   const whole = slices.reduce((sum, { value }) => sum + value, 0);
   const share = (value: number) => `${((100 * value) / whole).toFixed(value / whole < 0.1 ? 1 : 0)}%`;
+  const format = shortFormat(slices.map(({ value }) => value));
   const written = (name: string, value: number) =>
-    [beside ? '' : shorten(name, 18), (config.showPercentages ?? true) ? share(value) : formatShort(value)]
+    [beside ? '' : shorten(name, 18), (config.showPercentages ?? true) ? share(value) : format(value)]
       .filter(Boolean)
       .join(' ');
   return {
@@ -67,8 +68,12 @@ export function pie(picture: Picture): EChartsOption {
 /** Returns the largest slices. Where values can be added up, the rest is one more slice. */
 function slicesOf({ data, config }: Picture, most: number): { slices: Slice[]; drawn: number } {
   const type = data.columns[0]!.type;
+  const labelOf = labelsOf(
+    data.rows.map(([name]) => name),
+    type,
+  );
   const all = data.rows.map(([name, value]): Slice => ({
-    name: label(name, type),
+    name: labelOf(name),
     value: Math.max(0, toNumber(value) ?? 0),
   }));
   if (all.length <= most) return { slices: all, drawn: data.rows.length };

@@ -38,13 +38,13 @@ export function points(picture: Picture): EChartsOption {
     group >= 0,
   );
   const sizeOf = sizes(all);
-  const names = (axis: 0 | 1) => [...new Set(all.map((point) => String(point[axis])))];
+  const valuesAt = (axis: 0 | 1) => [...new Set(all.map((point) => point[axis]))];
   return {
     ...frameOptions(picture, note),
     ...(legend.legend && { legend: legend.legend }),
     grid: gridIn(roomBetween(note, legend.height), 28),
-    xAxis: axisOf(xColumn, names(0), width - 100),
-    yAxis: axisOf(yColumn, names(1), Math.max(height, 1e6)),
+    xAxis: axisOf(xColumn, valuesAt(0), width - 100),
+    yAxis: axisOf(yColumn, valuesAt(1), Math.max(height, 1e6)),
     series: [
       ...shown.map(([name, some]): ScatterSeriesOption => ({
         type: 'scatter',

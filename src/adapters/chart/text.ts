@@ -27,6 +27,25 @@ export function label(value: unknown, type: FieldType): string {
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value as string | boolean)) || EMPTY;
 }
 
+const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' });
+const DAY = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/**
+ * Creates the labels of a field's values. Dates are as short as all of them permit: `2026` for first days of years,
+ * `Jan 2026` of months, `Jan 31, 2026` for others.
+ */
+export function labelsOf(values: readonly unknown[], type: FieldType): (value: unknown) => string {
+  const plainLabel = (value: unknown) => label(value, type);
+  const texts = values.filter((value) => typeof value === 'string');
+  if ((type !== 'date' && type !== 'datetime') || texts.length < 2) return plainLabel;
+  if (!texts.every((text) => /^\d{4}-\d\d-\d\d(T00:00:00\.000Z)?$/.test(text))) return plainLabel;
+  const format = (write: (date: Date) => string) => (value: unknown) =>
+    typeof value === 'string' ? write(new Date(value)) : plainLabel(value);
+  if (texts.every((text) => text.slice(5, 10) === '01-01')) return format((date) => String(date.getUTCFullYear()));
+  const pattern = texts.every((text) => text.slice(8, 10) === '01') ? MONTH : DAY;
+  return format((date) => pattern.format(date));
+}
+
 /** Formats a time to the minute, e.g. `2026-01-31 08:00`. */
 export const minutes = (moment: string): string => moment.replace(/^(.*)T(.{5}).*$/, '$1 $2');
 
@@ -53,9 +72,34 @@ const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionD
 /** Formats a number in full, with its significant digits. */
 const formatNumber = (value: number): string => (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
 
-/** Formats a number where space is limited, e.g. `1.2M`. */
-export const formatShort = (value: number): string =>
-  Math.abs(value) >= 10_000 ? compact.format(value) : formatNumber(value);
+const UNITS: [number, string][] = [
+  [1e12, 'T'],
+  [1e9, 'B'],
+  [1e6, 'M'],
+  [1e3, 'K'],
+];
+
+/**
+ * Creates the format of numbers that stand beside each other: all in the unit of the largest, e.g. `4.0M` and `3.3M`.
+ * With `isScale` without trailing zeros, for round numbers of a scale.
+ */
+export function shortFormat(values: Iterable<number | null>, isScale = false): (value: number) => string {
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value ?? 0));
+  const [size, unit] = (largest >= 10_000 && UNITS.find(([one]) => largest >= one)) || [1, ''];
+  if (size === 1) return formatNumber;
+  const digits = largest / size >= 100 ? 0 : 1;
+  const number = new Intl.NumberFormat('en', {
+    minimumFractionDigits: isScale ? 0 : digits,
+    maximumFractionDigits: isScale ? 2 : digits,
+  });
+  return (value) => {
+    if (value === 0) return '0';
+    const text = number.format(value / size);
+    // Smaller than the last digit of the unit.
+    return /^-?0(\.0+)?$/.test(text) ? compact.format(value) : text + unit;
+  };
+}
 
 /**
  * Formats a number, or the text of an exact one, as a card's `format` requires: `integer`, `compact`, `percent`, a

@@ -106,11 +106,20 @@ const MEASURE_NAMES: Record<GroupPlan['measure']['fn'], string> = {
   count: 'Count',
   sum: 'Sum',
   avg: 'Average',
-  min: 'Least',
-  max: 'Greatest',
-  countDistinct: 'Different values',
+  min: 'Minimum',
+  max: 'Maximum',
+  countDistinct: 'Distinct values',
 };
 
 /** Returns the display name of a measure, e.g. `Sum of Amount`. */
 export const measureLabel = ({ fn, field }: GroupPlan['measure'], labelOf: (field: string) => string): string =>
   field ? `${MEASURE_NAMES[fn]} of ${labelOf(field)}` : MEASURE_NAMES[fn];
+
+/** Returns a field's name as words, e.g. `Ordered at` for `ordered_at`. Names that users have spelled stay. */
+export function readableName(name: string): string {
+  if (!/^[a-z][a-z0-9]*([_-]?[A-Za-z0-9]+)*$/.test(name)) return name;
+  const words = name
+    .replaceAll(/[_-]+/g, ' ')
+    .replaceAll(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, end, begin) => `${end} ${begin.toLowerCase()}`);
+  return words[0]!.toUpperCase() + words.slice(1);
+}

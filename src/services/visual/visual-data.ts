@@ -5,7 +5,8 @@ import type { AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
-import { measureLabel, planVisual, type GroupPlan, type RowPlan } from '../../core/visual/plan.ts';
+import { incompletePeriods, type IncompletePeriods } from '../../core/visual/incomplete-periods.ts';
+import { measureLabel, planVisual, type GroupPlan, type RowPlan, readableName } from '../../core/visual/plan.ts';
 import { findHiddenKey, visibleConfig } from '../../core/visual/visible-config.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { search } from '../dataset/dataset-data.ts';
@@ -23,13 +24,14 @@ export interface VisualWithDataset {
 const NO_DATA: AggregateResult = { columns: [], rows: [], total: 0, truncated: false };
 
 /**
- * Returns the data of a visual, from the rows and fields that the viewer may see. Throws BAD_USER_INPUT naming the
- * config key that is missing or contains an unknown field.
+ * Returns the data of a visual, from the rows and fields that the viewer may see. `toLabel` converts the labels of its
+ * columns. Throws BAD_USER_INPUT naming the config key that is missing or contains an unknown field.
  */
 export async function loadVisualData(
   ctx: Context,
   { component, config, dataset }: VisualWithDataset,
   query: VisualDataArgs,
+  toLabel = (label: string) => label,
 ): Promise<AggregateResult> {
   const view = await viewOf(ctx, dataset);
   const plan = planVisual(
@@ -38,9 +40,20 @@ export async function loadVisualData(
     new Map(view.fields.map(({ name, type }) => [name, type])),
   );
   if (!view.generation) return NO_DATA;
-  if (plan.kind === 'rows') return loadVisualRows(ctx, dataset, plan, query);
-  const labels = new Map(view.fields.map(({ name, label }) => [name, label]));
-  return loadVisualGroups(ctx, dataset, plan, query, (field) => labels.get(field) ?? field);
+  const labels = new Map(view.fields.map(({ name, label }) => [name, toLabel(label)]));
+  const labelOf = (field: string) => labels.get(field) ?? field;
+  const data =
+    plan.kind === 'rows'
+      ? await loadVisualRows(ctx, dataset, plan, query)
+      : await loadVisualGroups(ctx, dataset, plan, query);
+  const columns = data.columns.map((column) => ({
+    ...column,
+    label:
+      plan.kind === 'groups' && column.name === plan.measure.as
+        ? measureLabel(plan.measure, labelOf)
+        : labelOf(column.name),
+  }));
+  return { ...data, columns };
 }
 
 /**
@@ -60,21 +73,12 @@ async function queryableConfig(
   return visibleConfig(component, config, isVisible);
 }
 
-async function loadVisualGroups(
+const loadVisualGroups = (
   ctx: Context,
   dataset: ViewedDataset,
   { groupBy, measure, sort }: GroupPlan,
   { filter, q, limit }: VisualDataArgs,
-  labelOf: (field: string) => string,
-): Promise<AggregateResult> {
-  const result = await aggregate(ctx, dataset, { groupBy, measures: [measure], sort, filter, q, limit });
-  return {
-    ...result,
-    columns: result.columns.map((column) =>
-      column.name === measure.as ? { ...column, label: measureLabel(measure, labelOf) } : column,
-    ),
-  };
-}
+): Promise<AggregateResult> => aggregate(ctx, dataset, { groupBy, measures: [measure], sort, filter, q, limit });
 
 async function loadVisualRows(
   ctx: Context,
@@ -117,12 +121,39 @@ export async function renderVisual(
     height: checkSize('height', height ?? config.height ?? DEFAULT_SIZE.height),
   };
   const max = component === 'scatter-plot' ? MAX_DRAWN_POINTS : MAX_DRAWN;
-  const data = await loadVisualData(ctx, visual, {
-    ...query,
-    limit: Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? max, max),
-  });
-  const picture = { component, config, title: config.chartTitle || name, data, ...size };
+  const limit = Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? max, max);
+  const data = await loadVisualData(ctx, visual, { ...query, limit }, readableName);
+  const incomplete = await findIncomplete(ctx, visual, query, data);
+  const picture = {
+    component,
+    config,
+    title: config.chartTitle || name,
+    data,
+    ...(incomplete && { incomplete }),
+    ...size,
+  };
   return drawPicture(picture, ctx.viewer, ctx.request.signal);
+}
+
+/** Returns which periods of a line chart are incomplete; undefined for other charts. */
+async function findIncomplete(
+  ctx: Context,
+  { component, config: { xAxis, dateInterval }, dataset }: VisualWithDataset,
+  { filter, q }: VisualDataArgs,
+  { columns: [x], rows }: AggregateResult,
+): Promise<IncompletePeriods | undefined> {
+  if (component !== 'line-chart' || !xAxis || (x?.type !== 'date' && x?.type !== 'datetime')) return undefined;
+  const interval = dateInterval ?? 'day';
+  // A date has no time of the day.
+  if (interval === 'day' && x.type === 'date') return undefined;
+  const measures = (['min', 'max'] as const).map((fn) => ({ fn, field: xAxis, as: fn }));
+  const { rows: extent } = await aggregate(ctx, dataset, { groupBy: [], measures, filter, q });
+  const [earliest, latest] = extent[0] ?? [];
+  return incompletePeriods(
+    rows.map(([period]) => period),
+    interval,
+    { earliest, latest },
+  );
 }
 
 function checkSize(key: 'width' | 'height', pixels: number): number {
