@@ -1,27 +1,27 @@
-/** Limits how many of something, e.g. sockets, a user has open in this process. */
+/** Limits how much of something, e.g. sockets, a user has open in this process. */
 export class PerUserLimit {
   readonly #max: number;
-  readonly #counts = new Map<string, number>();
+  readonly #amounts = new Map<string, number>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
   /**
-   * Counts one more for a user. Returns the function that counts it as closed, however often it is called; null when
-   * the user has reached the limit.
+   * Counts an amount more for a user. Returns the function that counts it as closed, however often it is called; null
+   * when the user would exceed the limit. The first amount of a user is always within it.
    */
-  acquire(userId: string): (() => void) | null {
-    const count = this.#counts.get(userId) ?? 0;
-    if (count >= this.#max) return null;
-    this.#counts.set(userId, count + 1);
+  acquire(userId: string, amount = 1): (() => void) | null {
+    const before = this.#amounts.get(userId) ?? 0;
+    if (before > 0 && before + amount > this.#max) return null;
+    this.#amounts.set(userId, before + amount);
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
-      const others = this.#counts.get(userId)! - 1;
-      if (others > 0) this.#counts.set(userId, others);
-      else this.#counts.delete(userId);
+      const others = this.#amounts.get(userId)! - amount;
+      if (others > 0) this.#amounts.set(userId, others);
+      else this.#amounts.delete(userId);
     };
   }
 }

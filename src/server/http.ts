@@ -9,6 +9,7 @@ import type { GraphQLSchema } from 'graphql';
 import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../core/errors.ts';
+import { parseInOwnTurn } from '../core/own-turn.ts';
 import type { Platform } from '../core/platform.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { createApollo } from './graphql/apollo.ts';
@@ -16,6 +17,7 @@ import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
 import { registerPages } from './pages/pages.ts';
+import { queuePipelinedRequests } from './pipelined-requests.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
@@ -23,12 +25,15 @@ import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
+import { limitUnreadResponses } from './unread-responses.ts';
 
 /** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How long a client may take no byte of a response that waits for it. */
 const STALL_TIMEOUT_MS = 60_000;
+/** Bytes of the responses of a user that the client has not received. */
+const MAX_UNREAD_BYTES = 64 << 20;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
@@ -103,6 +108,8 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 
+  queuePipelinedRequests(app);
+  limitUnreadResponses(app, MAX_UNREAD_BYTES);
   await app.register(cookie);
   if (config.CORS_ORIGINS.length > 0)
     await app.register(cors, {
@@ -121,6 +128,11 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     options: { maxPayload: 1024 * 1024, allowSynchronousEvents: false },
     errorHandler: (_error, socket) => socket.terminate(),
   });
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
+    parseInOwnTurn(text as string, () => void parseJson(request, text as string, done)),
+  );
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
   app.addHook('onClose', async () => stopWatch());

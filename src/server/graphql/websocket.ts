@@ -25,6 +25,8 @@ import { identify } from '../request-context.ts';
 import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
+import { ignoreUnsentMessages } from './quiet-send.ts';
+import { UnreadMessages } from './unread-messages.ts';
 import { checkVariables } from './variables.ts';
 
 /** The authenticated caller of a socket. */
@@ -66,6 +68,7 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator
  */
 export function createSocketHandler(options: SocketOptions) {
   const sockets = new PerUserLimit(MAX_SOCKETS);
+  const unread = new UnreadMessages();
   const documents: ValidDocuments = new LRUCache({
     maxSize: MAX_DOCUMENT_CHARACTERS,
     sizeCalculation: (_document, query) => query.length + 1,
@@ -74,7 +77,7 @@ export function createSocketHandler(options: SocketOptions) {
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
     isProd: true,
-    onConnect: (socket) => acceptConnection(options, sockets, socket as Socket),
+    onConnect: (socket) => acceptConnection(options, sockets, unread, socket as Socket),
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: async (socket, id, payload) => {
       const prepared = await prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch(
@@ -87,8 +90,10 @@ export function createSocketHandler(options: SocketOptions) {
     },
     execute,
     subscribe,
-    onNext: ({ extra }, _id, _payload, _args, result) =>
-      result.errors ? ({ ...result, errors: formatErrors(extra as SocketExtra, result.errors) } as never) : undefined,
+    onNext: ({ extra }, _id, _payload, _args, result) => {
+      unread.limit(extra.caller!.viewer.userId);
+      return result.errors ? ({ ...result, errors: formatErrors(extra, result.errors) } as never) : undefined;
+    },
     onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
@@ -100,6 +105,7 @@ const closeForbidden = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbi
 async function acceptConnection(
   { authenticator, limiter }: SocketOptions,
   sockets: PerUserLimit,
+  unread: UnreadMessages,
   { extra, connectionParams }: Socket,
 ): Promise<boolean> {
   const credential = findCredential(extra.request, connectionParams);
@@ -117,8 +123,11 @@ async function acceptConnection(
     },
     onEnd: () => closeForbidden(extra),
   });
+  const forgetSocket = unread.add(viewer.userId, extra.socket);
+  ignoreUnsentMessages(extra.socket);
   const stop = () => {
     unwatch();
+    forgetSocket();
     releaseSocket();
   };
   extra.caller = { credential, viewer: socketViewer, operations: new Map(), stop };

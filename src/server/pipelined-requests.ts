@@ -1,0 +1,13 @@
+import { once } from 'node:events';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Starts a request that follows others on its connection when their responses were sent. Otherwise its work would run,
+ * and its response wait in memory, as long as the first response takes. Call this before other hooks.
+ */
+export function queuePipelinedRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, { raw }) => {
+    if (raw.socket || raw.destroyed) return;
+    await Promise.race([once(raw, 'socket'), once(raw, 'close')]);
+  });
+}
