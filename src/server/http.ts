@@ -29,6 +29,8 @@ const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How long a client may take no byte of a response that waits for it. */
 const STALL_TIMEOUT_MS = 60_000;
+/** Close code of WebSockets, RFC 6455. */
+const GOING_AWAY = 1001;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
@@ -83,6 +85,12 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
+/** Closes the WebSockets of a server that stops, with the code that lets clients reconnect elsewhere. */
+function closeSockets(this: FastifyInstance, done: () => void): void {
+  for (const socket of this.websocketServer.clients) socket.close(GOING_AWAY, 'Going away');
+  this.websocketServer.close(done);
+}
+
 /**
  * Creates the Fastify server with the settings of all routes: headers, cookies, compression, limits, error responses.
  */
@@ -120,6 +128,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     // One message of a socket per turn of the event loop: other requests do not wait for all that it has sent.
     options: { maxPayload: 1024 * 1024, allowSynchronousEvents: false },
     errorHandler: (_error, socket) => socket.terminate(),
+    preClose: closeSockets,
   });
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
