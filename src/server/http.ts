@@ -15,6 +15,7 @@ import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
+import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory } from './request-context.ts';
@@ -133,6 +134,6 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
   app.addHook('onClose', async () => stopWatch());
-  respondToUnmatched(app);
+  respondToUnmatched(app, sendNotFoundPage);
   return app;
 }

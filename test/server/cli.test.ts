@@ -84,10 +84,15 @@ test('a short password, an unknown tenant and an unknown user are errors of one 
     err: ['password must have at least 12 characters'],
     code: 1,
   });
-  expect(
-    await dws(variablesOf(service), 'user', 'create', 'x', '--tenant', 'nowhere', '--password', PASSWORD),
-  ).toEqual({ out: [], err: ['There is no tenant "nowhere"'], code: 1 });
-  for (const command of [['user', 'list'], ['user', 'unlock', 'ann'], ['token', 'list'], ['token', 'create', 'ann']])
+  expect(await dws(variablesOf(service), 'user', 'create', 'x', '--tenant', 'nowhere', '--password', PASSWORD)).toEqual(
+    { out: [], err: ['There is no tenant "nowhere"'], code: 1 },
+  );
+  for (const command of [
+    ['user', 'list'],
+    ['user', 'unlock', 'ann'],
+    ['token', 'list'],
+    ['token', 'create', 'ann'],
+  ])
     expect(await dws(variablesOf(service), ...command, '--tenant', 'nowhere'), command.join(' ')).toEqual({
       out: [],
       err: ['There is no tenant "nowhere"'],
@@ -170,12 +175,7 @@ test('users are listed with their rights and state, those of the tenant `default
   );
   const { out, code } = await dws(variablesOf(service), 'user', 'list');
   expect({ out: out.filter((line) => /^list-/i.test(line)), code }).toEqual({
-    out: [
-      'list-a\tsuperuser\tenabled',
-      'List-b\tuser\tenabled',
-      'list-c\tuser\tdisabled',
-      'list-d\tuser\tlocked',
-    ],
+    out: ['list-a\tsuperuser\tenabled', 'List-b\tuser\tenabled', 'list-c\tuser\tdisabled', 'list-d\tuser\tlocked'],
     code: 0,
   });
   expect(out).not.toContain(`${stranger.username}\tsuperuser\tenabled`);

@@ -81,5 +81,6 @@ describe('the generated first password', () => {
       expect(printedLogin(last.printed())).toBeNull();
       expect(await last.end('SIGTERM')).toBe(0);
       remove();
-    }));
+    }),
+  );
 });
