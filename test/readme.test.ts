@@ -26,8 +26,14 @@ const ANY_ROWS = [
 const SUMS = ['[', /^ {2}\[ '\w+', [\d.]+ \],$/, /^ {2}\[ '\w+', [\d.]+ \],$/, /^ {2}\[ '\w+', [\d.]+ \]$/, ']'];
 const ROW = [
   '  {',
-  ...[/order_id: \d+/, /line: \d+/, /ordered_at: '2026-01-\d\d/, /status: 'returned'/, /country: '/, /product: '/],
-  ...[/quantity: \d+/, /amount: [\d.]+$/],
+  /order_id: \d+/,
+  /line: \d+/,
+  /ordered_at: '\d{4}-/,
+  /status: 'returned'/,
+  /country: '/,
+  /product: '/,
+  /quantity: \d+/,
+  /amount: [\d.]+$/,
 ];
 const HITS = ["  'query Order lines',", "  'dataset Order lines'"];
 
@@ -60,11 +66,24 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     ']',
   ],
   'For analysts': () => [
-    ...['[', ...ROW, '  },', ...ROW, '  },', ...ROW, '  }', ']'],
+    '[',
+    ...ROW,
+    '  },',
+    ...ROW,
+    '  },',
+    ...ROW,
+    '  }',
+    ']',
     `[ 'country: string', 'population: integer' ]`,
   ],
   'For teams': (isFirst) => [
-    ...['{', /^ {2}id: '/, `  name: 'admin',`, `  type: 'user',`, '  email: null', '}', UUID],
+    '{',
+    /^ {2}id: '/,
+    `  name: 'admin',`,
+    `  type: 'user',`,
+    '  email: null',
+    '}',
+    UUID,
     ...(isFirst ? [`[ 'query Order lines', 'dataset Order lines' ]`] : ['[', HITS[0]!, `${HITS[1]},`, ...HITS, ']']),
     '[',
     "  'ann tagged Order lines with Sales',",

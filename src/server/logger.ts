@@ -22,7 +22,7 @@ export async function openLogStream(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined;
   const { default: createPrettyStream } = await import('pino-pretty');
   // `sync` keeps the order among the lines that the service prints itself.
-  return createPrettyStream({ sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' });
+  return createPrettyStream({ sync: true, singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' });
 }
 
 /** Creates the logger. It writes JSON lines, with secrets removed, to standard output or `destination`. */

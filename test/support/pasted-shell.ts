@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { childEnvironment } from '../../src/core/config.ts';
 
 /** What a pasted block printed. */
-export interface PastedResult {
+interface PastedResult {
   /** Lines on standard output. */
   lines: string[];
   /** What the terminal shows: the block itself, prompts, and errors of the commands and of bash. */
