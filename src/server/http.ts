@@ -16,6 +16,7 @@ import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
+import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
 import { RateLimiter } from './rate-limit.ts';
@@ -34,6 +35,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const STALL_TIMEOUT_MS = 60_000;
 /** Bytes of the responses of a user that the client has not received. */
 const MAX_UNREAD_BYTES = 64 << 20;
+/** Close code of WebSockets, RFC 6455. */
+const GOING_AWAY = 1001;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
@@ -88,6 +91,12 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
+/** Closes the WebSockets of a server that stops, with the code that lets clients reconnect elsewhere. */
+function closeSockets(this: FastifyInstance, done: () => void): void {
+  for (const socket of this.websocketServer.clients) socket.close(GOING_AWAY, 'Going away');
+  this.websocketServer.close(done);
+}
+
 /**
  * Creates the Fastify server with the settings of all routes: headers, cookies, compression, limits, error responses.
  */
@@ -127,6 +136,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     // One message of a socket per turn of the event loop: other requests do not wait for all that it has sent.
     options: { maxPayload: 1024 * 1024, allowSynchronousEvents: false },
     errorHandler: (_error, socket) => socket.terminate(),
+    preClose: closeSockets,
   });
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
@@ -136,6 +146,6 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
   app.addHook('onClose', async () => stopWatch());
-  respondToUnmatched(app);
+  respondToUnmatched(app, sendNotFoundPage);
   return app;
 }

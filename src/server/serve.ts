@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
-import { bootstrap } from '../services/identity/bootstrap.ts';
+import { bootstrap, forgetFirstPassword, type FirstLogin } from '../services/identity/bootstrap.ts';
 import { seedDemo } from './demo/demo.ts';
 import { createSchema } from './graphql/schema.ts';
 import { createHttpServer } from './http.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, openLogStream } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
@@ -32,7 +32,7 @@ export async function serve(config: Config): Promise<RunningService> {
   const stop = async () => {
     for (const close of closers.reverse().splice(0)) await close();
   };
-  const log = createLogger(config.LOG_LEVEL);
+  const log = createLogger(config.LOG_LEVEL, await openLogStream());
   try {
     const folder = await prepareStart(config);
     lowerThreadPoolPriority();
@@ -46,7 +46,7 @@ export async function serve(config: Config): Promise<RunningService> {
     const opened = await openPlatform(config, databaseUrl, log, publicUrl);
     const { platform } = opened;
     closers.push(opened.close);
-    const password = await bootstrap(platform.system, {
+    const login = await bootstrap(platform.system, platform.secrets, {
       username: config.ADMIN_USERNAME,
       password: config.ADMIN_PASSWORD,
     });
@@ -65,7 +65,8 @@ export async function serve(config: Config): Promise<RunningService> {
     }
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;
-    printAddress(config, url, password);
+    printAddress(url, login);
+    if (login) await forgetFirstPassword(platform.system);
     if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all')
       closers.push(startSeeding(platform, embedded.url));
     else if (config.SEED_DEMO)
@@ -90,9 +91,9 @@ function startSeeding(platform: Platform, adminUrl: string): () => Promise<void>
   };
 }
 
-/** Prints the URL and, on the first start, the password. They are not logged. */
-function printAddress(config: Config, url: string, password: string | null): void {
+/** Prints the URL and the generated password of the first superuser. They are not logged. */
+function printAddress(url: string, login: FirstLogin | null): void {
   console.log(`\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs`);
-  if (password) console.log(`\n  Username ${config.ADMIN_USERNAME}   Password ${password}   (shown this once)`);
+  if (login) console.log(`\n  Username ${login.username}   Password ${login.password}   (shown this once)`);
   console.log('');
 }

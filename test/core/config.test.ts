@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
 
@@ -67,6 +69,40 @@ describe('a malformed value', () => {
     expect(() => readConfig({ ADMIN_USERNAME: 'administrator', ADMIN_PASSWORD: 'Administrator' })).toThrow(
       'ADMIN_PASSWORD must not be the username',
     );
+  });
+});
+
+describe('the table of variables in the README', () => {
+  /** What a default in the table means, where it is not the value itself. */
+  const DEFAULTS: Record<string, unknown> = {
+    unset: undefined,
+    'generated into `DATA_DIR`': undefined,
+    generated: undefined,
+    '`true` with the embedded Postgres': undefined,
+    '`http://HOST:PORT`': undefined,
+    '`no-reply@` and the host of `PUBLIC_URL`': undefined,
+    '100 MB': 100_000_000,
+    '`.data`': resolve('.data'),
+  };
+  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`[A-Z][A-Z_`, ]+) \| ([^|]+) \|/gm)].flatMap(
+    ([, names, defaults]) => {
+      const texts = defaults!.split(', ');
+      return names!.split(', ').map((name, n) => ({ name: name.replaceAll('`', ''), text: texts[n] ?? texts[0]! }));
+    },
+  );
+
+  test('has every variable, once, and no other', () => {
+    expect(rows.map(({ name }) => name).toSorted()).toEqual([...Object.keys(MALFORMED), 'DATA_DIR'].toSorted());
+  });
+
+  test('has their defaults', () => {
+    const names = rows.map(({ name }) => name);
+    const config = readConfig(Object.fromEntries(names.map((name) => [name, '']))) as Record<string, unknown>;
+    for (const { name, text } of rows) {
+      const value = Array.isArray(config[name]) && config[name].length === 0 ? undefined : config[name];
+      const expected = text in DEFAULTS ? DEFAULTS[text] : text.replaceAll('`', '');
+      expect(value === undefined || typeof expected !== 'string' ? value : String(value), name).toBe(expected);
+    }
   });
 });
 

@@ -147,8 +147,25 @@ describe('the secret of a link', () => {
 });
 
 describe('the page of a link', () => {
-  test('is public, runs its own script only and does not reveal the link', async ({ anonymous }) => {
-    const token = 'T'.repeat(43);
+  test('of no open link says so when it is opened, with status 410 and without a form', async ({
+    service,
+    anonymous,
+  }) => {
+    const { token } = await createUserWithLink(service, 'once');
+    const open = (secret: string) => anonymous.request('GET', `/password-reset/${secret}`);
+    expect((await open(token)).status, 'opening the page does not use the link up').toBe(200);
+    expect((await open(token)).status).toBe(200);
+    expect((await resetPassword(anonymous, token)).status).toBe(204);
+    for (const dead of [token, 'T'.repeat(43), 'x', '%C3%BC']) {
+      const { status, headers, body } = await open(dead);
+      expect({ status, type: headers.get('content-type') }).toEqual({ status: 410, type: 'text/html; charset=utf-8' });
+      expect(body).toContain('<h1>This link does not work any more</h1>');
+      expect(body).not.toMatch(/<form|<script/);
+    }
+  });
+
+  test('is public, runs its own script only and does not reveal the link', async ({ service, anonymous }) => {
+    const { token } = await createUserWithLink(service, 'private');
     const { status, headers, body } = await anonymous.request('GET', `/password-reset/${token}`);
     expect(status).toBe(200);
     expect(body).toMatch(/<form[\s\S]*type="password"[\s\S]*<script src="\/password-reset\.js"><\/script>/);

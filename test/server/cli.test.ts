@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { runningEmbeddedPostgres } from '../../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { runCommand } from '../../src/server/cli/cli.ts';
+import { VERSION } from '../../src/server/package-root.ts';
 import { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -21,11 +22,15 @@ async function dws(variables: Record<string, string>, ...args: string[]): Promis
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   vi.spyOn(console, 'log').mockImplementation((line: string) => void result.out.push(line));
   vi.spyOn(console, 'error').mockImplementation((line: string) => void result.err.push(line));
+  // Help, version and errors of usage.
+  for (const [stream, lines] of [[process.stdout, result.out] as const, [process.stderr, result.err] as const])
+    vi.spyOn(stream, 'write').mockImplementation((text) => lines.push(...String(text).trimEnd().split('\n')) > 0);
   const exitCodeBefore = process.exitCode;
   process.exitCode = undefined;
   await runCommand(['node', 'dws', ...args]);
   result.code = Number(process.exitCode ?? 0);
   process.exitCode = exitCodeBefore;
+  vi.restoreAllMocks();
   return result;
 }
 
@@ -79,9 +84,26 @@ test('a short password, an unknown tenant and an unknown user are errors of one 
     err: ['password must have at least 12 characters'],
     code: 1,
   });
-  expect(
-    await dws(variablesOf(service), 'user', 'create', 'x', '--tenant', 'nowhere', '--password', PASSWORD),
-  ).toMatchObject({ err: [expect.stringContaining('There is no tenant "nowhere"')], code: 1 });
+  expect(await dws(variablesOf(service), 'user', 'create', 'x', '--tenant', 'nowhere', '--password', PASSWORD)).toEqual(
+    { out: [], err: ['There is no tenant "nowhere"'], code: 1 },
+  );
+  for (const command of [
+    ['user', 'list'],
+    ['user', 'unlock', 'ann'],
+    ['token', 'list'],
+    ['token', 'create', 'ann'],
+  ])
+    expect(await dws(variablesOf(service), ...command, '--tenant', 'nowhere'), command.join(' ')).toEqual({
+      out: [],
+      err: ['There is no tenant "nowhere"'],
+      code: 1,
+    });
+  await service.user('twin');
+  expect(await dws(variablesOf(service), 'user', 'create', 'Twin', '--password', PASSWORD)).toEqual({
+    out: [],
+    err: ['Tenant "default" already has a user "Twin"'],
+    code: 1,
+  });
   expect(await dws(variablesOf(service), 'user', 'unlock', 'nobody')).toEqual({
     out: [],
     err: ['There is no user of tenant "default" named "nobody"'],
@@ -138,6 +160,101 @@ test('a disabled user gets no token', async ({ service }) => {
   });
 });
 
+test('users are listed with their rights and state, those of the tenant `default` unless another is named', async ({
+  service,
+  stranger,
+}) => {
+  for (const name of ['List-b', 'list-a', 'list-c', 'list-d'])
+    await service.user(name, { superuser: name === 'list-a' });
+  await runSql(
+    service.databaseUrl,
+    `update dws.app_user set
+      enabled = username <> 'list-c',
+      locked_at = case username when 'list-d' then now() when 'list-a' then now() - interval '1 day' end
+    where username ilike 'list-%'`,
+  );
+  const { out, code } = await dws(variablesOf(service), 'user', 'list');
+  expect({ out: out.filter((line) => /^list-/i.test(line)), code }).toEqual({
+    out: ['list-a\tsuperuser\tenabled', 'List-b\tuser\tenabled', 'list-c\tuser\tdisabled', 'list-d\tuser\tlocked'],
+    code: 0,
+  });
+  expect(out).not.toContain(`${stranger.username}\tsuperuser\tenabled`);
+  expect((await dws(variablesOf(service), 'user', 'list', '--tenant', 'other')).out).toContain(
+    'stranger\tsuperuser\tenabled',
+  );
+});
+
+test('tokens are listed without their secret; a revoked one is invalid at once and in the audit log', async ({
+  service,
+  admin,
+}) => {
+  const user = await service.user('keyed');
+  const [secret] = (await dws(variablesOf(service), 'token', 'create', 'keyed', '--name', 'cron')).out;
+  const { out } = await dws(variablesOf(service), 'token', 'list', 'Keyed');
+  const id = out.find((line) => line.endsWith('\tcron'))!.split('\t')[0]!;
+  expect(out).toEqual([
+    expect.stringMatching(/^[\da-f-]{36}\tkeyed\tdws_test…\tread,write\tnever\tnever\ttest$/),
+    `${id}\tkeyed\t${secret!.slice(0, 8)}…\tread,write\tnever\tnever\tcron`,
+  ]);
+  const all = (await dws(variablesOf(service), 'token', 'list')).out;
+  expect(all).toEqual(expect.arrayContaining(out));
+  expect(all.length).toBeGreaterThan(out.length);
+
+  const client = new Client(service.url, { authorization: `Bearer ${secret}` });
+  expect(await client.get('/me')).toMatchObject({ status: 200 });
+  const elsewhere = await dws(variablesOf(service), 'token', 'revoke', id, '--tenant', 'other');
+  expect(elsewhere).toEqual({ out: [], err: [`There is no token in tenant "other" with id ${id}`], code: 1 });
+  expect(await dws(variablesOf(service), 'token', 'revoke', id)).toEqual({
+    out: [`Revoked the token ${id}.`],
+    err: [],
+    code: 0,
+  });
+  await expect.poll(async () => (await client.get('/me')).status).toBe(401);
+  expect(await user.get('/me')).toMatchObject({ status: 200 });
+  const left = (await dws(variablesOf(service), 'token', 'list', 'keyed')).out;
+  expect(left.map((line) => line.split('\t')[0])).toEqual([out[0]!.split('\t')[0]]);
+  const { body } = await admin.get('/audit?action=deleteToken');
+  expect(body._embedded['svc:audit-event']).toMatchObject([{ kind: 'token', resourceId: id, channel: 'cli' }]);
+  for (const unknown of [id, 'x'])
+    expect(await dws(variablesOf(service), 'token', 'revoke', unknown)).toEqual({
+      out: [],
+      err: [`There is no token in tenant "default" with id ${unknown}`],
+      code: 1,
+    });
+});
+
+describe('usage', () => {
+  test('--version prints the version, --help the commands', async () => {
+    expect(await dws({}, '--version')).toEqual({ out: [VERSION], err: [], code: 0 });
+    const { out, err, code } = await dws({}, '--help');
+    expect({ err, code }).toEqual({ err: [], code: 0 });
+    expect(out[0]).toBe('Usage: dws [options] [command]');
+    expect(out.map((line) => /^ {2}([a-z]+) /.exec(line)?.[1]).filter(Boolean)).toEqual([
+      'serve',
+      'migrate',
+      'doctor',
+      'tenant',
+      'user',
+      'token',
+      'schema',
+    ]);
+  });
+
+  test.for([
+    [['frobnicate'], "error: unknown command 'frobnicate'", undefined],
+    [['docter'], "error: unknown command 'docter'", '(Did you mean doctor?)'],
+    [['user', 'unlok', 'ann'], "error: unknown command 'unlok'", '(Did you mean unlock?)'],
+    [['--prot', '4001'], "error: unknown option '--prot'", '(Did you mean --port?)'],
+    [['tenant', 'create'], "error: missing required argument 'slug'", undefined],
+  ] as const)('%j is an error that names the word, with a suggestion', async ([args, message, suggestion]) => {
+    expect(await dws({}, ...args)).toEqual({
+      out: [],
+      err: [message, ...(suggestion ? [suggestion] : []), 'See `dws --help`.'],
+      code: 1,
+    });
+  });
+});
+
 test('migrating an up-to-date database runs no migration', async ({ service }) => {
   expect(await dws(variablesOf(service), 'migrate')).toEqual({
     out: ['The database is up to date.'],
@@ -176,6 +293,26 @@ describe('doctor', () => {
     expect(namesOf(result, 'ok')).toEqual(ALL_CHECKS);
     expect(namesOf(result, 'FAIL')).toEqual([]);
     expect(result.code).toBe(0);
+  });
+
+  test('prints one JSON object with --json', async ({ service }) => {
+    const { out, code } = await dws(variablesOf(service), 'doctor', '--json');
+    const { isHealthy, checks } = JSON.parse(out.join('\n')) as { isHealthy: boolean; checks: { name: string }[] };
+    expect({ isHealthy, code, names: checks.map(({ name }) => name) }).toEqual({
+      isHealthy: true,
+      code: 0,
+      names: ALL_CHECKS,
+    });
+    expect(checks[0]).toEqual({ name: 'node', passed: true, detail: process.version });
+    const failed = await dws({ ...variablesOf(service), PORT: 'soon' }, 'doctor', '--json');
+    expect({ ...JSON.parse(failed.out.join('\n')), code: failed.code }).toEqual({
+      isHealthy: false,
+      checks: [
+        { name: 'node', passed: true, detail: process.version },
+        { name: 'config', passed: false, detail: 'PORT must be a whole number from 0 to 65535' },
+      ],
+      code: 1,
+    });
   });
 
   test('fails for a missing key, a table without forced row-level security and an open data folder', async ({

@@ -5,12 +5,16 @@ import { describe, expect } from 'vitest';
 import { CHROMIUM, HAS_CHROMIUM } from '../support/engines.ts';
 import { expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { PASSWORD } from '../support/service.ts';
+import { runSql } from '../support/run-sql.ts';
+import { PASSWORD, startService } from '../support/service.ts';
 
 /** Folder for screenshots of the pages. Unset: none are taken. */
 const SCREENSHOTS = process.env['SCREENSHOTS'];
 
 const USERNAME = 'ann';
+
+/** `Accept` of a browser that opens an address. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
 const PAGES = ['/', '/graphiql', '/api/docs'];
 
@@ -44,6 +48,54 @@ describe('a page', () => {
       ]),
     );
     for (const path of links) await expectStatus(anonymous.request('GET', path), 200, path);
+  });
+
+  test('for the reset of a password promises a mail only where mails are sent', async ({ anonymous, service }) => {
+    const requestedOf = async (url: string) => /data-requested="([^"]*)"/.exec(await (await fetch(url)).text())![1];
+    expect(await requestedOf(anonymous.url)).toBe(
+      'This service sends no mail: ask an administrator for the link. It works once, within an hour.',
+    );
+    const other = await startService({ SMTP_URL: 'smtp://127.0.0.1:9', ROLE: 'web' }, service);
+    expect(await requestedOf(other.url)).toBe('If there is such a user, a mail with a link is on its way.');
+    await other.close();
+  });
+
+  test('is where browsers look for it', async ({ anonymous }) => {
+    const locationOf = async (path: string, accept: string) => {
+      const { status, headers } = await fetch(anonymous.url + path, { redirect: 'manual', headers: { accept } });
+      return [status, headers.get('location')];
+    };
+    expect(await locationOf('/docs', BROWSER)).toEqual([302, '/api/docs']);
+    expect(await locationOf('/openapi.json', '*/*')).toEqual([302, '/api/openapi.json']);
+    expect(await locationOf('/graphql', BROWSER)).toEqual([302, '/graphiql']);
+    expect(await locationOf('/graphql?query=%7Bme%7Bid%7D%7D', BROWSER)).toEqual([
+      302,
+      '/graphiql?query=%7Bme%7Bid%7D%7D',
+    ]);
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'text/html, application/json',
+      'application/graphql-response+json',
+    ])
+      expect(await locationOf('/graphql?query=%7B__typename%7D', accept), accept).toEqual([400, null]);
+  });
+
+  test('that does not exist is a page for browsers, JSON for other clients and below /api', async ({ anonymous }) => {
+    const open = (path: string, accept: string, method = 'GET') =>
+      anonymous.request(method, path, undefined, { accept });
+    for (const path of ['/nosuchpage', '/graphql/nothing', '/home.html', '/apis']) {
+      const { status, headers, body } = await open(path, BROWSER);
+      expect({ status, type: headers.get('content-type') }).toEqual({ status: 404, type: 'text/html; charset=utf-8' });
+      expect(body).toContain('<h1>Page not found</h1>');
+      expect(headers.get('content-security-policy')).toMatch(/script-src 'self';/);
+    }
+    const json = { statusCode: 404, code: 'NOT_FOUND', message: 'There is no route GET /nosuchpage' };
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+      expect((await open('/nosuchpage', accept)).body, accept).toMatchObject(json);
+    for (const path of ['/api', '/api/nothing', '/api/docs/nothing.js'])
+      expect((await open(path, BROWSER)).body, path).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
+    expect((await open('/nosuchpage', BROWSER, 'POST')).body).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
   });
 
   test('serves no other file of the Swagger package', async ({ anonymous }) => {
@@ -144,6 +196,35 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  browserTest(
+    'a look at `/` without and with a session causes no error, nor does a page that is missing',
+    async ({ browser, service, ann }) => {
+      expect(ann.username).toBe(USERNAME);
+      const { page } = await openPage(browser, service.url);
+      const errors: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      await page.goto(service.url, { waitUntil: 'networkidle' });
+      expect(await page.getByRole('button', { name: 'Log in' }).isVisible()).toBe(true);
+      await logIn(page, service.url);
+      await page.getByRole('button', { name: 'Log out' }).waitFor();
+      await page.goto(service.url, { waitUntil: 'networkidle' });
+      expect(await page.locator('#session').innerText()).toMatch(/Logged in as ann in tenant default/);
+      await runSql(service.databaseUrl, 'delete from dws.session');
+      await page.goto(service.url, { waitUntil: 'networkidle' });
+      await expect.poll(() => page.getByRole('button', { name: 'Log in' }).isVisible()).toBe(true);
+      expect(errors).toEqual([]);
+      await page.goto(`${service.url}/nosuchpage`);
+      expect(await page.getByRole('heading').innerText()).toBe('Page not found');
+      await takeScreenshot(page, 'not-found');
+      await page.goto(`${service.url}/password-reset/x`);
+      expect(await page.getByRole('heading').innerText()).toBe('This link does not work any more');
+      await takeScreenshot(page, 'link-gone');
+      await page.context().close();
+    },
+  );
 
   browserTest('GraphiQL runs a query and a mutation with the session', async ({ browser, service, ann }) => {
     expect(ann.username).toBe(USERNAME);

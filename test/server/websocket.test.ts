@@ -304,7 +304,7 @@ test('a stopping service closes its sockets and streams', async () => {
   const stream = await fetch(`${service.url}/api/progress/${id}/events`, { headers: user.headers });
   expect(stream.status).toBe(200);
   await service.close();
-  expect((await socket.closed).code).toBeGreaterThan(1000);
+  expect(await socket.closed).toEqual({ code: 1001, reason: 'Going away' });
   await expect(
     stream.text().then(
       () => 'ended',

@@ -1,21 +1,26 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { readConfig } from '../../core/config.ts';
-import { serve } from '../serve.ts';
+import { VERSION } from '../package-root.ts';
 import { addOperatorCommands } from './operator-commands.ts';
 import { addSchemaCommands } from './schema-commands.ts';
+import { serveUntilStopped } from './serve-until-stopped.ts';
 
-/** The process exits after this time even if stopping has not finished. See docs/contract.md#running-it. */
-const SHUTDOWN_TIMEOUT_MS = 30_000;
+/** Options of `dws` itself. Any other option without a command belongs to `serve`. */
+const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
 /**
- * Runs the command line `dws`. A failure prints one line to standard error and sets exit code 1. See
- * docs/contract.md#running-it.
+ * Runs the command line `dws`, `serve` without a command. A failure prints one line to standard error and sets exit
+ * code 1. See docs/contract.md#running-it.
  */
 export async function runCommand(argv: string[]): Promise<void> {
-  const program = new Command('dws').description('Data Workspace Service').showHelpAfterError();
+  // Inherited by the commands: errors of usage are thrown once they are printed.
+  const program = new Command('dws').exitOverride().showHelpAfterError('See `dws --help`.');
+  program.description('Data Workspace Service').version(VERSION, '-V, --version', 'print the version');
+  program.helpOption('-h, --help', 'print the commands, or the options of a command');
+  program.helpCommand(false);
   program
-    .command('serve', { isDefault: true })
-    .description('start the service')
+    .command('serve')
+    .description('start the service; the default')
     .option('--port <port>', 'port to listen on (default: PORT)')
     .option('--host <host>', 'address to listen on (default: HOST)')
     .action(async ({ port, host }: { port?: string; host?: string }) => {
@@ -23,30 +28,13 @@ export async function runCommand(argv: string[]): Promise<void> {
     });
   addOperatorCommands(program);
   addSchemaCommands(program);
+  const args = argv.slice(2);
+  const [first] = args;
+  const isDefault = first === undefined || (first.startsWith('-') && !PROGRAM_OPTIONS.includes(first));
   try {
-    await program.parseAsync(argv);
+    await program.parseAsync(isDefault ? ['serve', ...args] : args, { from: 'user' });
   } catch (error) {
-    console.error((error as Error).message);
-    process.exitCode = 1;
+    if (!(error instanceof CommanderError)) console.error((error as Error).message);
+    process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
   }
-}
-
-/** Runs the service until SIGTERM or SIGINT, then stops it in order. */
-async function serveUntilStopped(config: ReturnType<typeof readConfig>): Promise<void> {
-  const starting = serve(config);
-  let stopping = false;
-  const stop = async () => {
-    // Ctrl-C sends the signal twice: from the terminal and from npm.
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
-    await (await starting).stop();
-    process.exit(0);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => void stop().catch(() => process.exit(1)));
-  // The parent process was killed. Exit at once, because the next start needs the data folder.
-  process.once('disconnect', () => process.exit(1));
-  process.channel?.unref();
-  await starting;
 }

@@ -18,26 +18,36 @@ import { withDatabase } from './operator-database.ts';
 /** Minimum free disk space for refreshes and Postgres. */
 const MIN_FREE_BYTES = 1_000_000_000;
 
+/** Outcome of one check. `detail` is what was found, or the reason of the failure. */
+export interface CheckResult {
+  name: string;
+  passed: boolean;
+  detail: string;
+}
+
+/** Returns the line of a check: `ok` or `FAIL`, name, and what was found. */
+export const formatCheck = ({ name, passed, detail }: CheckResult): string =>
+  `${passed ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)}${detail}`;
+
 /**
- * Runs one check and prints its line. Returns whether it passed. `check` returns what was found, or throws an error
+ * Runs one check and reports its outcome. Returns whether it passed. `check` returns what was found, or throws an error
  * with the reason.
  */
 type RunCheck = (name: string, check: () => string | Promise<string>) => Promise<boolean>;
 
 /**
- * Checks everything that the service needs. Prints one line for each check: `ok` or `FAIL`, name, and what was found.
- * Returns whether all checks passed. Changes nothing; an embedded Postgres that is not running is started for the
- * checks.
+ * Checks everything that the service needs, and reports each check when it ends. Returns whether all checks passed.
+ * Changes nothing; an embedded Postgres that is not running is started for the checks.
  */
-export async function doctor(print: (line: string) => void): Promise<boolean> {
+export async function doctor(report: (check: CheckResult) => void): Promise<boolean> {
   let isHealthy = true;
   const runCheck: RunCheck = async (name, check) => {
     try {
-      print(`ok    ${name.padEnd(12)}${await check()}`);
+      report({ name, passed: true, detail: await check() });
       return true;
     } catch (error) {
       isHealthy = false;
-      print(`FAIL  ${name.padEnd(12)}${reasonOf(error)}`);
+      report({ name, passed: false, detail: reasonOf(error) });
       return false;
     }
   };

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import { recordAuditInTransaction } from '../../services/resource/audit.ts';
@@ -8,7 +9,8 @@ import { withSystem } from './operator-database.ts';
 interface OperatorAction {
   action: string;
   tenant: string;
-  kind: 'tenant' | 'user';
+  kind: 'tenant' | 'user' | 'token';
+  /** Slug, username, or id of the token. */
   name: string;
 }
 
@@ -20,17 +22,8 @@ export function withAuditedSystem<T>(
   return withSystem((system) =>
     system.transaction(async (query) => {
       const result = await work({ query, transaction: (within) => within(query) });
-      const [found] = await query<{ id: string }>({
-        text:
-          kind === 'tenant'
-            ? `select id from dws.tenant where slug = $1 and $2::text is not null`
-            : `select u.id
-              from dws.app_user u
-              join dws.tenant t on t.id = u.tenant_id
-              where t.slug = $1 and lower(u.username) = lower($2)`,
-        values: [tenant, name],
-      });
-      const mutation = { action, kind, key: name, resourceId: found?.id ?? null, recorded: false };
+      const resourceId = kind === 'token' ? name : await findResource(query, kind, tenant, name);
+      const mutation = { action, kind, key: name, resourceId, recorded: false };
       await recordAuditInTransaction(
         query,
         { id: newId(), address: null, channel: 'cli', mutation },
@@ -39,6 +32,25 @@ export function withAuditedSystem<T>(
       return result;
     }),
   );
+}
+
+async function findResource(
+  query: Query,
+  kind: 'tenant' | 'user',
+  tenant: string,
+  name: string,
+): Promise<string | null> {
+  const [found] = await query<{ id: string }>({
+    text:
+      kind === 'tenant'
+        ? `select id from dws.tenant where slug = $1 and $2::text is not null`
+        : `select u.id
+          from dws.app_user u
+          join dws.tenant t on t.id = u.tenant_id
+          where t.slug = $1 and lower(u.username) = lower($2)`,
+    values: [tenant, name],
+  });
+  return found?.id ?? null;
 }
 
 /** Returns the operator's user name on this machine. A container may have none. */

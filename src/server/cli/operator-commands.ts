@@ -2,9 +2,17 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { readConfig } from '../../core/config.ts';
 import { createTenant, createUser } from '../../services/identity/bootstrap.ts';
-import { createToken, listTenants, resetPassword, unlockUser } from '../../services/identity/operator.ts';
+import {
+  createToken,
+  listTenants,
+  listTokens,
+  listUsers,
+  resetPassword,
+  revokeToken,
+  unlockUser,
+} from '../../services/identity/operator.ts';
 import { migrate } from '../migrate.ts';
-import { doctor } from './doctor.ts';
+import { doctor, formatCheck, type CheckResult } from './doctor.ts';
 import { withAuditedSystem } from './operator-audit.ts';
 import { withDatabase, withSystem } from './operator-database.ts';
 
@@ -26,25 +34,19 @@ export function addOperatorCommands(program: Command): void {
   program
     .command('doctor')
     .description('check everything that the service needs, one line each')
-    .action(async () => {
-      if (!(await doctor(console.log))) process.exitCode = 1;
+    .option('--json', 'print one JSON object: isHealthy, and name, passed and detail of each check')
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const checks: CheckResult[] = [];
+      const isHealthy = await doctor((check) => {
+        checks.push(check);
+        if (!json) console.log(formatCheck(check));
+      });
+      if (json) console.log(JSON.stringify({ isHealthy, checks }, null, 2));
+      if (!isHealthy) process.exitCode = 1;
     });
   tenantCommands(program.command('tenant').description('manage tenants'));
   userCommands(program.command('user').description('manage users'));
-  program
-    .command('token')
-    .description('manage API tokens')
-    .command('create <user>')
-    .description('create a token with the scopes read and write; prints the token')
-    .option('--tenant <slug>', 'tenant of the user', 'default')
-    .option('--name <name>', 'name of the token', 'created on the command line')
-    .action(async (username: string, { tenant, name }: { tenant: string; name: string }) => {
-      console.log(
-        await withAuditedSystem({ action: 'createToken', tenant, kind: 'user', name: username }, (system) =>
-          createToken(system, tenant, username, name),
-        ),
-      );
-    });
+  tokenCommands(program.command('token').description('manage API tokens'));
 }
 
 function tenantCommands(tenant: Command): void {
@@ -70,7 +72,7 @@ function userCommands(user: Command): void {
   user
     .command('create <name>')
     .description('create a user')
-    .requiredOption('--tenant <slug>', 'tenant of the user')
+    .option('--tenant <slug>', 'tenant of the user', 'default')
     .requiredOption('--password <pw>', 'password of at least 12 characters; - reads it from standard input')
     .option('--superuser', 'grant all permissions in the tenant')
     .action(async (name: string, { tenant, password, superuser = false }: UserOptions) => {
@@ -79,6 +81,14 @@ function userCommands(user: Command): void {
         createUser(system, tenant, name, newPassword, superuser),
       );
       console.log(`Created ${superuser ? 'superuser' : 'user'} "${name}" of tenant "${tenant}".`);
+    });
+  user
+    .command('list')
+    .description('list the users of a tenant: username, user or superuser, and enabled, disabled or locked')
+    .option('--tenant <slug>', 'tenant of the users', 'default')
+    .action(async ({ tenant }: { tenant: string }) => {
+      for (const { username, superuser, state } of await withSystem((system) => listUsers(system, tenant)))
+        console.log([username, superuser ? 'superuser' : 'user', state].join('\t'));
     });
   user
     .command('unlock <name>')
@@ -100,5 +110,42 @@ function userCommands(user: Command): void {
           resetPassword(system, tenant, name),
         ),
       );
+    });
+}
+
+function tokenCommands(token: Command): void {
+  token
+    .command('create <user>')
+    .description('create a token with the scopes read and write; prints the token')
+    .option('--tenant <slug>', 'tenant of the user', 'default')
+    .option('--name <name>', 'name of the token', 'created on the command line')
+    .action(async (username: string, { tenant, name }: { tenant: string; name: string }) => {
+      console.log(
+        await withAuditedSystem({ action: 'createToken', tenant, kind: 'user', name: username }, (system) =>
+          createToken(system, tenant, username, name),
+        ),
+      );
+    });
+  token
+    .command('list [user]')
+    .description('list tokens: id, username, first characters, scopes, last use, expiry, name')
+    .option('--tenant <slug>', 'tenant of the tokens', 'default')
+    .action(async (username: string | undefined, { tenant }: { tenant: string }) => {
+      const day = (date: Date | null) => date?.toISOString().slice(0, 10) ?? 'never';
+      for (const found of await withSystem((system) => listTokens(system, tenant, username))) {
+        const { id, prefix, scopes, lastUsedAt, expiresAt, name } = found;
+        const columns = [id, found.username, `${prefix}…`, scopes.join(','), day(lastUsedAt), day(expiresAt), name];
+        console.log(columns.join('\t'));
+      }
+    });
+  token
+    .command('revoke <id>')
+    .description('delete the token with this id; it is invalid at once')
+    .option('--tenant <slug>', 'tenant of the token', 'default')
+    .action(async (id: string, { tenant }: { tenant: string }) => {
+      await withAuditedSystem({ action: 'deleteToken', tenant, kind: 'token', name: id }, (system) =>
+        revokeToken(system, tenant, id),
+      );
+      console.log(`Revoked the token ${id}.`);
     });
 }

@@ -7,6 +7,7 @@ import type { PublicContext } from '../../core/context.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
+import { prefersHtml } from '../pages/html.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { toRequestError } from './request-error.ts';
@@ -21,7 +22,9 @@ export interface GraphqlOptions {
   createContext: CreateContext;
 }
 
-/** Registers `/graphql`: POST, GET and WebSocket on one path. See docs/contract.md#graphql. */
+/**
+ * Registers `/graphql`: POST, GET and WebSocket on one path. Browsers that open it are sent to GraphiQL. See docs/contract.md#graphql.
+ */
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const context = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
@@ -30,6 +33,12 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
       throw toRequestError(error);
     });
   const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;
-  app.route({ method: 'GET', url: '/graphql', handler, wsHandler: createSocketHandler(options) as never });
+  const handleGet: RouteHandlerMethod = function (request, reply) {
+    if (!prefersHtml(request)) return handler.call(this, request, reply);
+    // A browser that opens this address.
+    const [, search] = request.url.split('?');
+    return reply.header('vary', 'accept').redirect(`/graphiql${search ? `?${search}` : ''}`);
+  };
+  app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler: createSocketHandler(options) as never });
   app.route({ method: 'POST', url: '/graphql', handler });
 }

@@ -1,11 +1,17 @@
-/** The page at `/`: a login form, so that the other pages work with a session, and links to these pages. */
-export const HOME_PAGE = `<!doctype html>
+const MAIL_SENT = 'If there is such a user, a mail with a link is on its way.';
+const NO_MAIL = 'This service sends no mail: ask an administrator for the link. It works once, within an hour.';
+
+/**
+ * Returns the page at `/`: a login form, so that the other pages work with a session, and links to these pages. Its
+ * script reads the session only if the caller `isLoggedIn`; without one, the response would be an error.
+ */
+export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Data Workspace</title><link rel="stylesheet" href="/home.css">
 </head>
-<body>
+<body data-session="${isLoggedIn ? 'open' : 'none'}">
 <main>
   <h1>Data Workspace</h1>
   <p class="lead">Datasets and queries of your team, in GraphQL and in REST.</p>
@@ -16,7 +22,7 @@ export const HOME_PAGE = `<!doctype html>
     <label>Tenant <input name="tenant" value="default" required></label>
     <button>Log in</button> <button id="forgotten" type="button" class="quiet">Forgot password</button>
     <p id="problem" role="alert"></p>
-    <p id="hint" role="status"></p>
+    <p id="hint" role="status" data-requested="${sendsMail ? MAIL_SENT : NO_MAIL}"></p>
   </form>
   <section id="session" hidden>
     <p>Logged in as <strong id="who"></strong> in tenant <strong id="tenant"></strong>.</p>
@@ -106,11 +112,12 @@ byId('forgotten').addEventListener('click', async () => {
   const response = username ? await call('POST', '/password-reset', { username, tenant }) : null;
   byId('problem').textContent =
     !response ? 'Enter your username first.' : response.ok ? '' : (await response.json()).message;
-  byId('hint').textContent = response?.ok ? 'If there is such a user, a mail with a link is on its way.' : '';
+  byId('hint').textContent = response?.ok ? byId('hint').dataset.requested : '';
 });
 byId('logout').addEventListener('click', async () => {
   await call('POST', '/logout');
   showSession(null);
 });
-loadSession();
+if (document.body.dataset.session === 'open') loadSession();
+else showSession(null);
 `;

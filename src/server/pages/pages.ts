@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint } from '../../../rest-bridge/bridge.ts';
 import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
+import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
 import type { CreateContext } from '../request-context.ts';
-import { HOME_PAGE, HOME_SCRIPT, HOME_STYLE } from './home-page.ts';
-import { PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
+import { SESSION_COOKIE } from '../request.ts';
+import { HOME_SCRIPT, HOME_STYLE, homePage } from './home-page.ts';
+import { sendHtml } from './html.ts';
+import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 
 interface PageOptions {
   schema: GraphQLSchema;
@@ -22,32 +25,7 @@ interface PageOptions {
 const require = createRequire(import.meta.url);
 const SWAGGER = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-/**
- * Returns the content security policy: scripts and styles of this origin only, and the inline scripts allowed by
- * `inlineSources`. Inline styles are allowed, since GraphiQL and Swagger UI use them.
- */
-const securityPolicy = (inlineSources: string) =>
-  [
-    `default-src 'self'`,
-    `script-src 'self'${inlineSources}`,
-    `style-src 'self' 'unsafe-inline'`,
-    `img-src 'self' data:`,
-    `font-src 'self' data:`,
-    `connect-src 'self' ws: wss:`,
-    `worker-src 'self' blob:`,
-    `frame-ancestors 'none'`,
-    `base-uri 'none'`,
-    `form-action 'self'`,
-  ].join('; ');
-
 const scriptHash = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
-
-const sendHtml = (reply: FastifyReply, page: string, inlineSources = ''): FastifyReply =>
-  reply
-    .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', securityPolicy(inlineSources))
-    .header('cache-control', 'no-cache')
-    .send(page);
 
 const sendScript = (reply: FastifyReply, script: string): FastifyReply =>
   reply.header('content-type', 'text/javascript; charset=utf-8').send(script);
@@ -63,17 +41,23 @@ const inlineScriptHashes = (page: string): string =>
  * The pages load nothing from other origins. See docs/contract.md#running-it.
  */
 export async function registerPages(app: FastifyInstance, options: PageOptions): Promise<void> {
-  registerHome(app);
-  app.get('/password-reset/:token', async (_request, reply) => sendHtml(reply, PASSWORD_RESET_PAGE));
-  app.get('/password-reset.js', async (_request, reply) => sendScript(reply, PASSWORD_RESET_SCRIPT));
+  registerHome(app, options);
+  registerPasswordReset(app, options);
   let graphiql: ReturnType<typeof renderGraphiqlPage> | undefined;
   app.get('/graphiql', async (_request, reply) => sendHtml(reply, ...(await (graphiql ??= renderGraphiqlPage()))));
   registerSchemaDocuments(app, options);
   await registerRestReference(app);
+  // Where people look for them first.
+  app.get('/docs', (_request, reply) => reply.redirect('/api/docs'));
+  app.get('/openapi.json', (_request, reply) => reply.redirect('/api/openapi.json'));
 }
 
-function registerHome(app: FastifyInstance): void {
-  app.get('/', async (_request, reply) => sendHtml(reply, HOME_PAGE));
+function registerHome(app: FastifyInstance, { platform, createContext }: PageOptions): void {
+  const sendsMail = platform.config.SMTP_URL !== undefined;
+  app.get('/', async (request, reply) => {
+    const isLoggedIn = SESSION_COOKIE in request.cookies && !!(await createContext(request, reply, 'rest')).viewer;
+    return sendHtml(reply, homePage(isLoggedIn, sendsMail));
+  });
   app.get('/home.js', async (_request, reply) => sendScript(reply, HOME_SCRIPT));
   app.get('/home.css', async (_request, reply) =>
     reply.header('content-type', 'text/css; charset=utf-8').send(HOME_STYLE),
@@ -81,6 +65,16 @@ function registerHome(app: FastifyInstance): void {
   app.get('/favicon.ico', async (_request, reply) =>
     reply.header('content-type', 'image/svg+xml').header('cache-control', 'max-age=86400').send(ICON),
   );
+}
+
+function registerPasswordReset(app: FastifyInstance, { platform, createContext }: PageOptions): void {
+  app.get<{ Params: { token: string } }>('/password-reset/:token', async (request, reply) => {
+    // Counts the request towards the limit of its address.
+    await createContext(request as FastifyRequest, reply, 'rest');
+    const isOpen = await isLinkOpen(platform, request.params.token);
+    return sendHtml(reply.code(isOpen ? 200 : 410), isOpen ? PASSWORD_RESET_PAGE : LINK_GONE_PAGE);
+  });
+  app.get('/password-reset.js', async (_request, reply) => sendScript(reply, PASSWORD_RESET_SCRIPT));
 }
 
 /** Registers the documents of the schema. Without `PUBLIC_SCHEMA` they require credentials. */

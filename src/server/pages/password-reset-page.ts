@@ -29,6 +29,23 @@ export const PASSWORD_RESET_PAGE = `<!doctype html>
 </html>
 `;
 
+/** The page of a link that does not work any more. */
+export const LINK_GONE_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>Link expired</title><link rel="stylesheet" href="/home.css">
+</head>
+<body>
+<main>
+  <h1>This link does not work any more</h1>
+  <p class="lead">It was already used, has expired or never existed. A link works once, within an hour.</p>
+  <nav><a href="/"><strong>Log in</strong><span>Or choose “Forgot password” for a new link</span></a></nav>
+</main>
+</body>
+</html>
+`;
+
 export const PASSWORD_RESET_SCRIPT = `const byId = (id) => document.getElementById(id);
 byId('reset').addEventListener('submit', async (event) => {
   event.preventDefault();

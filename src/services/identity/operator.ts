@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { conflict, notFound } from '../../core/errors.ts';
-import { newId } from '../../core/id.ts';
+import { isUuid, newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { findTenant } from './bootstrap.ts';
 import { digest, generateSecret } from './credential.ts';
+import { LOGIN_LOCK_MINUTES } from './login.ts';
 import { endResetLinks } from './password-reset.ts';
 import { hashPassword } from './password.ts';
 
@@ -19,6 +21,31 @@ export const listTenants = (system: SystemDatabase): Promise<{ slug: string; use
       from dws.tenant t
       order by t.slug`,
   });
+
+/** A user, for the operator of the service. */
+interface ListedUser extends Record<string, unknown> {
+  username: string;
+  superuser: boolean;
+  state: 'enabled' | 'disabled' | 'locked';
+}
+
+/** Returns the users of a tenant by username. Throws NOT_FOUND if there is no such tenant. */
+export async function listUsers(system: SystemDatabase, tenant: string): Promise<ListedUser[]> {
+  const tenantId = await findTenant(system, tenant);
+  return system.query<ListedUser>({
+    text: `
+      select username, superuser,
+        case
+          when not enabled then 'disabled'
+          when locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now() then 'locked'
+          else 'enabled'
+        end as state
+      from dws.app_user
+      where tenant_id = $1
+      order by lower(username)`,
+    values: [tenantId],
+  });
+}
 
 /** Unlocks the login of a user. Throws NOT_FOUND if there is no such user. */
 export async function unlockUser(system: SystemDatabase, tenant: string, username: string): Promise<void> {
@@ -81,21 +108,57 @@ export async function createToken(
   return secret;
 }
 
+/** An API token, for the operator of the service. */
+interface ListedToken extends Record<string, unknown> {
+  id: string;
+  username: string;
+  name: string;
+  prefix: string;
+  scopes: string[];
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+}
+
+/** Returns the API tokens of a tenant, or of one of its users, by username and age. Throws NOT_FOUND. */
+export async function listTokens(system: SystemDatabase, tenant: string, username?: string): Promise<ListedToken[]> {
+  const { tenantId, id = null } =
+    username === undefined ? { tenantId: await findTenant(system, tenant) } : await findUser(system, tenant, username);
+  return system.query<ListedToken>({
+    text: `
+      select t.id, u.username, t.name, t.prefix, t.scopes,
+        t.last_used_at as "lastUsedAt", t.expires_at as "expiresAt"
+      from dws.api_token t
+      join dws.app_user u on u.id = t.user_id
+      where t.tenant_id = $1 and (t.user_id = $2 or $2::uuid is null)
+      order by lower(u.username), t.created_at, t.id`,
+    values: [tenantId, id],
+  });
+}
+
+/** Deletes an API token of a tenant. It is invalid at once. Throws NOT_FOUND. */
+export async function revokeToken(system: SystemDatabase, tenant: string, id: string): Promise<void> {
+  const tenantId = await findTenant(system, tenant);
+  const deleted = isUuid(id)
+    ? await system.query({
+        text: `delete from dws.api_token where tenant_id = $1 and id = $2 returning id`,
+        values: [tenantId, id],
+      })
+    : [];
+  if (!deleted.length) throw notFound({ what: `token in tenant "${tenant}" with id`, id });
+}
+
 async function findUser(
   system: SystemDatabase,
   tenant: string,
   username: string,
 ): Promise<{ id: string; tenantId: string }> {
-  const [user] = await system.query<{ id: string; tenantId: string }>({
-    text: `
-      select u.id, u.tenant_id as "tenantId"
-      from dws.app_user u
-      join dws.tenant t on t.id = u.tenant_id
-      where t.slug = $1 and lower(u.username) = lower($2)`,
-    values: [tenant, username],
+  const tenantId = await findTenant(system, tenant);
+  const [user] = await system.query<{ id: string }>({
+    text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
+    values: [tenantId, username],
   });
   if (!user) throw notFound({ what: `user of tenant "${tenant}" named`, id: `"${username}"` });
-  return user;
+  return { id: user.id, tenantId };
 }
 
 interface SuperuserRow extends Record<string, unknown> {

@@ -138,6 +138,10 @@ export async function reset(ctx: PublicContext, secret: string, password: string
   platform.log.info({ userId }, 'A password was set with a mailed link');
 }
 
+/** Returns whether a mailed link still works. */
+export const isLinkOpen = async (platform: Platform, secret: string): Promise<boolean> =>
+  (await findLinkUser(platform, digest(secret))) !== undefined;
+
 interface LinkUser extends Record<string, unknown> {
   userId: string;
   tenantId: string;

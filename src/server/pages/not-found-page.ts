@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { prefersHtml, sendHtml } from './html.ts';
+
+const NOT_FOUND_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Page not found</title><link rel="stylesheet" href="/home.css">
+</head>
+<body>
+<main>
+  <h1>Page not found</h1>
+  <p class="lead">There is no page at this address.</p>
+  <nav>
+    <a href="/"><strong>Home</strong><span>Log in and find the other pages</span></a>
+    <a href="/graphiql"><strong>GraphiQL</strong><span>Try queries, mutations and subscriptions</span></a>
+    <a href="/api/docs"><strong>REST reference</strong><span>Every route, with its parameters and responses</span></a>
+  </nav>
+</main>
+</body>
+</html>
+`;
+
+/** Sends a page with status 404 to a browser. Returns undefined for other clients and below `/api`: they get JSON. */
+export function sendNotFoundPage(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  const isPage = /^(GET|HEAD)$/.test(request.method) && !/^\/api(\/|\?|$)/.test(request.url);
+  return isPage && prefersHtml(request) ? sendHtml(reply.code(404), NOT_FOUND_PAGE) : undefined;
+}

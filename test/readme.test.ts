@@ -1,0 +1,194 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually } from './operation/fixture.ts';
+import { builtMain } from './support/built-service.ts';
+import { startShell } from './support/pasted-shell.ts';
+import { newFolder, startProcess } from './support/service-process.ts';
+
+const README = readFileSync('README.md', 'utf8');
+
+/** Returns the blocks for bash below a heading, or below all headings of the walk. */
+const blocksBelow = (heading: string): string[] =>
+  [
+    ...(README.split(/^##+ /m).find((section) => section.startsWith(heading)) ?? '').matchAll(
+      /^```bash\n([^]*?)\n```$/gm,
+    ),
+  ].map(([, text]) => text!);
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const ANY_ROWS = [
+  /^\[$/,
+  /^ {2}\{ order_id: \d+, country: '(France|Germany)', amount: [\d.]+ \},$/,
+  /^ {2}\{ .* \}$/,
+  /^\]$/,
+];
+const SUMS = ['[', /^ {2}\[ '\w+', [\d.]+ \],$/, /^ {2}\[ '\w+', [\d.]+ \],$/, /^ {2}\[ '\w+', [\d.]+ \]$/, ']'];
+const ROW = [
+  '  {',
+  /order_id: \d+/,
+  /line: \d+/,
+  /ordered_at: '\d{4}-/,
+  /status: 'returned'/,
+  /country: '/,
+  /product: '/,
+  /quantity: \d+/,
+  /amount: [\d.]+$/,
+];
+const HITS = ["  'query Order lines',", "  'dataset Order lines'"];
+
+/**
+ * What each part of the walk prints when it is pasted for the first and the second time into one installation. The rows
+ * of the demo depend on the day.
+ */
+const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
+  'For operators': (isFirst) => [
+    ...['node', 'config', 'data folder', 'disk', 'postgres', 'migrations', 'roles', 'queue', 'key ring', 'index'].map(
+      (name) => new RegExp(`^ok    ${name.padEnd(12)}\\S`),
+    ),
+    ...(isFirst ? ['Created superuser "ann" of tenant "default".'] : []),
+  ],
+  'For everyone': () => ['ann', 'ann'],
+  'For data administrators': () => [
+    '{',
+    '  ok: true,',
+    /^ {2}latency: \d+,$/,
+    /^ {2}version: 'PostgreSQL 18/,
+    '  warnings: [',
+    `    'The role "postgres" is a superuser; use one that may only read',`,
+    `    'The connection is not encrypted'`,
+    '  ],',
+    '  message: null',
+    '}',
+    '[',
+    ...['categories: 2', 'customers: 11', 'order_items: 7', 'orders: 12'].map((table) => `  '${table} columns',`),
+    `  'products: 10 columns'`,
+    ']',
+  ],
+  'For analysts': () => [
+    '[',
+    ...ROW,
+    '  },',
+    ...ROW,
+    '  },',
+    ...ROW,
+    '  }',
+    ']',
+    `[ 'country: string', 'population: integer' ]`,
+  ],
+  'For teams': (isFirst) => [
+    '{',
+    /^ {2}id: '/,
+    `  name: 'admin',`,
+    `  type: 'user',`,
+    '  email: null',
+    '}',
+    UUID,
+    ...(isFirst ? [`[ 'query Order lines', 'dataset Order lines' ]`] : ['[', HITS[0]!, `${HITS[1]},`, ...HITS, ']']),
+    '[',
+    "  'ann tagged Order lines with Sales',",
+    "  'ann shared Order lines with admin (Edit)',",
+    "  'ann created Order lines'",
+    ']',
+  ],
+  'For GraphQL and REST': () => [...ANY_ROWS, ...ANY_ROWS, ...SUMS],
+  'For owners': (isFirst) => [
+    ...(isFirst ? ['bob'] : []),
+    'true',
+    "[ 'product', 'amount' ]",
+    '[',
+    "  'The dataset is shared with bob, limited to the rows of a filter and some of the fields'",
+    ']',
+  ],
+  'For readers': () => [...SUMS, /^2\d{5}$/, /^\d{4,6}$/, 'lines', /^\d+$/],
+  'For schema registries': () => [/^etag: "[\w-]{22}"$/i, '304', /^\d{6}$/, 'No changes.'],
+};
+
+/** Headings whose blocks are tested otherwise: the live events of a refresh. */
+const SUBSCRIBERS = 'For subscribers';
+
+/** What a second paste reports on the terminal, because it exists already. */
+const REPORTED: Record<string, string> = {
+  'For operators': 'Tenant "default" already has a user "ann"',
+  'For teams': 'The tag "Sales" already exists',
+  'For owners': 'The username "bob" is already in use',
+};
+
+/** Creates a checkout with the built service and without data. */
+function newCheckout(): { path: string; remove(): void } {
+  const checkout = newFolder();
+  for (const name of ['node_modules', 'schema']) symlinkSync(join(process.cwd(), name), join(checkout.path, name));
+  symlinkSync(dirname(dirname(dirname(builtMain()))), join(checkout.path, 'dist'));
+  cpSync('package.json', join(checkout.path, 'package.json'));
+  return checkout;
+}
+
+describe('the walk-through of the README', { timeout: 600_000 }, () => {
+  const headings = [...README.matchAll(/^### (For [\w ]+)/gm)].map(([, heading]) => heading!);
+
+  test('is tested in every part', () => {
+    const tested = [...Object.keys(WALK), SUBSCRIBERS];
+    expect(headings.filter((heading) => !tested.some((name) => heading.startsWith(name)))).toEqual([]);
+    expect(tested.filter((name) => blocksBelow(name).length === 0)).toEqual([]);
+  });
+
+  test('works when it is pasted into an interactive bash, twice in a row, bracketed and not', async () => {
+    const { path, remove } = newCheckout();
+    const service = await startProcess({ DATA_DIR: join(path, '.data'), SEED_DEMO: 'true' });
+    await eventually(async () => /The demo is ready|demo failed/.test(service.printed()));
+    const shell = startShell(path, { URL: service.url });
+    for (const isFirst of [true, false])
+      for (const heading of headings) {
+        const name = [...Object.keys(WALK), SUBSCRIBERS].find((start) => heading.startsWith(start))!;
+        const lines: string[] = [];
+        let terminal = '';
+        for (const block of blocksBelow(name)) {
+          const pasted = await shell.paste(block, isFirst);
+          lines.push(...pasted.lines);
+          terminal += pasted.terminal;
+        }
+        expect(terminal, name).not.toMatch(/^bash: |^node:|Error: /m);
+        if (!isFirst && REPORTED[name]) expect(terminal).toContain(REPORTED[name]);
+        if (name === SUBSCRIBERS) {
+          expect(lines).toContainEqual(expect.stringMatching(/^graphql-ws SUCCEEDED 2\d{5} rows$/));
+          expect(lines).toContainEqual(
+            expect.stringMatching(/^data: \{.*"progress":"first load".*"status":"succeeded"/),
+          );
+        } else
+          expect(lines, name).toEqual(
+            WALK[name]!(isFirst).map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
+          );
+      }
+    await shell.close();
+    expect(await service.end('SIGTERM')).toBe(0);
+    remove();
+  });
+});
+
+describe('the block for docker', () => {
+  test('keeps the secrets of the first paste at the second', async () => {
+    const { path, remove } = newFolder();
+    mkdirSync(join(path, 'bin'));
+    writeFileSync(join(path, 'bin/docker'), '#!/bin/sh\necho "docker $*"\ncat .env\n');
+    chmodSync(join(path, 'bin/docker'), 0o755);
+    const shell = startShell(path, { PATH: `${join(path, 'bin')}:${process.env.PATH}` });
+    const [block] = blocksBelow('Scaling out');
+    const first = await shell.paste(block!, true);
+    expect(first.lines).toEqual([
+      'docker compose up --build --scale web=2 --scale worker=2',
+      expect.stringMatching(/^APP_SECRET=[\da-f]{64}$/),
+      expect.stringMatching(/^POSTGRES_PASSWORD=[\da-f]{32}$/),
+    ]);
+    expect((await shell.paste(block!, true)).lines).toEqual(first.lines);
+    expect(statSync(join(path, '.env')).mode & 0o777).toBe(0o600);
+    await shell.close();
+    remove();
+  });
+
+  test('sets what compose.yaml requires, and nothing puts it into git or an image', () => {
+    const required = [...readFileSync('compose.yaml', 'utf8').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name!);
+    expect(required.toSorted()).toEqual(['APP_SECRET', 'POSTGRES_PASSWORD']);
+    for (const file of ['.gitignore', '.dockerignore'])
+      expect(readFileSync(file, 'utf8').split('\n'), file).toContain('.env');
+  });
+});
