@@ -49,7 +49,7 @@ const isPartlyVisible = async (ctx: Context, dataset: AccessColumns) => isRestri
 @Resolver(() => Dataset)
 export class DatasetResolver {
   @Can('authenticated')
-  @Query(() => Dataset, { description: 'Returns a dataset, draft or snapshot.' })
+  @Query(() => Dataset, { nullable: true, description: 'Returns a dataset, draft or snapshot.' })
   dataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Dataset, id, info);
   }

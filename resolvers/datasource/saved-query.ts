@@ -24,7 +24,7 @@ export const SavedQueryOwnedFields = ownedFields(SAVED_QUERY);
 @Resolver(() => SavedQuery)
 export class SavedQueryResolver {
   @Can('authenticated')
-  @Query(() => SavedQuery, { description: 'Returns a saved query.' })
+  @Query(() => SavedQuery, { nullable: true, description: 'Returns a saved query.' })
   savedQuery(@Ctx() ctx: Context, @Key('query') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(SavedQuery, id, info);
   }

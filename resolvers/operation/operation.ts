@@ -50,7 +50,7 @@ const OperationKey = () =>
 @Resolver(() => Operation)
 export class OperationResolver {
   @Can('authenticated')
-  @Query(() => Operation, { description: 'Returns a long operation of the caller.' })
+  @Query(() => Operation, { nullable: true, description: 'Returns a long operation of the caller.' })
   operation(@Ctx() ctx: Context, @OperationKey() id: string): Promise<OperationRecord> {
     return operations.get(ctx, id);
   }

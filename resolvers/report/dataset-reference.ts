@@ -48,7 +48,10 @@ export class ReportReferenceFields {
     return ctx.read.children(Report, 'datasetReferences', report, info, page);
   }
 
-  @FieldResolver(() => DatasetReference, { description: 'A dataset that the report shows, by its alias.' })
+  @FieldResolver(() => DatasetReference, {
+    nullable: true,
+    description: 'A dataset that the report shows, by its alias.',
+  })
   async datasetReference(
     @Ctx() ctx: Context,
     @Root() { id: reportId }: { id: string },

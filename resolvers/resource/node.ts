@@ -32,7 +32,10 @@ const NODE_TYPES: readonly EntityType[] = [
 @Resolver()
 export class NodeResolver {
   @Can('authenticated')
-  @Query(() => Node, { description: 'Returns a resource of any type that the caller may read, by its id.' })
+  @Query(() => Node, {
+    nullable: true,
+    description: 'Returns a resource of any type that the caller may read, by its id.',
+  })
   async node(
     @Ctx() ctx: Context,
     @Arg('id', () => ID, { description: 'UUID of the resource.' }) id: string,

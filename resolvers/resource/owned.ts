@@ -105,7 +105,10 @@ export function ownedFields<T extends OwnedRow>(
     }
 
     @Requires(...accessLevelColumns(ownedKind))
-    @FieldResolver(() => Share, { description: 'Share of a user or team. Fails with `NOT_FOUND` if there is none.' })
+    @FieldResolver(() => Share, {
+      nullable: true,
+      description: 'Share of a user or team. Fails with `NOT_FOUND` if there is none.',
+    })
     async share(
       @Ctx() ctx: Context,
       @Root() resource: AccessColumns,
@@ -146,6 +149,7 @@ export function ownedFields<T extends OwnedRow>(
     }
 
     @FieldResolver(() => TagAssignment, {
+      nullable: true,
       description: 'Assignment of one tag. Fails with `NOT_FOUND` if it is not assigned.',
     })
     async tagAssignment(
