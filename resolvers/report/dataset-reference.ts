@@ -106,12 +106,6 @@ export class DatasetReferenceResolver {
     return alias;
   }
 
-  @Requires('alias')
-  @FieldResolver(() => ID, { description: 'The alias, which identifies the reference within its report.' })
-  id(@Root() { alias }: { alias: string }) {
-    return alias;
-  }
-
   @Requires(...VISIBILITY_COLUMNS)
   @FieldResolver(() => JsonObject, {
     description:

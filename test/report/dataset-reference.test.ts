@@ -77,9 +77,9 @@ test('references of a report in GraphQL', async ({ ann, report, attach }) => {
   await attach(id, { alias: 'all', label: 'All' });
   const query = `{ report(id: "${id}") {
     datasetReferences {
-      id alias label filter chips { field label } snapshots { n } count dataset { name fields { name } }
+      id: alias alias label filter chips { field label } snapshots { n } count dataset { name fields { name } }
     }
-    datasetReference(alias: "sales") { id countWithoutSnapshots overallCount problem }
+    datasetReference(alias: "sales") { id: alias countWithoutSnapshots overallCount problem }
   } }`;
   const dataset = { name: 'Orders', fields: FIELD_NAMES };
   expect((await ann.data(query)).report).toEqual({
