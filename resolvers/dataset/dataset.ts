@@ -37,7 +37,7 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
 
-const DatasetPage = pageOf(Dataset, 'Dataset');
+export const DatasetPage = pageOf(Dataset, 'Dataset');
 
 export const DatasetOwnedFields = ownedFields(DATASET, { input: DatasetShareInput, set: setShare });
 

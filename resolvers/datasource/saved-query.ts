@@ -17,7 +17,7 @@ import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
 import { QueryResultType } from './query-result.ts';
 
-const SavedQueryPage = pageOf(SavedQuery, 'SavedQuery');
+export const SavedQueryPage = pageOf(SavedQuery, 'SavedQuery');
 
 export const SavedQueryOwnedFields = ownedFields(SAVED_QUERY);
 

@@ -28,7 +28,7 @@ import { PageArgs, pageOf } from '../support/page.ts';
 const OperationPage = pageOf(Operation, 'Operation');
 
 @ObjectType({ description: 'The resource that an operation reads or changes.' })
-class OperationResource {
+export class OperationResource {
   @Field(() => String, { description: 'Kind, e.g. `dataset`.' }) kind!: string;
   @Field(() => ID, { description: 'Identifier.' }) id!: string;
 }

@@ -108,7 +108,7 @@ test('GraphQL attaches, updates and detaches like REST', async ({ ann, orders, r
   };
   const create = `mutation ($id: ID!, $input: CreateDatasetReferenceInput!) {
     createDatasetReference(reportId: $id, input: $input) {
-      id reportId count snapshots { includeLatest type n snapshotDatasets { datasetId } }
+      id: alias reportId count snapshots { includeLatest type n snapshotDatasets { datasetId } }
     }
   }`;
   expect(await ann.data(create, { id, input })).toEqual({
@@ -122,7 +122,7 @@ test('GraphQL attaches, updates and detaches like REST', async ({ ann, orders, r
 
   const update = `mutation {
     updateDatasetReference(reportId: "${id}", alias: "eu", input: { alias: "europe", snapshots: null }) {
-      id label count snapshots { n }
+      id: alias label count snapshots { n }
     }
   }`;
   expect(await ann.data(update)).toEqual({
