@@ -3,11 +3,13 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import type { ActivityType } from '../src/core/activity.ts';
 import type { ResourceKind } from '../src/core/permissions.ts';
 import { JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A change of a resource (docs/contract.md#activity). It outlives the resource. */
 @ObjectType({
   description: 'A change of a resource. It is stored for 400 days, even if the resource is deleted.',
+  implements: Node,
 })
 @Entity()
 export class Activity extends TenantRow {

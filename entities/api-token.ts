@@ -1,6 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 export const TokenScopeEnum = { READ: 'read', WRITE: 'write' } as const;
@@ -15,7 +16,7 @@ registerEnumType(TokenScopeEnum, {
 });
 
 /** A credential for programs. The secret is stored as its SHA-256. See docs/contract.md#tokens. */
-@ObjectType({ description: 'A credential for programs. Its secret is returned once, on creation.' })
+@ObjectType({ description: 'A credential for programs. Its secret is returned once, on creation.', implements: Node })
 @Entity()
 export class ApiToken extends TenantRow {
   @Property({ type: 'uuid' })

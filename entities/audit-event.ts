@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { AUDIT_OUTCOMES, AUDIT_CHANNELS, type AuditOutcome, type AuditChannel } from '../src/core/audit.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 export const AuditChannelEnum = {
@@ -40,6 +41,7 @@ registerEnumType(AuditOutcomeEnum, {
 @ObjectType({
   description:
     'A call of a GraphQL mutation, through any channel, that succeeded or was refused. Deleted after 400 days.',
+  implements: Node,
 })
 @Entity()
 export class AuditEvent extends TenantRow {

@@ -1,6 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
 import { Rule, textRule } from '../src/core/input-rules.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A condition on the rows of a referenced dataset. `op` is stored as the client sent it, with or without `$`. */
@@ -46,6 +47,7 @@ export interface SnapshotSettings {
 @ObjectType({
   description:
     'A dataset that a report shows: the alias that the report’s blocks use, a filter, and the snapshots to include.',
+  implements: Node,
 })
 @Entity()
 export class DatasetReference extends TenantRow {

@@ -1,10 +1,11 @@
-import { Field, Float, Int, ObjectType } from 'type-graphql';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 
 /** The result of a refresh. */
 @ObjectType({ description: 'Result of a refresh.' })
 export class DatasetRefresh {
-  @Field(() => String, { description: 'Id of the dataset.' })
+  /** Id of the dataset. A result is no object of its own, so it has no `id` in GraphQL. */
+  @Field(() => ID, { name: 'datasetId', description: 'Id of the dataset.' })
   id!: string;
 
   @Field(() => Float, { description: 'Number of rows after the refresh.' })

@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** Keys are the GraphQL values, values are the REST values. (TypeGraphQL requires an object.) */
@@ -20,6 +21,7 @@ registerEnumType(DatasourceLinkTypeEnum, {
   description:
     'A relationship between fields of one datasource and fields of another, or of the same one. ' +
     'Links are documentation: no query is joined by them.',
+  implements: Node,
 })
 @Entity()
 export class DatasourceLink extends TenantRow {

@@ -2,10 +2,11 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import type { ResourceKind } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A resource marked as a favourite by a user. No other user has access to it (docs/contract.md#favorites). */
-@ObjectType({ description: 'A resource marked as a favourite by the caller. No other user sees it.' })
+@ObjectType({ description: 'A resource marked as a favourite by the caller. No other user sees it.', implements: Node })
 @Entity()
 export class Favorite extends TenantRow {
   @Property({ type: 'text' })

@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 const MAIL_STATUSES = ['queued', 'sent', 'failed'] as const;
@@ -25,6 +26,7 @@ registerEnumType(MailStatusEnum, {
 /** A mail in the outbox. Its texts are encrypted, since they can contain password links. See docs/contract.md#mail. */
 @ObjectType({
   description: 'A mail in the outbox: sent, waiting or failed. Deleted after 30 days.',
+  implements: Node,
 })
 @Entity()
 export class Mail extends TenantRow {

@@ -1,10 +1,14 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A message for one user. No one else can see it. See docs/contract.md#notifications. */
-@ObjectType({ description: 'A message for the caller. No one else can see it. Deleted after 90 days.' })
+@ObjectType({
+  description: 'A message for the caller. No one else can see it. Deleted after 90 days.',
+  implements: Node,
+})
 @Entity()
 export class Notification extends TenantRow {
   /** The recipient. */

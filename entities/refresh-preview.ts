@@ -51,7 +51,9 @@ export class RefreshBreak {
   @Field(() => RefreshBreakKindEnum, { description: 'Kind of the dependent.' })
   kind!: 'visual' | 'filter' | 'share' | 'reference';
 
+  /** Its name in GraphQL is not `id`: two previews can contain the same dependent with different problems. */
   @Field(() => ID, {
+    name: 'key',
     description: 'Id of a visual or filter; id of the user or `team:<id>` of a share; alias of a reference.',
   })
   id!: string;

@@ -26,8 +26,13 @@ export class BlockError {
 /** Data of one block of a report. */
 @ObjectType({ description: 'Data of one block of a report.' })
 export class BlockData {
-  @Field(() => ID, { description: 'Id of the block.' })
+  @Field(() => ID, {
+    description: 'Id of the report and of the block: `<reportId>:<block>`. REST: the id of the block alone.',
+  })
   id!: string;
+
+  @Field(() => String, { description: 'Id of the block, unique within the report.' })
+  block!: string;
 
   @Field(() => String, { nullable: true, description: 'Type of the block.' })
   type!: string | null;

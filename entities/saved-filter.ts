@@ -1,11 +1,13 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A named criteria object over a dataset's rows (docs/contract.md#saved-filters). */
 @ObjectType({
   description:
     'Named criteria over a dataset’s rows. Visible to its owner only, unless a share of the dataset uses it.',
+  implements: Node,
 })
 @Entity()
 export class SavedFilter extends TenantRow {

@@ -38,7 +38,8 @@ export class SearchHit {
   @Field(() => SearchKindEnum, { description: 'Kind of the resource.' })
   kind!: string;
 
-  @Field(() => ID, { description: 'Id of the resource.' })
+  /** Its name in GraphQL is not `id`: two searches can find the same resource with different scores. */
+  @Field(() => ID, { name: 'resourceId', description: 'Id of the resource.' })
   id!: string;
 
   @Field(() => String, { description: 'Display name of the resource.' })

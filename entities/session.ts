@@ -1,11 +1,13 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A login session. It ends 12 hours after its last use, and 30 days after the login. See docs/contract.md#sessions. */
 @ObjectType({
   description: 'A login session. It ends 12 hours after its last use, and 30 days after the login at the latest.',
+  implements: Node,
 })
 @Entity()
 export class Session extends TenantRow {

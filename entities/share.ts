@@ -1,10 +1,14 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import type { ResourceKind, ShareLevel } from '../src/core/permissions.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** Access to one resource that is granted to a principal other than its owner (docs/contract.md#shares). */
-@ObjectType({ description: 'Access to one resource that is granted to a user or team other than its owner.' })
+@ObjectType({
+  description: 'Access to one resource that is granted to a user or team other than its owner.',
+  implements: Node,
+})
 @Entity()
 export class Share extends TenantRow {
   @Property({ type: 'text' })

@@ -1,11 +1,12 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import type { ResourceKind } from '../src/core/permissions.ts';
+import { Node } from './node.ts';
 import { Tag } from './tag.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** The assignment of a tag to a resource (docs/contract.md#tags). */
-@ObjectType({ description: 'The assignment of a tag to a resource.' })
+@ObjectType({ description: 'The assignment of a tag to a resource.', implements: Node })
 @Entity()
 export class TagAssignment extends TenantRow {
   @Property({ type: 'text' })

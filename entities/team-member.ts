@@ -2,6 +2,7 @@ import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { TEAM_ROLES, type TeamRole } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /**
@@ -22,7 +23,7 @@ registerEnumType(TeamRoleEnum, {
 });
 
 /** Membership of a user in a team. See docs/contract.md#team-roles. */
-@ObjectType('Membership', { description: 'Membership of a user in a team.' })
+@ObjectType('Membership', { description: 'Membership of a user in a team.', implements: Node })
 @Entity()
 export class TeamMember extends TenantRow {
   @Field(() => ID, { description: 'Id of the team.' })

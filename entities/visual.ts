@@ -2,6 +2,7 @@ import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import type { VisualComponent } from '../src/core/visual/component.ts';
 import type { VisualConfig } from '../src/core/visual/config.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** Keys are the names in GraphQL, values are the stored ids. */
@@ -33,6 +34,7 @@ registerEnumType(VisualComponentEnum, {
 /** A chart or table of a dataset (docs/contract.md#visuals). */
 @ObjectType({
   description: 'A chart or table of a dataset. Its data contains only rows and fields that the caller may see.',
+  implements: Node,
 })
 @Entity()
 export class Visual extends TenantRow {

@@ -1,6 +1,7 @@
 import {
   getNamedType,
   getNullableType,
+  GraphQLNonNull,
   isListType,
   isNonNullType,
   isObjectType,
@@ -182,7 +183,9 @@ const ETAG_HEADER = {
 /** Returns the responses of an endpoint by their status. */
 export function responsesOf(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { row, plan, presentation } = endpoint;
-  const type = plan?.chain.at(-1)!.field.type;
+  const leafType = plan?.chain.at(-1)!.field.type;
+  // A null is 404, unless the row returns it.
+  const type = leafType && !row.options.nullable ? new GraphQLNonNull(getNullableType(leafType)) : leafType;
   const content = (by: Presentation) => {
     const body = { schema: presentedSchema(components, type!, by, operationId(endpoint)) };
     const isHal = '$ref' in body.schema;

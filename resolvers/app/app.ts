@@ -22,7 +22,7 @@ export const AppOwnedFields = ownedFields(APP);
 @Resolver(() => App)
 export class AppResolver {
   @Can('authenticated')
-  @Query(() => App, { description: 'Returns an app.' })
+  @Query(() => App, { nullable: true, description: 'Returns an app.' })
   app(@Ctx() ctx: Context, @Key('app') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(App, id, info);
   }

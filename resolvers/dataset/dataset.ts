@@ -37,7 +37,7 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
 
-const DatasetPage = pageOf(Dataset, 'Dataset');
+export const DatasetPage = pageOf(Dataset, 'Dataset');
 
 export const DatasetOwnedFields = ownedFields(DATASET, { input: DatasetShareInput, set: setShare });
 
@@ -49,7 +49,7 @@ const isPartlyVisible = async (ctx: Context, dataset: AccessColumns) => isRestri
 @Resolver(() => Dataset)
 export class DatasetResolver {
   @Can('authenticated')
-  @Query(() => Dataset, { description: 'Returns a dataset, draft or snapshot.' })
+  @Query(() => Dataset, { nullable: true, description: 'Returns a dataset, draft or snapshot.' })
   dataset(@Ctx() ctx: Context, @Key('dataset') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Dataset, id, info);
   }

@@ -171,8 +171,11 @@ export class SavedFilterResolver {
     return { edit: own && (!used || (await filters.canShareDataset(ctx, dataset))), delete: own && !used };
   }
 
-  @FieldResolver(() => Dataset, { description: 'The dataset whose rows it filters.' })
-  dataset(@Root() { dataset }: { dataset: Dataset }) {
+  @FieldResolver(() => Dataset, {
+    nullable: true,
+    description: 'The dataset whose rows it filters. Null if the caller cannot read it.',
+  })
+  dataset(@Root() { dataset }: { dataset: Dataset | null }) {
     return dataset;
   }
 }
@@ -191,7 +194,7 @@ export class DatasetFilterResolver {
     return ctx.read.children(Dataset, 'filters', dataset, info, page);
   }
 
-  @FieldResolver(() => SavedFilter, { description: 'A saved filter of the dataset.' })
+  @FieldResolver(() => SavedFilter, { nullable: true, description: 'A saved filter of the dataset.' })
   async filter(
     @Ctx() ctx: Context,
     @Root() { id: datasetId }: { id: string },

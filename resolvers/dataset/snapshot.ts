@@ -83,7 +83,7 @@ export class DatasetSnapshotResolver {
     return ctx.read.childPage(Dataset, 'snapshots', dataset, info, page);
   }
 
-  @FieldResolver(() => Dataset, { description: 'A snapshot of the dataset.' })
+  @FieldResolver(() => Dataset, { nullable: true, description: 'A snapshot of the dataset.' })
   async snapshot(
     @Ctx() ctx: Context,
     @Root() { id: parentId }: { id: string },

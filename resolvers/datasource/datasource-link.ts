@@ -76,7 +76,7 @@ export class DatasourceLinkFields {
     return ctx.read.children(Datasource, 'links', datasource, info, page);
   }
 
-  @FieldResolver(() => DatasourceLink, { description: 'A link from this datasource, by its id.' })
+  @FieldResolver(() => DatasourceLink, { nullable: true, description: 'A link from this datasource, by its id.' })
   async link(
     @Ctx() ctx: Context,
     @Root() { id }: { id: string },
@@ -91,8 +91,11 @@ export class DatasourceLinkFields {
 
 @Resolver(() => DatasourceLink)
 export class DatasourceLinkResolver {
-  @FieldResolver(() => Datasource, { description: 'Datasource the link points to.' })
-  target(@Root() { target }: { target: Datasource }) {
+  @FieldResolver(() => Datasource, {
+    nullable: true,
+    description: 'Datasource the link points to. Null if the caller cannot read it.',
+  })
+  target(@Root() { target }: { target: Datasource | null }) {
     return target;
   }
 }

@@ -31,7 +31,7 @@ export class DatasourceResolver {
   }
 
   @Can('authenticated')
-  @Query(() => Datasource, { description: 'Returns a datasource.' })
+  @Query(() => Datasource, { nullable: true, description: 'Returns a datasource.' })
   datasource(@Ctx() ctx: Context, @Key('datasource') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Datasource, id, info);
   }

@@ -17,14 +17,14 @@ import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
 import { QueryResultType } from './query-result.ts';
 
-const SavedQueryPage = pageOf(SavedQuery, 'SavedQuery');
+export const SavedQueryPage = pageOf(SavedQuery, 'SavedQuery');
 
 export const SavedQueryOwnedFields = ownedFields(SAVED_QUERY);
 
 @Resolver(() => SavedQuery)
 export class SavedQueryResolver {
   @Can('authenticated')
-  @Query(() => SavedQuery, { description: 'Returns a saved query.' })
+  @Query(() => SavedQuery, { nullable: true, description: 'Returns a saved query.' })
   savedQuery(@Ctx() ctx: Context, @Key('query') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(SavedQuery, id, info);
   }

@@ -47,7 +47,7 @@ interface MemberColumns {
 @Resolver(() => Suite)
 export class SuiteResolver {
   @Can('authenticated')
-  @Query(() => Suite, { description: 'Returns a suite.' })
+  @Query(() => Suite, { nullable: true, description: 'Returns a suite.' })
   suite(@Ctx() ctx: Context, @Id('suite') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Suite, id, info);
   }

@@ -40,7 +40,7 @@ class TeamPermissions {
 @Resolver(() => Team)
 export class TeamResolver {
   @Can('authenticated')
-  @Query(() => Team, { description: 'Returns a team.' })
+  @Query(() => Team, { nullable: true, description: 'Returns a team.' })
   team(@Ctx() ctx: Context, @Key('team') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Team, id, info);
   }
@@ -137,6 +137,7 @@ export class TeamResolver {
   }
 
   @FieldResolver(() => TeamMember, {
+    nullable: true,
     description: 'The membership of a user. Fails with `NOT_FOUND` if the user is not a member.',
   })
   async member(

@@ -63,6 +63,7 @@ export class UserPermissionsResolver {
 
   @Requires('superuser', 'permissions')
   @FieldResolver(() => [String], {
+    nullable: true,
     description: 'Global permissions of the user. Superusers only; `session` returns those of the caller.',
   })
   globalPermissions(@Ctx() ctx: Context, @Root() user: PermissionsRow) {
@@ -72,6 +73,7 @@ export class UserPermissionsResolver {
 
   @Requires('username', 'superuser')
   @FieldResolver(() => SuperuserState, {
+    nullable: true,
     description: 'Superuser status of the user. Superusers only. Requires a session.',
   })
   superuserState(@Ctx() ctx: Context, @Root() user: PermissionsRow): SuperuserState {

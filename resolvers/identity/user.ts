@@ -45,7 +45,7 @@ export class UserResolver {
   }
 
   @Can('authenticated')
-  @Query(() => User, { description: 'Returns a user.' })
+  @Query(() => User, { nullable: true, description: 'Returns a user.' })
   user(@Ctx() ctx: Context, @Username() username: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(User, username, info);
   }

@@ -28,7 +28,7 @@ import { PageArgs, pageOf } from '../support/page.ts';
 const OperationPage = pageOf(Operation, 'Operation');
 
 @ObjectType({ description: 'The resource that an operation reads or changes.' })
-class OperationResource {
+export class OperationResource {
   @Field(() => String, { description: 'Kind, e.g. `dataset`.' }) kind!: string;
   @Field(() => ID, { description: 'Identifier.' }) id!: string;
 }
@@ -50,7 +50,7 @@ const OperationKey = () =>
 @Resolver(() => Operation)
 export class OperationResolver {
   @Can('authenticated')
-  @Query(() => Operation, { description: 'Returns a long operation of the caller.' })
+  @Query(() => Operation, { nullable: true, description: 'Returns a long operation of the caller.' })
   operation(@Ctx() ctx: Context, @OperationKey() id: string): Promise<OperationRecord> {
     return operations.get(ctx, id);
   }

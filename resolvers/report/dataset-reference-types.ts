@@ -4,7 +4,7 @@ import type { SnapshotSettings } from '../../entities/dataset-reference.ts';
 
 /** A snapshot chosen by id. */
 @ObjectType({ description: 'A snapshot that a dataset reference chooses by id.' })
-class ReferenceSnapshot {
+export class ReferenceSnapshot {
   @Field(() => ID, { description: 'Id of the snapshot.' })
   datasetId!: string;
 }

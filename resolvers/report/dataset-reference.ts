@@ -48,7 +48,10 @@ export class ReportReferenceFields {
     return ctx.read.children(Report, 'datasetReferences', report, info, page);
   }
 
-  @FieldResolver(() => DatasetReference, { description: 'A dataset that the report shows, by its alias.' })
+  @FieldResolver(() => DatasetReference, {
+    nullable: true,
+    description: 'A dataset that the report shows, by its alias.',
+  })
   async datasetReference(
     @Ctx() ctx: Context,
     @Root() { id: reportId }: { id: string },
@@ -100,12 +103,6 @@ export class DatasetReferenceResolver {
     @Alias() alias: string,
   ) {
     await references.remove(ctx, reportId, alias);
-    return alias;
-  }
-
-  @Requires('alias')
-  @FieldResolver(() => ID, { description: 'The alias, which identifies the reference within its report.' })
-  id(@Root() { alias }: { alias: string }) {
     return alias;
   }
 

@@ -25,7 +25,10 @@ export class ReportDataResolver {
   async data(
     @Ctx() ctx: Context,
     @Root() report: Pick<Report, 'id' | 'definition'>,
-    @Arg('blocks', () => [ID], { nullable: true, description: 'Ids of the blocks to return. Default: all blocks.' })
+    @Arg('blocks', () => [ID], {
+      nullable: true,
+      description: 'Ids of the blocks to return, as in `block`. Default: all blocks.',
+    })
     blocks?: string[],
   ): Promise<ReportData> {
     return { blocks: await reportData(ctx, report, blocks) };

@@ -21,7 +21,7 @@ export const ReportOwnedFields = ownedFields(REPORT);
 @Resolver(() => Report)
 export class ReportResolver {
   @Can('authenticated')
-  @Query(() => Report, { description: 'Returns a report.' })
+  @Query(() => Report, { nullable: true, description: 'Returns a report.' })
   report(@Ctx() ctx: Context, @Key('report') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Report, id, info);
   }

@@ -51,7 +51,7 @@ class FolderPermissions {
 @Resolver(() => Folder)
 export class FolderResolver {
   @Can('authenticated')
-  @Query(() => Folder, { description: 'Returns a folder.' })
+  @Query(() => Folder, { nullable: true, description: 'Returns a folder.' })
   folder(@Ctx() ctx: Context, @Id('folder') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Folder, id, info);
   }

@@ -31,7 +31,7 @@ const NotificationPage = pageOf(Notification, 'Notification');
 
 /** The resource that a notification concerns. */
 @ObjectType({ description: 'The resource that a notification concerns. It may have been deleted since.' })
-class NotificationResource {
+export class NotificationResource {
   @Field(() => String, { description: 'Kind of the resource, e.g. `dataset`.' }) kind!: string;
   @Field(() => ID, { description: 'Id of the resource.' }) id!: string;
 }

@@ -7,6 +7,7 @@ import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import { Share } from '../../entities/share.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
+import { Tag } from '../../entities/tag.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { abilitiesAt, isRestricted } from '../../src/core/permissions.ts';
@@ -26,7 +27,7 @@ import { ReferencePage } from './reference.ts';
 import { PrincipalId } from './share.ts';
 
 /** The columns of a favourite that GraphQL returns. */
-const FAVORITE_COLUMNS = ['resourceId', 'userId', 'createdAt', 'updatedAt'];
+const FAVORITE_COLUMNS = ['kind', 'resourceId', 'userId', 'createdAt', 'updatedAt'];
 
 interface OwnerColumns {
   ownerId: string;
@@ -105,7 +106,10 @@ export function ownedFields<T extends OwnedRow>(
     }
 
     @Requires(...accessLevelColumns(ownedKind))
-    @FieldResolver(() => Share, { description: 'Share of a user or team. Fails with `NOT_FOUND` if there is none.' })
+    @FieldResolver(() => Share, {
+      nullable: true,
+      description: 'Share of a user or team. Fails with `NOT_FOUND` if there is none.',
+    })
     async share(
       @Ctx() ctx: Context,
       @Root() resource: AccessColumns,
@@ -145,7 +149,18 @@ export function ownedFields<T extends OwnedRow>(
       return ctx.read.children(type, 'tagAssignments', resource, info, page);
     }
 
+    @FieldResolver(() => [Tag], { description: 'Its tags, in the order in which they were created.' })
+    assignedTags(
+      @Ctx() ctx: Context,
+      @Root() resource: AccessColumns,
+      @Args(() => ChildPageArgs) page: ChildPageArgs,
+      @Info() info: GraphQLResolveInfo,
+    ) {
+      return ctx.read.children(type, 'assignedTags', resource, info, page);
+    }
+
     @FieldResolver(() => TagAssignment, {
+      nullable: true,
       description: 'Assignment of one tag. Fails with `NOT_FOUND` if it is not assigned.',
     })
     async tagAssignment(

@@ -1,4 +1,7 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { Team } from '../../entities/team.ts';
+import { User } from '../../entities/user.ts';
+import type { Context } from '../../src/core/context.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 
 const PrincipalTypeEnum = { USER: 'user', TEAM: 'team' } as const;
@@ -41,6 +44,17 @@ export const principalColumns = (user: string, team: string): string[] => [
   `${team}.name`,
   `${team}.description`,
 ];
+
+/** Loads a principal by `user:<id>` or `team:<id>`. Loads of one tick share a statement for users and one for teams. */
+export async function loadPrincipal({ read }: Context, principal: string): Promise<Principal> {
+  const [type, id = ''] = principal.split(':');
+  if (type === 'team') {
+    const [team] = await read.many(Team, [id], ['name', 'description']);
+    return principalOf(principal, { team: team && { name: team.name, description: team.description ?? null } });
+  }
+  const [user] = await read.many(User, [id], ['username', 'displayName', 'email']);
+  return principalOf(principal, { user: user as PrincipalColumns['user'] });
+}
 
 /** Returns a principal with the name to display. */
 export function principalOf(principal: string, { user, team }: PrincipalColumns): Principal {

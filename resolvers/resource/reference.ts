@@ -3,9 +3,11 @@ import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { pageOf } from '../support/page.ts';
+import { loadPrincipal, Principal } from './principal.ts';
 
 /** A resource that uses another one. */
 @ObjectType({ description: 'A resource that uses another one.' })
@@ -28,6 +30,15 @@ export class ReferenceResolver {
   })
   ownerId(@Root() { ownerId }: { ownerId: string | null }): string | null {
     return ownerId && printPrincipal(ownerId);
+  }
+
+  @Requires('ownerId')
+  @FieldResolver(() => Principal, {
+    nullable: true,
+    description: 'Owner, with the name to display; null for kinds without owners.',
+  })
+  owner(@Ctx() ctx: Context, @Root() { ownerId }: { ownerId: string | null }): Promise<Principal> | null {
+    return ownerId ? loadPrincipal(ctx, ownerId) : null;
   }
 }
 

@@ -1,15 +1,13 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, FieldResolver, ID, Info, Int, Query, Resolver, Root } from 'type-graphql';
-import { Node } from '../../entities/node.ts';
-import { SEARCHABLE_TYPES, SearchHit, SearchKindEnum } from '../../entities/search-hit.ts';
+import { Arg, Ctx, FieldResolver, ID, Int, Query, Resolver, Root } from 'type-graphql';
+import { SearchHit, SearchKindEnum } from '../../entities/search-hit.ts';
 import type { Context } from '../../src/core/context.ts';
 import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
 import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
-import { modelFor } from '../../src/services/resource/define-model.ts';
 import { search } from '../../src/services/resource/search.ts';
 import { Can } from '../support/guard.ts';
 import { pageOf } from '../support/page.ts';
+import { loadPrincipal, Principal } from './principal.ts';
 
 const SearchPage = pageOf(SearchHit, 'Search');
 
@@ -47,13 +45,11 @@ export class SearchResolver {
     return ownerId && printPrincipal(ownerId);
   }
 
-  @FieldResolver(() => Node, {
+  @FieldResolver(() => Principal, {
     nullable: true,
-    description: 'The resource; null if it was deleted during the search.',
+    description: 'Owner, with the name to display; null for kinds without owners.',
   })
-  async node(@Ctx() ctx: Context, @Root() { kind, id }: SearchHit, @Info() info: GraphQLResolveInfo) {
-    const type = SEARCHABLE_TYPES[kind]!;
-    const [row] = await ctx.read.many(type, [id], info);
-    return row && { ...row, __typename: modelFor(type).name };
+  owner(@Ctx() ctx: Context, @Root() { ownerId }: { ownerId: string | null }): Promise<Principal> | null {
+    return ownerId ? loadPrincipal(ctx, ownerId) : null;
   }
 }

@@ -38,7 +38,7 @@ const TagId = () => Arg('id', () => ID, { description: 'Id of the tag.' });
 @Resolver(() => Tag)
 export class TagResolver {
   @Can('authenticated')
-  @Query(() => Tag, { description: 'Returns a tag.' })
+  @Query(() => Tag, { nullable: true, description: 'Returns a tag.' })
   tag(@Ctx() ctx: Context, @TagId() id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Tag, id, info);
   }

@@ -43,7 +43,7 @@ export class DatasetVisualResolver {
     return ctx.read.children(Dataset, 'visuals', dataset, info, page, pinned ? { pinned } : undefined);
   }
 
-  @FieldResolver(() => Visual, { description: 'A chart or table of the dataset.' })
+  @FieldResolver(() => Visual, { nullable: true, description: 'A chart or table of the dataset.' })
   async visual(
     @Ctx() ctx: Context,
     @Root() dataset: { id: string },

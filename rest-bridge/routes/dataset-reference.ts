@@ -14,7 +14,7 @@ const links = ({ alias, reportId, datasetId }: Reference) => ({
 });
 
 const reference = resource<Reference>(
-  `id alias reportId datasetId label filter chips { field label }
+  `id: alias alias reportId datasetId label filter chips { field label }
   snapshots { includeLatest type n snapshotDatasets { datasetId } }
   count countWithoutSnapshots overallCount problem
   dataset { id name fields { name label type } } createdAt updatedAt`,
@@ -25,7 +25,7 @@ const reference = resource<Reference>(
 /** Response of a creation: a short form without links. `Location` leads to the full record. */
 const created: Presenter = {
   on: (...field) => ({
-    ...value('id reportId datasetId alias label').on(...field),
+    ...value('id: alias reportId datasetId alias label').on(...field),
     self: (record) => `/api${links(record as unknown as Reference).self}`,
   }),
 };
@@ -58,5 +58,9 @@ export default [
   get(single, 'report.datasetReference', reference, { rename: { dataset: 'alias' } }),
   put(single, 'updateDatasetReference', reference, { rename: { dataset: 'alias' }, map: mapSnapshotIds }),
   del(single, 'deleteDatasetReference', undefined, { rename: { dataset: 'alias' } }),
-  get('/reports/:id/data', 'report.data', value('blocks { id type dataset data error { statusCode code message } }')),
+  get(
+    '/reports/:id/data',
+    'report.data',
+    value('blocks { id: block type dataset data error { statusCode code message } }'),
+  ),
 ];

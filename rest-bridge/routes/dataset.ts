@@ -36,12 +36,14 @@ export const dataset = resource<Dataset>(
 const FIELDS = 'fields { name label type format }';
 const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
 const refreshResult = operation(
-  value('id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success'),
+  value(
+    'id: datasetId records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success',
+  ),
 );
 const previewResult = operation(
   value(
     `previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type }
-    fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`,
+    fieldsRetyped { name from to } breaks { kind id: key reportId name problem } hiddenBreaks expiresAt`,
   ),
 );
 

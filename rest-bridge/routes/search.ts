@@ -8,8 +8,11 @@ interface SearchHitBody {
   slug: string | null;
 }
 
-const hit = resource<SearchHitBody>('kind id name slug description ownerId score updatedAt', ({ kind, id, slug }) => ({
-  self: resourcePath({ kind, id, slug }),
-}));
+const hit = resource<SearchHitBody>(
+  'kind id: resourceId name slug description ownerId score updatedAt',
+  ({ kind, id, slug }) => ({
+    self: resourcePath({ kind, id, slug }),
+  }),
+);
 
 export default [get('/search', 'search', collection('hit', hit))];

@@ -275,7 +275,7 @@ describe('resources that the caller may not read', () => {
     );
     const document = `{
       ${listFields.join('\n')}
-      search(q: "traced") { total items { id name } }
+      search(q: "traced") { total items { resourceId name } }
       favorites { total }
       datasource(id: "${datasource}") { references { total items { id name } } }
     }`;

@@ -7,7 +7,7 @@ import { type Shop } from '../support/shop-fixture.ts';
 
 const PREVIEW = `
   previewId records previousRecordCount fieldsAdded { name type } fieldsRemoved { name type }
-  fieldsRetyped { name from to } breaks { kind id reportId name problem } hiddenBreaks expiresAt`;
+  fieldsRetyped { name from to } breaks { kind id: key reportId name problem } hiddenBreaks expiresAt`;
 export const previewMutation = (id: string, more = '') =>
   `mutation { previewRefresh(id: "${id}"${more}) { operation { id operation status current } result { ${PREVIEW} } } }`;
 export const promoteMutation = (id: string, previewId: string) =>
@@ -16,7 +16,7 @@ export const promoteMutation = (id: string, previewId: string) =>
       promoteRefresh(id: "${id}", previewId: "${previewId}") {
         operation { id operation status }
         result {
-          id records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success
+          id: datasetId records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success
         }
       }
     }

@@ -77,9 +77,9 @@ test('references of a report in GraphQL', async ({ ann, report, attach }) => {
   await attach(id, { alias: 'all', label: 'All' });
   const query = `{ report(id: "${id}") {
     datasetReferences {
-      id alias label filter chips { field label } snapshots { n } count dataset { name fields { name } }
+      id: alias alias label filter chips { field label } snapshots { n } count dataset { name fields { name } }
     }
-    datasetReference(alias: "sales") { id countWithoutSnapshots overallCount problem }
+    datasetReference(alias: "sales") { id: alias countWithoutSnapshots overallCount problem }
   } }`;
   const dataset = { name: 'Orders', fields: FIELD_NAMES };
   expect((await ann.data(query)).report).toEqual({
@@ -108,7 +108,7 @@ test('GraphQL attaches, updates and detaches like REST', async ({ ann, orders, r
   };
   const create = `mutation ($id: ID!, $input: CreateDatasetReferenceInput!) {
     createDatasetReference(reportId: $id, input: $input) {
-      id reportId count snapshots { includeLatest type n snapshotDatasets { datasetId } }
+      id: alias reportId count snapshots { includeLatest type n snapshotDatasets { datasetId } }
     }
   }`;
   expect(await ann.data(create, { id, input })).toEqual({
@@ -122,7 +122,7 @@ test('GraphQL attaches, updates and detaches like REST', async ({ ann, orders, r
 
   const update = `mutation {
     updateDatasetReference(reportId: "${id}", alias: "eu", input: { alias: "europe", snapshots: null }) {
-      id label count snapshots { n }
+      id: alias label count snapshots { n }
     }
   }`;
   expect(await ann.data(update)).toEqual({

@@ -90,10 +90,10 @@ test('stored and inline visuals are resolved, and the filter of a reference appl
     ['eu', null, euRows],
   ]);
 
-  const query = `{ report(id: "${id}") { data { blocks { id type dataset data error { code } } } } }`;
+  const query = `{ report(id: "${id}") { data { blocks { id: block type dataset data error { code } } } } }`;
   expect((await ann.data(query)).report.data.blocks).toEqual(blocks);
-  const oneBlock = `{ report(id: "${id}") { data(blocks: ["eu"]) { blocks { id data } } } }`;
-  expect((await ann.data(oneBlock)).report.data.blocks).toEqual([{ id: 'eu', data: euRows }]);
+  const oneBlock = `{ report(id: "${id}") { data(blocks: ["eu"]) { blocks { id block data } } } }`;
+  expect((await ann.data(oneBlock)).report.data.blocks).toEqual([{ id: `${id}:eu`, block: 'eu', data: euRows }]);
 });
 
 test('blocks can be selected by id', async ({ ann, report, attach }) => {

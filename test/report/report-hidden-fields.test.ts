@@ -74,7 +74,7 @@ async function blocksFor(reader: Client, id: string): Promise<unknown> {
 
 async function errorsFor(reader: Client, id: string): Promise<Record<string, string | undefined>> {
   const blocks = await dataBlocksOf(reader, id);
-  const query = `query ($id: ID!) { report(id: $id) { data { blocks { id error { message } } } } }`;
+  const query = `query ($id: ID!) { report(id: $id) { data { blocks { id: block error { message } } } } }`;
   const { report } = await reader.data(query, { id });
   const errors = Object.fromEntries(blocks.map((block) => [block.id, block.error?.message]));
   expect(

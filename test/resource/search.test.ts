@@ -37,7 +37,7 @@ describe.each(Object.keys(FIXTURES))('a search among the %s', (kind) => {
         `{
           search(q: "zanzibar", kinds: [${word.toUpperCase()}]) {
             total
-            items { kind id name node { __typename id } }
+            items { kind id: resourceId name node { __typename id } }
           }
         }`,
       )

@@ -31,6 +31,7 @@ export interface ModelOptions {
   computed?: Record<string, { sql: string; type: ColumnType }>;
   required?: Model['required'];
   accessFilter?: AccessFilter;
+  nodeAccess?: AccessFilter;
   /** Default: those of `name` and `description` that the entity has. */
   searchedFields?: readonly string[];
   /**
@@ -82,6 +83,7 @@ export function createModel(
     relations: { ...ormRelations(properties, modelFor), ...options.relations },
     required: options.required ?? {},
     accessFilter: options.accessFilter,
+    nodeAccess: options.nodeAccess,
     searchedFields: options.searchedFields ?? ['name', 'description'].filter(has),
     sortable: sortableFields(options.sortable ?? ['name', 'slug', 'createdAt', 'updatedAt'].filter(has), columns),
     sortAccess: options.sortAccess,

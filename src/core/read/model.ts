@@ -49,6 +49,11 @@ export interface Model {
   required: Readonly<Record<string, readonly string[]>>;
   /** Without one the viewer may read all rows of the tenant. */
   accessFilter?: AccessFilter;
+  /**
+   * Who may read which rows by their ids alone, in addition to `accessFilter`. For rows that are otherwise read through
+   * another resource, or by a root field with a condition of its own.
+   */
+  nodeAccess?: AccessFilter;
   /** Fields that `q` searches. */
   searchedFields: readonly string[];
   /** The SQL over `r` of each field that a list may be sorted by, e.g. `{ name: 'r."name"' }`. */

@@ -71,8 +71,8 @@ export interface Reader {
   /** Returns the row that a mutation of the viewer has just written, even if the viewer may not read it any more. */
   readAfterWrite<T extends object>(type: EntityType<T>, id: string, source: SelectionSource): Promise<ReadRow<T>>;
   /**
-   * Returns the rows of ids, in their order, with null for a missing row. Calls of one tick with equal selections share
-   * a statement.
+   * Returns the rows of ids, in their order, with null for a row that the viewer may not read by its id alone
+   * (`nodeAccess`). Calls of one tick with equal selections share a statement.
    */
   many<T extends object>(
     type: EntityType<T>,

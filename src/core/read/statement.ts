@@ -93,9 +93,10 @@ export function readAfterWriteStatement(selection: Selection, viewer: Viewer, id
   return selectStatement(`written ${selection.id}`, selection, viewer, [{ sql: 'r.id = ?', params: [id] }], 1);
 }
 
-/** Returns the statement of the rows with the given ids, in no order. */
+/** Returns the statement of the rows with the given ids that the viewer may read by their ids alone, in no order. */
 export function manyStatement(selection: Selection, viewer: Viewer, ids: readonly string[]): Statement {
-  const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...baseConditions(selection.model, viewer)];
+  const access = selection.model.nodeAccess?.(viewer) ?? undefined;
+  const conditions = [{ sql: 'r.id = any(?)', params: [ids] }, ...baseConditions(selection.model, viewer, access)];
   return selectStatement(`many ${selection.id}`, selection, viewer, conditions);
 }
 

@@ -1,4 +1,4 @@
-import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { isInterfaceType, isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { ChildPageArgs } from '../../../resolvers/support/page.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { resolverMetadata, type Parameter } from './resolver-metadata.ts';
@@ -24,6 +24,7 @@ type ReadParameter = (
  * sorting. Changes and returns the schema.
  */
 export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
+  resolveTypesDirectly(schema);
   const { fieldResolvers, objectTypes } = resolverMetadata();
   for (const {
     kind,
@@ -51,6 +52,15 @@ export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
     field.resolve = createResolver(self[methodName]!.bind(self), readParameters as ReadParameter[]);
   }
   return schema;
+}
+
+/**
+ * Replaces the type resolvers of interfaces, which are asynchronous in TypeGraphQL: compiled documents require the name
+ * of the type at once.
+ */
+function resolveTypesDirectly(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isInterfaceType(type)) type.resolveType = (row: { __typename: string }) => row.__typename;
 }
 
 /** Creates a resolver. One and two parameters have code of their own, because they are frequent. */

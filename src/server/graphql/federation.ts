@@ -88,8 +88,10 @@ function entitiesField(schema: GraphQLSchema, finders: ReadonlyMap<string, Entit
         ...info,
         fieldName: field.name,
         returnType: field.type,
-      })) as object | null;
-      if (row) typeOf.set(row, name as string);
+      })) as { __typename?: string } | null;
+      // `node(id)` finds records of other types too.
+      if (!row || (row.__typename ?? name) !== name) return null;
+      typeOf.set(row, name as string);
       return row;
     } catch (error) {
       if (error instanceof ApiError && error.code === 'NOT_FOUND') return null;

@@ -1,6 +1,7 @@
 import {
   GraphQLObjectType,
   GraphQLSchema,
+  isInterfaceType,
   isNonNullType,
   isObjectType,
   lexicographicSortSchema,
@@ -37,7 +38,7 @@ export interface EntityFinder {
 
 /**
  * Returns the types that other subgraphs can refer to by id: objects that a root field returns by its only required
- * argument. The argument `username` of a user accepts an id as well.
+ * argument, and all others that `node(id)` finds. The argument `username` of a user accepts an id as well.
  */
 export function entityFinders(schema: GraphQLSchema): Map<string, EntityFinder> {
   const finders = new Map<string, EntityFinder>();
@@ -48,6 +49,10 @@ export function entityFinders(schema: GraphQLSchema): Map<string, EntityFinder> 
     if (argument.name === 'id' || argument.name === 'username')
       finders.set(found.name, finders.get(found.name) ?? { field: name, argument: argument.name });
   }
+  const node = schema.getType('Node');
+  if (isInterfaceType(node))
+    for (const { name } of schema.getPossibleTypes(node))
+      if (!finders.has(name)) finders.set(name, { field: 'node', argument: 'id' });
   return new Map([...finders].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 

@@ -1,12 +1,15 @@
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { Dataset } from '../../../entities/dataset.ts';
+import { Report } from '../../../entities/report.ts';
 import { belongsTo, defineModel } from '../resource/define-model.ts';
+import { throughParent } from '../resource/node-access.ts';
 import { SNAPSHOT_IDS } from './dataset-reference-view.ts';
 
-/** Read through its report, so it has no access filter. */
+/** Read through its report. */
 export const datasetReferenceModel = defineModel(DatasetReference, {
+  nodeAccess: throughParent(Report, 'report_id'),
   searchedFields: [],
   defaultSort: 'createdAt',
-  relations: { dataset: belongsTo(Dataset, 'dataset_id') },
+  relations: { dataset: belongsTo(Dataset, 'dataset_id'), report: belongsTo(Report, 'report_id') },
   computed: { snapshotIds: SNAPSHOT_IDS },
 });

@@ -45,13 +45,17 @@ export async function reportData(
     reportId: id,
   })) as unknown as AliasedReference[];
   const references = new Map(found.map((reference) => [reference.alias, reference]));
-  const dataBlocks = blocks.filter((block) => headOf(block).dataset !== null);
+  const dataBlocks = blocks.filter((block) => headOf(id, block).dataset !== null);
   const withinLimit = new Set(dataBlocks.slice(0, MAX_DATA_BLOCKS));
-  return Promise.all(blocks.map((block) => resolveBlock(ctx, references, block, withinLimit.has(block))));
+  return Promise.all(
+    blocks.map((block) => resolveBlock(ctx, references, headOf(id, block), block, withinLimit.has(block))),
+  );
 }
 
-const headOf = ({ id, type, dataset }: ReportBlock) => ({
-  id,
+/** Returns what identifies a block, and its type and dataset reference if they are texts. */
+const headOf = (reportId: string, { id, type, dataset }: ReportBlock) => ({
+  id: `${reportId}:${id}`,
+  block: id,
   type: typeof type === 'string' ? type : null,
   dataset: typeof dataset === 'string' ? dataset : null,
 });
@@ -59,10 +63,10 @@ const headOf = ({ id, type, dataset }: ReportBlock) => ({
 async function resolveBlock(
   ctx: Context,
   references: ReadonlyMap<string, AliasedReference>,
+  head: ReturnType<typeof headOf>,
   block: ReportBlock,
   isWithinLimit: boolean,
 ): Promise<BlockData> {
-  const head = headOf(block);
   const { dataset: alias } = head;
   if (alias === null) return { ...head, data: null, error: null };
   try {

@@ -50,3 +50,6 @@ export function modelFor(entity: EntityType): Model {
   if (!model) throw new Error(`${entity.name} has no read model`);
   return model;
 }
+
+/** Returns all entities with read models. */
+export const modelledTypes = (): EntityType[] => [...models.keys()];

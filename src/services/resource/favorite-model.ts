@@ -1,9 +1,10 @@
 import { Favorite, FavoriteResource } from '../../../entities/favorite.ts';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
+import { User } from '../../../entities/user.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ListFilter, Model, ModelColumn } from '../../core/read/model.ts';
 import { readable } from './access-filter.ts';
-import { defineModel, type ModelDefinition } from './define-model.ts';
+import { belongsTo, defineModel, type ModelDefinition } from './define-model.ts';
 
 /** Postgres reads the array once, not for each row. */
 const IS_FAVORITE =
@@ -55,6 +56,9 @@ const favoriteResources: Model = {
   defaultSort: '-createdAt',
 };
 
-export const favoriteModel = defineModel(Favorite, { accessFilter: ownFavorites });
+export const favoriteModel = defineModel(Favorite, {
+  accessFilter: ownFavorites,
+  relations: { user: belongsTo(User, 'user_id') },
+});
 
 export const favoriteResourceModel: ModelDefinition = { entity: FavoriteResource, build: () => favoriteResources };

@@ -27,6 +27,7 @@ import { folderModel } from './folder-model.ts';
 import { mailModel } from './mail-model.ts';
 import { notificationModel } from './notification-model.ts';
 import { defineOwnedModel } from './owned-model.ts';
+import { resourceModel } from './resource-model.ts';
 import { shareModel } from './share-model.ts';
 import { tagAssignmentModel, tagModel } from './tag-model.ts';
 
@@ -47,6 +48,7 @@ export const MODELS: readonly ModelDefinition[] = [
   notificationModel,
   operationModel,
   reportModel,
+  resourceModel,
   savedFilterModel,
   savedQueryModel,
   sessionModel,

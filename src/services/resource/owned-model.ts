@@ -4,11 +4,20 @@ import { Folder } from '../../../entities/folder.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { Share } from '../../../entities/share.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
+import { Tag } from '../../../entities/tag.ts';
 import type { ModelOptions } from '../../adapters/database/entity-model.ts';
-import type { ListFilter } from '../../core/read/model.ts';
+import { MAX_CHILDREN, type ListFilter, type Relation } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { readable } from './access-filter.ts';
-import { belongsTo, belongsToTeam, belongsToUser, defineModel, hasMany, type ModelDefinition } from './define-model.ts';
+import {
+  belongsTo,
+  belongsToTeam,
+  belongsToUser,
+  defineModel,
+  hasMany,
+  modelFor,
+  type ModelDefinition,
+} from './define-model.ts';
 import { favoriteFilter } from './favorite-model.ts';
 import { REFERENCES } from './references.ts';
 import { tagFilter, TAG_IDS } from './tag-model.ts';
@@ -24,11 +33,18 @@ export const OWNER_RELATIONS = {
   ownerTeam: belongsToTeam('owner_id'),
 };
 
-const OWNED_RELATIONS = {
+const OWNED_RELATIONS: Record<string, Relation> = {
   ...OWNER_RELATIONS,
   folder: belongsTo(Folder, 'folder_id'),
   shares: hasMany(Share, 'resource_id', 'createdAt'),
   tagAssignments: hasMany(TagAssignment, 'resource_id', 'tagId'),
+  assignedTags: {
+    kind: 'many',
+    model: () => modelFor(Tag),
+    join: 'r.id in (select a.tag_id from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.resource_id = p.id)',
+    sort: 'id',
+    limit: MAX_CHILDREN,
+  },
   favorites: hasMany(Favorite, 'resource_id', 'createdAt'),
   activity: hasMany(Activity, 'resource_id', '-createdAt'),
   ...REFERENCES,

@@ -1,0 +1,91 @@
+import { Activity } from '../../entities/activity.ts';
+import { ApiToken } from '../../entities/api-token.ts';
+import { AuditEvent } from '../../entities/audit-event.ts';
+import { DatasetReference } from '../../entities/dataset-reference.ts';
+import { DatasetRefresh } from '../../entities/dataset-refresh.ts';
+import { Dataset } from '../../entities/dataset.ts';
+import { DatasourceLink } from '../../entities/datasource-link.ts';
+import { Datasource } from '../../entities/datasource.ts';
+import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
+import { Folder } from '../../entities/folder.ts';
+import { Mail } from '../../entities/mail.ts';
+import { RefreshBreak } from '../../entities/refresh-preview.ts';
+import { Report } from '../../entities/report.ts';
+import { Resource } from '../../entities/resource.ts';
+import { SavedFilter } from '../../entities/saved-filter.ts';
+import { SavedQuery } from '../../entities/saved-query.ts';
+import { SearchHit } from '../../entities/search-hit.ts';
+import { Session } from '../../entities/session.ts';
+import { Share } from '../../entities/share.ts';
+import { TagAssignment } from '../../entities/tag-assignment.ts';
+import { Tag } from '../../entities/tag.ts';
+import { Team } from '../../entities/team.ts';
+import { User } from '../../entities/user.ts';
+import { Visual } from '../../entities/visual.ts';
+import { AccessReason } from '../dataset/dataset-access.ts';
+import { DatasetPage } from '../dataset/dataset.ts';
+import { SavedQueryPage } from '../datasource/saved-query.ts';
+import { OperationResource } from '../operation/operation.ts';
+import { ReferenceSnapshot } from '../report/dataset-reference-types.ts';
+import { pageOf } from '../support/page.ts';
+import { nodeField, recordField, relationField, relationPage } from '../support/relation-fields.ts';
+import { NotificationResource } from './notification.ts';
+import { Reference } from './reference.ts';
+
+/*
+ * The relations of the graph that need nothing but a declaration: beside each id the record, and the way back where
+ * clients ask for it (docs/contract.md#relations).
+ */
+
+relationField(Dataset, 'datasource', Datasource, 'Datasource of its own query. Null if the caller cannot read it.');
+relationField(Dataset, 'savedQuery', SavedQuery, 'Saved query that it follows. Null if the caller cannot read it.');
+relationField(SavedQuery, 'datasource', Datasource, 'Datasource of the query. Null if the caller cannot read it.');
+relationField(Visual, 'dataset', Dataset, 'Dataset that it shows.');
+relationField(Visual, 'owner', User, 'User who created it. Null when that user has been deleted.');
+relationField(DatasetReference, 'report', Report, 'Report that shows the dataset.');
+relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
+relationField(
+  Share,
+  'datasetFilter',
+  SavedFilter,
+  'Saved filter whose rows it shows. Null if the caller cannot read it.',
+);
+relationField(Tag, 'creator', User, 'User who created it; null if the user is deleted.');
+relationField(Favorite, 'user', User, 'User whose favourite it is.');
+relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
+relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
+
+recordField(AuditEvent, 'token', 'tokenId', ApiToken, 'API token that was used, if it is one of the caller.', [
+  'tokenId',
+]);
+recordField(AuditEvent, 'session', 'sessionId', Session, 'Session, if it is an open one of the caller.', ['sessionId']);
+recordField(AccessReason, 'datasetFilter', 'datasetFilterId', SavedFilter, 'Saved filter, if the caller can read it.');
+recordField(DatasetRefresh, 'dataset', 'id', Dataset, 'Dataset with its new rows.');
+recordField(ReferenceSnapshot, 'dataset', 'datasetId', Dataset, 'Snapshot. Null if the caller cannot read it.');
+recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
+
+nodeField(Activity, 'resource', 'kind', 'resourceId');
+nodeField(AuditEvent, 'resource', 'kind', 'resourceId');
+nodeField(Favorite, 'resource', 'kind', 'resourceId');
+nodeField(Share, 'resource', 'kind', 'resourceId');
+nodeField(TagAssignment, 'resource', 'kind', 'resourceId');
+nodeField(FavoriteResource, 'node', 'kind', 'id');
+nodeField(Reference, 'node', 'kind', 'id');
+nodeField(Resource, 'node', 'kind', 'id');
+nodeField(SearchHit, 'node', 'kind', 'id', []);
+nodeField(NotificationResource, 'node', 'kind', 'id', []);
+nodeField(OperationResource, 'node', 'kind', 'id', []);
+
+const ResourcePage = pageOf(Resource, 'Resource');
+
+relationPage(
+  Datasource,
+  'datasets',
+  DatasetPage,
+  'Datasets with a query of their own on it that the caller can read, by name.',
+);
+relationPage(Datasource, 'savedQueries', SavedQueryPage, 'Saved queries on it that the caller can read, by name.');
+relationPage(SavedQuery, 'datasets', DatasetPage, 'Datasets that follow it and that the caller can read, by name.');
+relationPage(Folder, 'resources', ResourcePage, 'Resources in it that the caller can read, by name.');
+relationPage(Tag, 'resources', ResourcePage, 'Resources with the tag that the caller can read, by name.');
+relationPage(Team, 'resources', ResourcePage, 'Resources that the team owns and that the caller can read, by name.');

@@ -1,0 +1,98 @@
+import { getNamedType, isNonNullType } from 'graphql';
+import { describe, expect } from 'vitest';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import type { Client } from '../support/client.ts';
+import { createMail } from '../support/mail-fixture.ts';
+import { notifyPrincipals } from '../support/notification-fixture.ts';
+import { COUNT } from '../support/report-blocks.ts';
+import { test } from '../support/report-fixture.ts';
+import { recordsIn, recordTypes, selectRecords, type FoundRecord } from '../support/select-records.ts';
+
+const schema = await createSchema();
+
+/** Types of records that no query returns, with the reason. */
+const NOT_QUERIED: Readonly<Record<string, string>> = {
+  NewApiToken: 'only the mutation that creates a token returns it, with its secret',
+};
+
+/** Root fields that the test cannot call without arguments. */
+const ARGUMENTS: Readonly<Record<string, string>> = { search: '(q: "Twin", limit: 20)' };
+
+const codesOf = (errors: { extensions: { code: string } }[] = []) => [
+  ...new Set(errors.map((one) => one.extensions.code)),
+];
+
+/** Creates two of every kind, with equal names, aliases and blocks. */
+async function createTwins(ann: Client, admin: Client, source: string, orders: { id: string }) {
+  const team = await admin.creates('/teams', { name: 'Twin' });
+  const folder = await admin.creates('/folders', { name: 'Twin' });
+  const tag = await ann.creates('/tags', { name: 'Twin' });
+  await admin.creates('/folders', { name: 'Twin', parentId: folder.id });
+  await ann.creates('/tags', { name: 'Other' });
+  await admin.creates('/teams', { name: 'Twin two' });
+  for (let twin = 0; twin < 2; twin++) {
+    const owned = { name: 'Twin', tags: [tag.id], folderId: folder.id };
+    await admin.creates('/suites', { name: 'Twin', datasourceIds: [source] });
+    await admin.creates('/apps', { ...owned, ownerId: ann.id });
+    await ann.creates('/queries', { ...owned, datasourceId: source, query: 'select 1 as one' });
+    await ann.creates(`/datasources/${source}/links`, {
+      targetDatasourceId: source,
+      type: twin ? 'lookup' : 'foreign-key',
+    });
+    await ann.creates(`/datasets/${orders.id}/visuals`, { component: 'table', name: 'Twin', config: {} });
+    const filter = await ann.creates(`/datasets/${orders.id}/filters`, { name: 'Twin', criteria: {} });
+    const blocks = [{ id: 'twin', type: `metric${twin}`, dataset: 'twin', ...COUNT }];
+    const report = await ann.creates('/reports', { ...owned, definition: { blocks } });
+    const reference = { reportId: report.id, datasetId: orders.id, alias: 'twin', label: `Twin ${twin}` };
+    await ann.creates(`/reports/${report.id}/dataset-refs`, reference);
+    await ann.put(`/reports/${report.id}/shares/team:${team.id}`, { accessLevel: 1 });
+    await ann.put(`/reports/${report.id}/favorite`);
+    await ann.put(`/datasets/${orders.id}/shares/${twin ? 'bob' : `team:${team.id}`}`, {
+      accessLevel: 1,
+      datasetFilterId: filter.id,
+    });
+    await ann.post(`/datasets/${orders.id}/_refresh`, {});
+    await admin.put(`/teams/${team.id}/members/${twin ? 'ann' : 'bob'}`, { role: 'member' });
+  }
+}
+
+describe('two of everything', () => {
+  const found: FoundRecord[] = [];
+
+  test('distinct records of a type have distinct ids', async ({ ann, bob, admin, service, source, orders }) => {
+    expect(bob.username).toBe('bob');
+    await createTwins(ann, admin, source.id, orders);
+    await createMail(service, ann);
+    const resource = { kind: 'dataset', id: orders.id } as const;
+    for (let twin = 0; twin < 2; twin++) await notifyPrincipals(service, [`user:${ann.id}`], { resource });
+    const session = await service.login('ann');
+    await service.login('ann');
+    await session.creates('/tokens', { name: 'Twin' });
+    const callers = { auditEvents: admin, outbox: admin };
+    for (const field of Object.values(schema.getQueryType()!.getFields())) {
+      if (!(field.name in ARGUMENTS) && field.args.some(({ type }) => isNonNullType(type))) continue;
+      const limit = field.args.some(({ name }) => name === 'limit') ? '(limit: 20)' : '';
+      const selection = selectRecords(getNamedType(field.type), 2);
+      if (field.name.startsWith('_') || selection === '__typename') continue;
+      const caller = (callers as Record<string, Client>)[field.name] ?? ann;
+      const { data, errors } = await caller.gql(`{ ${field.name}${ARGUMENTS[field.name] ?? limit} { ${selection} } }`);
+      expect(codesOf(errors)).toEqual(errors ? ['FORBIDDEN'] : []);
+      found.push(...recordsIn(data).map((record) => ({ ...record, key: `${caller.username} ${record.key}` })));
+    }
+    const values = new Map<string, Record<string, unknown>>();
+    for (const record of found) {
+      const known = values.get(record.key) ?? {};
+      for (const [name, value] of Object.entries(record.values))
+        if (name in known) expect([record.key, name, known[name]]).toEqual([record.key, name, value]);
+      values.set(record.key, { ...known, ...record.values });
+    }
+  });
+
+  test('every type with an id is among them', () => {
+    const seen = new Set(found.map(({ typename }) => typename));
+    const missing = recordTypes(Object.values(schema.getTypeMap()))
+      .map(({ name }) => name)
+      .filter((name) => !seen.has(name) && !(name in NOT_QUERIED));
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,243 @@
+import { getNamedType, isInterfaceType, isLeafType, isObjectType } from 'graphql';
+import { describe, expect } from 'vitest';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import { modelFor } from '../../src/services/resource/define-model.ts';
+import { MODELS } from '../../src/services/resource/model-registry.ts';
+import type { Client } from '../support/client.ts';
+import { expectGraphqlError } from '../support/expect.ts';
+import { createMail } from '../support/mail-fixture.ts';
+import { notifyUser } from '../support/notification-fixture.ts';
+import { test } from '../support/report-fixture.ts';
+import { counted } from '../support/statement-log.ts';
+
+const schema = await createSchema();
+const node = schema.getType('Node');
+const nodeTypes = isInterfaceType(node) ? schema.getPossibleTypes(node).map(({ name }) => name) : [];
+
+/** Models that are no records of their own, with the reason. */
+const NO_RECORDS: Readonly<Record<string, string>> = {
+  FavoriteResource: 'a view of resources; its id is that of the resource',
+  Resource: 'a view of resources; its id is that of the resource',
+};
+
+/** Fields with the object of an id that are named otherwise. */
+const NAMED: Readonly<Record<string, string>> = {
+  queryId: 'savedQuery',
+  sourceDatasourceId: 'source',
+  targetDatasourceId: 'target',
+  'SearchHit.resourceId': 'node',
+};
+
+/** Ids without an object, with the reason. */
+const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
+  'AuditEvent.requestId': 'requests are not stored',
+  'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
+  'Team.usageProfileId': 'there are no usage profiles yet',
+  naturalId: 'it identifies the object itself',
+};
+
+test('every stored type with an id is a node', ({ service }) => {
+  expect(service.url).toBeTruthy();
+  const stored = MODELS.map(({ entity }) => modelFor(entity).name).filter((name) => {
+    const type = schema.getType(name);
+    return isObjectType(type) && 'id' in type.getFields() && !(name in NO_RECORDS);
+  });
+  expect(stored.length).toBeGreaterThan(20);
+  expect(stored.filter((name) => !nodeTypes.includes(name))).toEqual([]);
+});
+
+test('every id has its object beside it, or a reason for having none', () => {
+  const ids = Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter(({ name }) => !name.startsWith('__'))
+    .flatMap((type) =>
+      Object.keys(type.getFields())
+        .filter((name) => name.endsWith('Id'))
+        .map((name) => ({ type, name, at: `${type.name}.${name}` })),
+    );
+  const missing = ids.filter(({ type, name, at }) => {
+    if (at in WITHOUT_OBJECT || name in WITHOUT_OBJECT) return false;
+    const object = type.getFields()[NAMED[at] ?? NAMED[name] ?? name.replace(/Id$/, '')];
+    return !object || isLeafType(getNamedType(object.type));
+  });
+  expect(missing.map(({ at }) => at)).toEqual([]);
+  expect(ids.length).toBeGreaterThan(30);
+});
+
+/** Creates a record of each type that no root field looks up. Returns their ids by type, and who may read them. */
+async function createRecords(ann: Client, admin: Client, source: string, orders: string, reportId: string) {
+  const team = await admin.creates('/teams', { name: 'Readers' });
+  await admin.put(`/teams/${team.id}/members/ann`, { role: 'member' });
+  const tag = await ann.creates('/tags', { name: 'Sales' });
+  await ann.put(`/datasets/${orders}/tags/${tag.id}`);
+  await ann.put(`/datasets/${orders}/shares/team:${team.id}`, { accessLevel: 1 });
+  await ann.put(`/datasets/${orders}/favorite`);
+  await ann.creates(`/datasources/${source}/links`, { targetDatasourceId: source, type: 'lookup' });
+  await ann.creates(`/datasets/${orders}/visuals`, { component: 'table', name: 'Table', config: {} });
+  await ann.creates(`/datasets/${orders}/filters`, { name: 'All', criteria: {} });
+  const { dataset, datasource, report, tokens, notifications, me } = await ann.data(`{
+    dataset(id: "${orders}") {
+      visuals { id } filters { id } shares { id } favorite { id } tagAssignments { id } activity { items { id } }
+    }
+    datasource(id: "${source}") { links { id } }
+    report(id: "${reportId}") { datasetReferences { id } }
+    tokens { id }
+    notifications { items { id } }
+    me { memberships { id } }
+  }`);
+  const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
+  return {
+    private: {
+      Visual: dataset.visuals[0].id,
+      SavedFilter: dataset.filters[0].id,
+      Share: dataset.shares[0].id,
+      Favorite: dataset.favorite.id,
+      TagAssignment: dataset.tagAssignments[0].id,
+      Activity: dataset.activity.items[0].id,
+      DatasourceLink: datasource.links[0].id,
+      DatasetReference: report.datasetReferences[0].id,
+      ApiToken: tokens[0].id,
+      Notification: notifications.items[0].id,
+    },
+    ofTenant: { Membership: me.memberships[0].id },
+    ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },
+  };
+}
+
+describe('node(id) and _entities', () => {
+  test('find every record for the callers who may read it, and for no others', async ({
+    ann,
+    bob,
+    admin,
+    stranger,
+    service,
+    source,
+    orders,
+    report,
+    attach,
+  }) => {
+    const reportId = await report();
+    await attach(reportId);
+    await notifyUser(service, ann, 'Hello');
+    await createMail(service, ann);
+    const records = await createRecords(ann, admin, source.id, orders.id, reportId);
+    const find = `query ($id: ID!, $references: [_Any!]!) {
+      node(id: $id) { __typename id } _entities(representations: $references) { __typename ... on Node { id } }
+    }`;
+    const expectFound = async (client: Client, typename: string, id: string) => {
+      const found = { __typename: typename, id };
+      expect(await client.data(find, { id, references: [found] }), typename).toEqual({
+        node: found,
+        _entities: [found],
+      });
+    };
+    const expectMissing = async (client: Client, typename: string, id: string) => {
+      const result = client.gql(find, { id, references: [{ __typename: typename, id }] });
+      await expectGraphqlError(result, 'NOT_FOUND', `There is no resource ${id}`);
+      expect((await result).data, typename).toEqual({ node: null, _entities: [null] });
+    };
+    const session = await service.login('ann');
+    const { sessions } = await session.data('{ sessions { id } }');
+    for (const [typename, id] of Object.entries({ ...records.private, Session: sessions[0].id })) {
+      await expectFound(ann, typename, id);
+      await expectMissing(bob, typename, id);
+      await expectMissing(stranger, typename, id);
+    }
+    for (const [typename, id] of Object.entries(records.ofTenant)) {
+      await expectFound(bob, typename, id);
+      await expectMissing(stranger, typename, id);
+    }
+    for (const [typename, id] of Object.entries(records.ofSuperusers)) {
+      await expectFound(admin, typename, id);
+      await expectMissing(ann, typename, id);
+      await expectMissing(stranger, typename, id);
+    }
+  });
+
+  test('a restricted reader finds the visual, but neither shares nor activities', async ({
+    ann,
+    bob,
+    orders,
+    restrictBob,
+  }) => {
+    await ann.creates(`/datasets/${orders.id}/visuals`, { component: 'table', name: 'Seen', config: {} });
+    await restrictBob({ region: 'EU' });
+    const { dataset } = await ann.data(
+      `{ dataset(id: "${orders.id}") { visuals { id } shares { id } activity { items { id } } } }`,
+    );
+    const { data } = await bob.gql(`{
+      visual: node(id: "${dataset.visuals[0].id}") { ... on Visual { dataset { id } config } }
+      share: node(id: "${dataset.shares[0].id}") { id }
+      activity: node(id: "${dataset.activity.items[0].id}") { id }
+    }`);
+    expect(data).toEqual({ visual: { dataset: { id: orders.id }, config: {} }, share: null, activity: null });
+  });
+});
+
+describe('relations', () => {
+  const MAX_ITEMS = 30;
+
+  test('lead both ways, as far as the caller may read', async ({ admin, ann, bob, source }) => {
+    const folder = await admin.creates('/folders', { name: 'Folder' });
+    const tag = await ann.creates('/tags', { name: 'Tag' });
+    const owned = { datasourceId: source.id, query: 'select 1 as one', folderId: folder.id, tags: [tag.id] };
+    const query = await ann.creates('/queries', { name: 'One', ...owned });
+    const dataset = await ann.creates('/datasets', { name: 'Follower', queryId: query.id });
+    await ann.put(`/queries/${query.id}/shares/bob`, { accessLevel: 1 });
+    const document = `{
+      savedQuery(id: "${query.id}") { datasource { id } datasets { items { id savedQuery { id } } } assignedTags { name } }
+      folder(id: "${folder.id}") { resources { total items { kind name node { ... on SavedQuery { query } } } } }
+      tag(id: "${tag.id}") { resources { items { id } } creator { username } }
+    }`;
+    const resource = { kind: 'query', name: 'One', node: { query: 'select 1 as one' } };
+    const expected = {
+      savedQuery: {
+        datasource: { id: source.id },
+        datasets: { items: [{ id: dataset.id, savedQuery: { id: query.id } }] },
+        assignedTags: [{ name: 'Tag' }],
+      },
+      folder: { resources: { total: 1, items: [resource] } },
+      tag: { resources: { items: [{ id: query.id }] }, creator: { username: 'ann' } },
+    };
+    expect(await ann.data(document)).toMatchObject(expected);
+    // bob may read the query, but neither its datasource nor the dataset that follows it.
+    expect(await bob.data(document)).toMatchObject({
+      ...expected,
+      savedQuery: { datasource: null, datasets: { items: [] }, assignedTags: [{ name: 'Tag' }] },
+    });
+  });
+
+  test('of a page of 30 take as many statements as those of one', async ({ admin, ann, service, source, orders }) => {
+    const folder = await admin.creates('/folders', { name: 'Many' });
+    const tag = await ann.creates('/tags', { name: 'Many' });
+    const owned = { datasourceId: source.id, query: 'select 1 as one', folderId: folder.id, tags: [tag.id] };
+    for (let item = 0; item < MAX_ITEMS; item++) {
+      const { id } = await ann.creates('/queries', { name: `Many ${item}`, ...owned });
+      await ann.put(`/queries/${id}/favorite`);
+      await ann.creates(`/datasets/${orders.id}/visuals`, { component: 'table', name: `Many ${item}`, config: {} });
+    }
+    const statementsOf = async (limit: number): Promise<number> => {
+      const { answer, statements } = await counted(service, () =>
+        ann.data(`{
+          savedQueries(tag: "Many", limit: ${limit}) {
+            items {
+              datasource { name } folder { name } owner { name } datasets { items { id } }
+              assignedTags(limit: 5) { name } tagAssignments(limit: 5) { resource { id } }
+            }
+          }
+          favorites(limit: ${limit}) { items { node { id ... on SavedQuery { datasource { name } } } } }
+          search(q: "Many", kinds: [QUERY], limit: ${limit}) { items { owner { name } node { id } } }
+          tag(id: "${tag.id}") { resources(limit: ${limit}) { items { node { id } } } }
+          dataset(id: "${orders.id}") { visuals(limit: ${limit}) { dataset { name } owner { username } } }
+        }`),
+      );
+      expect(answer.savedQueries.items).toHaveLength(limit);
+      expect(answer.tag.resources.items).toHaveLength(limit);
+      expect(answer.dataset.visuals).toHaveLength(limit);
+      return statements.length;
+    };
+    const one = await statementsOf(1);
+    expect(await statementsOf(MAX_ITEMS)).toBe(one);
+    expect(one).toBeLessThan(25);
+  });
+});
