@@ -83,10 +83,16 @@ export interface SourceConnection extends RowSource {
 interface UploadedSource {
   /**
    * Detects whether the driver can read a file. Returns the `config` of a datasource for it, or null if it cannot. The
-   * content decides; the file name only distinguishes text formats. Throws `badInput` with the position of the error
-   * for a broken file of a supported type.
+   * content decides; the file name only distinguishes text formats. Settings in `given` are used as they are, and the
+   * others are detected with them. Throws `badInput` with the position of the error for a broken file of a supported
+   * type.
    */
-  detectConfig(path: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null>;
+  detectConfig(
+    path: string,
+    filename: string,
+    signal: AbortSignal,
+    given?: Record<string, unknown>,
+  ): Promise<Record<string, unknown> | null>;
   /** Returns the query that selects all rows of a single-table file, null if the user must choose a table. */
   defaultQuery(config: Record<string, unknown>): string | null;
 }

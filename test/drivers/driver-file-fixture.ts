@@ -42,30 +42,31 @@ export function useUploads() {
   const files = useFiles();
   let uploads = 0;
 
-  const detectConfig = (name: string, filename: string) =>
-    driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted);
+  const detectConfig = (name: string, filename: string, given?: Record<string, unknown>) =>
+    driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted, given);
 
   /** Uploads a file. Returns the detected config, and the open file. */
   async function upload(
     content: string | Buffer,
     filename = 'x.csv',
+    given?: Record<string, unknown>,
   ): Promise<{ config: Record<string, unknown>; name: string; file: OpenFile }> {
     const name = `upload-${uploads++}`;
     await writeFile(files.path(name), content);
-    const config = (await detectConfig(name, filename))!;
+    const config = (await detectConfig(name, filename, given))!;
     return { config, name, file: files.open('file', name, config) };
   }
 
   /** Uploads a file and reads its rows as a dataset does. */
-  async function readRows(content: string | Buffer, filename?: string) {
-    const { file } = await upload(content, filename);
+  async function readRows(content: string | Buffer, filename?: string, given?: Record<string, unknown>) {
+    const { file } = await upload(content, filename, given);
     const { fields, rows } = await file.query(SELECT_ALL, [], 1000);
     return { types: fields.map(({ name, type }) => `${name} ${type}`), rows: rows.map((row) => Object.values(row)) };
   }
 
   /** Returns the error with which the upload of a file fails. */
-  const uploadFailure = async (content: string | Buffer, filename?: string) =>
-    (await rejectionOf(upload(content, filename))) as { status: number; message: string };
+  const uploadFailure = async (content: string | Buffer, filename?: string, given?: Record<string, unknown>) =>
+    (await rejectionOf(upload(content, filename, given))) as { status: number; message: string };
 
   /** Opens a small CSV file. */
   async function openSmallFile(): Promise<OpenFile> {

@@ -6,7 +6,7 @@ import { cleanFilename } from '../../core/files.ts';
 import type { Driver } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
-import { validateDatasourceConfig } from './datasource-config.ts';
+import { isValidConfig, validateDatasourceConfig } from './datasource-config.ts';
 import { notStarted } from './datasource-connection.ts';
 
 /** The part of an upload's input that describes the file. */
@@ -46,13 +46,11 @@ export async function receiveFile<I extends UploadInput, T>(
     const wholeInput = ((await initialInput.file.wholeInput?.()) as I | undefined) ?? initialInput;
     const { file, filename: filenameInput, config, ...input } = wholeInput;
     const filename = cleanFilename(filenameInput ?? file.filename);
-    const detected = await detectDriver(ctx, saved.id, filename);
     const received = {
       ...saved,
-      ...detected,
+      ...(await detectDriver(ctx, saved.id, filename, config ?? {})),
       filename,
       contentType: file.contentType.slice(0, 255),
-      config: validateDatasourceConfig(detected.driver, { ...detected.config, ...config }),
     };
     return await work(received, input);
   } catch (error) {
@@ -71,11 +69,15 @@ async function maxBytesFor({ platform: { config }, viewer, query }: Context, min
   return maxBytes === Infinity ? 0 : maxBytes;
 }
 
-/** Finds the driver that can read the file, and its settings. Throws BAD_USER_INPUT if there is none. */
+/**
+ * Finds the driver that can read the file, and its settings, some of which may be given. Throws BAD_USER_INPUT if there
+ * is none, or if the driver does not accept what is given.
+ */
 async function detectDriver(
   { platform, request, viewer }: Context,
   id: string,
   filename: string,
+  given: Record<string, unknown>,
 ): Promise<Pick<ReceivedFile, 'driver' | 'config'>> {
   const { QUERY_TIMEOUT_MS } = platform.config;
   const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
@@ -89,8 +91,10 @@ async function detectDriver(
       DETECTION_GATE.run(viewer, stop, async () => {
         hasStarted = true;
         for (const driver of drivers) {
-          const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop);
-          if (config) return { driver, config };
+          // What the driver does not accept is an error only if the file is of its type.
+          const accepted = isValidConfig(driver, given) ? given : {};
+          const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted);
+          if (config) return { driver, config: validateDatasourceConfig(driver, { ...config, ...given }) };
         }
         const supported = drivers.map(({ name }) => name).join(', ');
         throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);

@@ -27,20 +27,25 @@ const JSON_NAME = /\.(json|ndjson|jsonl|geojson)$/i;
 const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
 
 /**
- * Returns the config of an uploaded file, determined by its content; null if it is not a table. Throws BAD_USER_INPUT
- * for a damaged table.
+ * Returns the config of an uploaded file, determined by its content and the settings in `given`, which are used as they
+ * are; null if it is not a table. Throws BAD_USER_INPUT for a table that is damaged or cannot be read with `given`.
  */
-export async function detectFileConfig(path: string, filename: string): Promise<Record<string, unknown> | null> {
+export async function detectFileConfig(
+  path: string,
+  filename: string,
+  given: Partial<FileConfig> = {},
+): Promise<Record<string, unknown> | null> {
   const { bytes, size } = headBytes(path);
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
-  if (start.startsWith(PARQUET)) return detectParquetConfig(path);
+  if ((given.format ?? (start.startsWith(PARQUET) && 'parquet')) === 'parquet') return detectParquetConfig(path);
   const packed = PACKED.find(([magic]) => start.startsWith(magic));
   if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
-  const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1];
-  const head = new TextDecoder(marked ?? 'utf-8').decode(bytes);
+  const encoding = given.encoding ?? MARKS.find(([mark]) => start.startsWith(mark))?.[1];
+  const head = new TextDecoder(encoding ?? 'utf-8').decode(bytes);
   if (BINARY.test(head) || MARKUP.test(head)) return null;
-  return { ...(await detectTextConfig(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8')) };
+  const format = given.format ?? kindOf(head, bytes.length === size, filename);
+  return { ...(await detectTextConfig(path, { ...given, format, encoding })) };
 }
 
 async function detectParquetConfig(path: string): Promise<Record<string, unknown>> {
@@ -50,20 +55,19 @@ async function detectParquetConfig(path: string): Promise<Record<string, unknown
   return config;
 }
 
-async function detectTextConfig(
-  file: string,
-  format: 'csv' | 'json' | 'ndjson',
-  marked: Encoding,
-): Promise<FileConfig> {
+async function detectTextConfig(file: string, given: FileConfig): Promise<FileConfig> {
+  const { format } = given;
   const json = format !== 'csv';
-  const readable = utf8Path(file, marked);
+  const readable = utf8Path(file, given.encoding ?? 'utf-8');
   const examined = examineText(readable, json);
-  const encoding = marked === 'utf-8' ? examined : marked;
-  const path = encoding === marked ? readable : utf8Path(file, encoding);
+  if (given.encoding === 'utf-8' && examined !== 'utf-8') throw badInput('The file is not UTF-8');
+  const encoding = given.encoding ?? examined;
+  const path = given.encoding || examined === 'utf-8' ? readable : utf8Path(file, encoding);
   const session = await DuckdbSession.open(path, '');
-  if (!json) return { format, encoding, ...(await detectCsvConfig(session, path)) };
+  const config = { ...given, encoding };
+  if (!json) return detectCsvConfig(session, path, config);
   try {
-    return { format, encoding, columns: await createTable(session, path, { format }) };
+    return { ...config, columns: await createTable(session, path, config) };
   } catch (error) {
     // DuckDB's line number is past the invalid line.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;

@@ -34,7 +34,7 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
     segments: async function* (query, dir, _columns, counter) {
       yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, new CsvSegmentWriter(dir, counter));
     },
-    detectConfig: (filename) => detectFileConfig(file, filename),
+    detectConfig: (filename) => detectFileConfig(file, filename, config as Partial<FileConfig>),
   };
 }
 

@@ -37,21 +37,24 @@ export async function createTable(
   const selected = table.columns.map(
     (column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`,
   );
-  await session.run(`create view data as select ${selected.join(', ')} from ${table.from}`);
+  await session.run(`create or replace view data as select ${selected.join(', ')} from ${table.from}`);
   return columns;
 }
 
 /**
- * Determines the dialect of a CSV file: the first one in which it can be read to its end. Throws BAD_USER_INPUT with
- * the error of the most likely one.
+ * Determines the dialect of a CSV file, as far as `given` does not: the first one in which it can be read to its end.
+ * Throws BAD_USER_INPUT with the error of the most likely one.
  */
-export async function detectCsvConfig(session: DuckdbSession, path: string): Promise<Omit<FileConfig, 'format'>> {
+export async function detectCsvConfig(session: DuckdbSession, path: string, given: FileConfig): Promise<FileConfig> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
-  for (const { names, ...dialect } of sniffCsv(text, whole)) {
+  for (const { names, ...dialect } of sniffCsv(text, whole, given)) {
     try {
-      const columns = await typedColumns(session, csvTable(path, { format: 'csv' }, { names, ...dialect }));
-      return { ...dialect, columns };
+      const config = { ...given, ...dialect };
+      const columns = await createTable(session, path, config);
+      // Columns that are given are not determined by the values, which are read here only to find errors.
+      if (given.columns) await session.rows('select count(columns(*)) from data');
+      return { ...config, columns };
     } catch (error) {
       firstError ??= error;
     }

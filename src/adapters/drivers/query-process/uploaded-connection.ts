@@ -38,9 +38,10 @@ export async function detectUploadedConfig(
   file: string,
   filename: string,
   signal: AbortSignal,
+  given: Record<string, unknown> = {},
 ): Promise<Record<string, unknown> | null> {
   return (await doWork(
-    { engine, file, config: {}, work: { kind: 'detectConfig', filename } },
+    { engine, file, config: given, work: { kind: 'detectConfig', filename } },
     { signal, timeout: CATALOG_TIMEOUT },
   )) as Record<string, unknown> | null;
 }

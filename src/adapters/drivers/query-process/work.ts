@@ -19,7 +19,7 @@ export interface FileEngine {
    * `describe` for the same query, if it was called. `counter` counts the rows as they are read.
    */
   segments(query: BoundQuery, dir: string, columns: Column[] | undefined, counter: RowCounter): AsyncIterable<Segment>;
-  /** Returns the config of a datasource of this file, for `UploadedSource.detectConfig`. */
+  /** Returns the config of a datasource of this file, for `UploadedSource.detectConfig`. It was opened with `given`. */
   detectConfig(filename: string): Promise<Record<string, unknown> | null>;
 }
 
