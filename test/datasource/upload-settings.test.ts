@@ -42,6 +42,31 @@ const OVERRIDES: Case[] = [
     ],
     [{ '1': 2, x: 'y' }],
   ],
+  [
+    'Kunde;Umsatz;Datum;Menge\nMüller;1.234,56;31.12.2025;1.234\nMeier;NA;1.2.2026\n',
+    { ragged: true },
+    [
+      ['Kunde', 'string'],
+      ['Umsatz', 'number'],
+      ['Datum', 'date'],
+      ['Menge', 'string'],
+    ],
+    [
+      { Kunde: 'Müller', Umsatz: 1234.56, Datum: '2025-12-31', Menge: '1.234' },
+      { Kunde: 'Meier', Umsatz: null, Datum: '2026-02-01', Menge: null },
+    ],
+  ],
+  [
+    'Store;Sales;Date;Qty\nA;$1,234.50;01/02/2026;1,234\n',
+    { decimal: '.', dateFormat: '%m/%d/%Y', nullValues: ['?'] },
+    [
+      ['Store', 'string'],
+      ['Sales', 'number'],
+      ['Date', 'date'],
+      ['Qty', 'integer'],
+    ],
+    [{ Store: 'A', Sales: 1234.5, Date: '2026-01-02', Qty: 1234 }],
+  ],
 ];
 
 test.for(OVERRIDES)('%j with %j is recognised with what is given', async ([content, config, fields, rows], { ann }) => {

@@ -4,6 +4,7 @@ import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
 import { headBytes } from './file-head.ts';
 import { createTable, detectCsvConfig } from './file-table.ts';
+import { tablePath } from './table-path.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
@@ -44,7 +45,8 @@ export async function detectFileConfig(
   const encoding = given.encoding ?? MARKS.find(([mark]) => start.startsWith(mark))?.[1];
   const head = new TextDecoder(encoding ?? 'utf-8').decode(bytes);
   if (BINARY.test(head) || MARKUP.test(head)) return null;
-  const format = given.format ?? kindOf(head, bytes.length === size, filename);
+  const format =
+    given.format ?? (given.path !== undefined ? 'json' : undefined) ?? kindOf(head, bytes.length === size, filename);
   return { ...(await detectTextConfig(path, { ...given, format, encoding })) };
 }
 
@@ -58,13 +60,12 @@ async function detectParquetConfig(path: string): Promise<Record<string, unknown
 async function detectTextConfig(file: string, given: FileConfig): Promise<FileConfig> {
   const { format } = given;
   const json = format !== 'csv';
-  const readable = utf8Path(file, given.encoding ?? 'utf-8');
-  const examined = examineText(readable, json);
+  const examined = examineText(utf8Path(file, given.encoding ?? 'utf-8'), json);
   if (given.encoding === 'utf-8' && examined !== 'utf-8') throw badInput('The file is not UTF-8');
   const encoding = given.encoding ?? examined;
-  const path = given.encoding || examined === 'utf-8' ? readable : utf8Path(file, encoding);
-  const session = await DuckdbSession.open(path, '');
   const config = { ...given, encoding };
+  const path = tablePath(file, config);
+  const session = await DuckdbSession.open(path, '');
   if (!json) return detectCsvConfig(session, path, config);
   try {
     return { ...config, columns: await createTable(session, path, config) };
@@ -90,7 +91,8 @@ function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' 
     return 'ndjson';
   } catch {
     throw badInput(
-      'The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line',
+      'The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line. ' +
+        'For an array inside a document, set config.path',
     );
   }
 }
