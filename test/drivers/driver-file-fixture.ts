@@ -42,8 +42,8 @@ export function useUploads() {
   const files = useFiles();
   let uploads = 0;
 
-  const detectConfig = (name: string, filename: string, given?: Record<string, unknown>) =>
-    driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted, given);
+  const detectConfig = async (name: string, filename: string, given?: Record<string, unknown>) =>
+    (await driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted, given))?.config ?? null;
 
   /** Uploads a file. Returns the detected config, and the open file. */
   async function upload(
@@ -84,10 +84,11 @@ export function useUploads() {
   async function readInProcess(content: string | Buffer, given: Record<string, unknown> = {}, filename = 'x.csv') {
     const path = files.path(`upload-${uploads++}`);
     await writeFile(path, content);
-    const config = (await openEngine(path, given).detectConfig(filename))!;
+    const { config, problems } = (await openEngine(path, given).detectConfig(filename))!;
     const { fields, rows } = await openEngine(path, config).rows(boundQuery(SELECT_ALL), 1000);
     return {
       config,
+      problems,
       types: fields.map(({ name, type }) => `${name} ${type}`),
       rows: rows.map((row) => Object.values(row)),
     };

@@ -93,6 +93,10 @@ describe('a column that admits several readings, or none, is text', () => {
     expect(await readInProcess('a;b;c\n1.234;1,5;1.25\n')).toMatchObject({
       types: ['a string', 'b number', 'c number'],
       rows: [['1.234', 1.5, 1.25]],
+      problems: [{ column: 'a', message: expect.stringContaining('several ways') as string }],
+    });
+    expect(await readInProcess('a;b;c\n1,234;01/02/2024;x\n')).toMatchObject({
+      problems: [{ column: 'a' }, { column: 'b' }],
     });
   });
 });

@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import { cleanFilename } from '../../core/files.ts';
-import type { Driver } from '../../core/row-source.ts';
+import type { Driver, FileProblem } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
 import { isValidConfig, validateDatasourceConfig } from './datasource-config.ts';
@@ -25,6 +25,8 @@ export interface ReceivedFile {
   sha256: string;
   driver: FileDriver;
   config: Record<string, unknown>;
+  /** What the user should decide. */
+  problems: FileProblem[];
 }
 
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
@@ -78,7 +80,7 @@ async function detectDriver(
   id: string,
   filename: string,
   given: Record<string, unknown>,
-): Promise<Pick<ReceivedFile, 'driver' | 'config'>> {
+): Promise<Pick<ReceivedFile, 'driver' | 'config' | 'problems'>> {
   const { QUERY_TIMEOUT_MS } = platform.config;
   const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
   let hasStarted = false;
@@ -93,8 +95,10 @@ async function detectDriver(
         for (const driver of drivers) {
           // What the driver does not accept is an error only if the file is of its type.
           const accepted = isValidConfig(driver, given) ? given : {};
-          const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted);
-          if (config) return { driver, config: validateDatasourceConfig(driver, { ...config, ...given }) };
+          const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted);
+          if (!found) continue;
+          const config = validateDatasourceConfig(driver, { ...found.config, ...given });
+          return { driver, config, problems: found.problems };
         }
         const supported = drivers.map(({ name }) => name).join(', ');
         throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);

@@ -1,4 +1,5 @@
 import { badInput } from '../../../core/errors.ts';
+import type { DetectedFile } from '../../../core/row-source.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
@@ -35,7 +36,7 @@ export async function detectFileConfig(
   path: string,
   filename: string,
   given: Partial<FileConfig> = {},
-): Promise<Record<string, unknown> | null> {
+): Promise<DetectedFile | null> {
   const { bytes, size } = headBytes(path);
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
@@ -47,17 +48,17 @@ export async function detectFileConfig(
   if (BINARY.test(head) || MARKUP.test(head)) return null;
   const format =
     given.format ?? (given.path !== undefined ? 'json' : undefined) ?? kindOf(head, bytes.length === size, filename);
-  return { ...(await detectTextConfig(path, { ...given, format, encoding })) };
+  return detectTextConfig(path, { ...given, format, encoding });
 }
 
-async function detectParquetConfig(path: string): Promise<Record<string, unknown>> {
+async function detectParquetConfig(path: string): Promise<DetectedFile> {
   const config = { format: 'parquet' as const };
   const session = await DuckdbSession.open(path, '');
   await createTable(session, path, config);
-  return config;
+  return { config, problems: [] };
 }
 
-async function detectTextConfig(file: string, given: FileConfig): Promise<FileConfig> {
+async function detectTextConfig(file: string, given: FileConfig): Promise<DetectedFile> {
   const { format } = given;
   const json = format !== 'csv';
   const examined = examineText(utf8Path(file, given.encoding ?? 'utf-8'), json);
@@ -68,7 +69,8 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<FileCo
   const session = await DuckdbSession.open(path, '');
   if (!json) return detectCsvConfig(session, path, config);
   try {
-    return { ...config, columns: await createTable(session, path, config) };
+    const { columns, problems } = await createTable(session, path, config);
+    return { config: { ...config, columns }, problems };
   } catch (error) {
     // DuckDB's line number is past the invalid line.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;

@@ -1,13 +1,14 @@
 import { badInput } from '../../../core/errors.ts';
+import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
-import type { FileColumn, FileConfig } from './file-config.ts';
+import type { FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
-import { textOrNull, typedColumns, valueOf, type TextTable } from './typed-columns.ts';
+import { textOrNull, typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 
 /**
- * Creates the view `data` of a file and returns its columns. Throws BAD_USER_INPUT when the file cannot be read as
+ * Creates the view `data` of a file and returns its columns, none for Parquet. Throws BAD_USER_INPUT when the file cannot be read as
  * configured.
  */
 export async function createTable(
@@ -15,35 +16,37 @@ export async function createTable(
   path: string,
   config: FileConfig,
   dialect = config.format === 'csv' ? dialectOf(path, config) : undefined,
-): Promise<FileColumn[] | undefined> {
+): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
   if (config.format === 'parquet') {
     await session.run(`create view data as select * from read_parquet(${quoteText(path)}, hive_partitioning = false)`);
-    return undefined;
+    return { problems: [] };
   }
   const table = dialect ? csvTable(path, config, dialect) : await jsonTable(session, path, config);
-  const columns = config.columns ?? (await typedColumns(session, table, config));
+  const { columns, problems } = config.columns
+    ? { columns: config.columns, problems: [] }
+    : await typedColumns(session, table, config);
   const selected = table.columns.map(
     (column, i) => `${valueOf(column, columns[i]!, config)} as ${quoteName(columns[i]!.name)}`,
   );
   await session.run(`create or replace view data as select ${selected.join(', ')} from ${table.from}`);
-  return columns;
+  return { columns, problems };
 }
 
 /**
  * Determines the dialect of a CSV file, as far as `given` does not: the first one in which it can be read to its end.
  * Throws BAD_USER_INPUT with the error of the most likely one.
  */
-export async function detectCsvConfig(session: DuckdbSession, path: string, given: FileConfig): Promise<FileConfig> {
+export async function detectCsvConfig(session: DuckdbSession, path: string, given: FileConfig): Promise<DetectedFile> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
   for (const found of sniffCsv(text, whole, given)) {
     try {
       const { names: _, ...dialect } = found;
       const config = { ...given, ...dialect };
-      const columns = await createTable(session, path, config, found);
+      const { columns, problems } = await createTable(session, path, config, found);
       // Columns that are given are not determined by the values, which are read here only to find errors.
       if (given.columns) await session.rows('select count(columns(*)) from data');
-      return { ...config, columns };
+      return { config: { ...config, columns }, problems };
     } catch (error) {
       firstError ??= error;
     }

@@ -1,3 +1,4 @@
+import type { FileProblem } from '../../../core/row-source.ts';
 import { couldBeThousands, findReadings, numberText, timeIn, typeOfFormat } from './column-readings.ts';
 import { CANDIDATES, findTypes, jsonKinds, type Candidate, type UntypedColumn } from './column-types.ts';
 import { quoteText, type DuckdbSession } from './duckdb-session.ts';
@@ -27,6 +28,15 @@ export const textOrNull = (raw: string, nullValues: readonly string[] | undefine
     ? `nullif(${raw}, '')`
     : `case when upper(${raw}) not in (${NULL_WORDS.map(quoteText).join(', ')}) then ${raw} end`;
 
+/** Columns of a file, and those that can be read in several ways. */
+export interface TypedColumns {
+  columns: FileColumn[];
+  problems: FileProblem[];
+}
+
+const SEVERAL_READINGS =
+  'The values can be read in several ways, so the column is text. Set decimal or dateFormat, or its type in columns';
+
 const isText = (type: string): boolean => type === 'VARCHAR';
 const isNumeric = (type: string): boolean => /^(BIGINT|DOUBLE|DECIMAL)/.test(type);
 const isFractional = (type: string): boolean => /^(DOUBLE|DECIMAL)/.test(type);
@@ -36,7 +46,7 @@ export async function typedColumns(
   session: DuckdbSession,
   table: TextTable,
   config: FileConfig,
-): Promise<FileColumn[]> {
+): Promise<TypedColumns> {
   const { from, columns } = table;
   const json = columns[0]!.json;
   const kinds = json
@@ -63,13 +73,15 @@ export async function typedColumns(
   const texts = typed.flatMap(({ type }, i) =>
     isText(type) && (json ? given && kinds![i]!.every((kind) => kind === 'VARCHAR') : true) ? [i] : [],
   );
-  const found = await readTexts(session, table, texts, given ?? {});
-  return withoutDoubt(
-    session,
-    table,
-    typed.map((column, i) => ({ ...column, ...found.get(i) })),
-    config,
-  );
+  const { found, ambiguous } = await readTexts(session, table, texts, given ?? {});
+  const read = typed.map((column, i) => ({ ...column, ...found.get(i) }));
+  const doubtful = await findDoubtful(session, table, read, config);
+  return {
+    columns: read.map((column, i) => (doubtful.has(i) ? { ...column, type: 'VARCHAR' } : column)),
+    problems: columns.flatMap(({ name }, i) =>
+      ambiguous.has(i) || doubtful.has(i) ? [{ column: name, message: SEVERAL_READINGS }] : [],
+    ),
+  };
 }
 
 /** Returns the parts of a config or column that say how texts are read; undefined without one. */
@@ -78,13 +90,19 @@ function readingOf({ decimal, thousands, dateFormat }: ValueReading): ValueReadi
   return { decimal: decimal ?? (thousands === '.' ? ',' : thousands === ',' ? '.' : undefined), thousands, dateFormat };
 }
 
-/** Returns type and reading of the columns of texts, by their positions, that are numbers or dates in one reading. */
+/** Results of `readTexts`, by the positions of columns. */
+interface ReadTexts {
+  found: Map<number, Omit<FileColumn, 'name'>>;
+  ambiguous: Set<number>;
+}
+
+/** Returns type and reading of the columns of texts that are numbers or dates in one reading. */
 async function readTexts(
   session: DuckdbSession,
   { from, columns }: TextTable,
   positions: number[],
   given: ValueReading,
-): Promise<Map<number, Omit<FileColumn, 'name'>>> {
+): Promise<ReadTexts> {
   const found = new Map<number, Omit<FileColumn, 'name'>>();
   const readings = await findReadings(
     session,
@@ -92,9 +110,11 @@ async function readTexts(
     positions.map((i) => columns[i]!),
     given,
   );
+  const ambiguous = new Set<number>();
   const numbers: { i: number; reading: ValueReading }[] = [];
   for (const [n, reading] of readings.entries()) {
     const i = positions[n]!;
+    if (reading === 'ambiguous') ambiguous.add(i);
     if (reading === undefined || reading === 'ambiguous') continue;
     if (reading.dateFormat !== undefined) found.set(i, { type: typeOfFormat(reading.dateFormat), ...reading });
     else numbers.push({ i, reading });
@@ -110,27 +130,24 @@ async function readTexts(
   );
   for (const [n, { i, reading }] of numbers.entries())
     if (!isText(types[n]!)) found.set(i, { type: types[n]!, ...reading });
-  return found;
+  return { found, ambiguous };
 }
 
-/**
- * Returns the columns with `VARCHAR` for those whose `1.234` could be a thousand as well, because another column of the
- * file has decimal commas.
- */
-async function withoutDoubt(
+/** Returns the columns whose `1.234` could be a thousand, because another column of the file has decimal commas. */
+async function findDoubtful(
   session: DuckdbSession,
   { from, columns }: TextTable,
   typed: FileColumn[],
   config: FileConfig,
-): Promise<FileColumn[]> {
-  if (config.decimal !== undefined || !typed.some(({ decimal }) => decimal === ',')) return typed;
+): Promise<Set<number>> {
+  if (config.decimal !== undefined || !typed.some(({ decimal }) => decimal === ',')) return new Set();
   const pointed = typed.flatMap(({ type, decimal }, i) => (isFractional(type) && decimal === undefined ? [i] : []));
   const doubtful = await couldBeThousands(
     session,
     from,
     pointed.map((i) => columns[i]!),
   );
-  return typed.map((column, i) => (doubtful[pointed.indexOf(i)] ? { ...column, type: 'VARCHAR' } : column));
+  return new Set(pointed.filter((_, n) => doubtful[n]));
 }
 
 /** A number and its text differ in JSON: only values of one kind become more than text. */

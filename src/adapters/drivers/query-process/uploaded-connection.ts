@@ -7,6 +7,7 @@ import type { Column } from '../../../core/fields.ts';
 import type {
   BoundQuery,
   ConnectionTest,
+  DetectedFile,
   QueryResult,
   Segment,
   SourceConnection,
@@ -39,11 +40,11 @@ export async function detectUploadedConfig(
   filename: string,
   signal: AbortSignal,
   given: Record<string, unknown> = {},
-): Promise<Record<string, unknown> | null> {
+): Promise<DetectedFile | null> {
   return (await doWork(
     { engine, file, config: given, work: { kind: 'detectConfig', filename } },
     { signal, timeout: CATALOG_TIMEOUT },
-  )) as Record<string, unknown> | null;
+  )) as DetectedFile | null;
 }
 
 class UploadedConnection implements SourceConnection {
