@@ -193,11 +193,11 @@ async function uploaded(
   const dir = mkdtempSync(join(tmpdir(), 'dws-drivers-'));
   const file = join(dir, name);
   await make(file);
-  const config = await createDrivers({ ownDatabase: null })
+  const detected = await createDrivers({ ownDatabase: null })
     .driverOf(type)
     .upload!.detectConfig(file, name, new AbortController().signal);
   return {
-    source: { contender, type, config: config!, secrets: {}, file, query },
+    source: { contender, type, config: detected!.config, secrets: {}, file, query },
     pid: null,
     close: async () => rmSync(dir, { recursive: true }),
   };

@@ -21,7 +21,8 @@ export class UploadDatasourceInput extends UpdateOwnedInput {
 
   @Field(() => JsonObject, {
     nullable: true,
-    description: 'Overrides for the detected driver settings, e.g. the delimiter.',
+    description:
+      'Settings of the driver, e.g. the delimiter, that are used as they are. The others are detected with them.',
   })
   config?: Record<string, unknown> | null;
 }

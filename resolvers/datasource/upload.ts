@@ -1,11 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, FieldResolver, Info, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, Info, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { DatasetField } from '../../entities/dataset-field.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import { Operation } from '../../entities/operation.ts';
 import { UploadDatasetInput, UploadDatasourceInput } from '../../entities/upload-input.ts';
 import type { Context } from '../../src/core/context.ts';
-import { Json } from '../../src/core/scalars.ts';
+import type { FileProblem } from '../../src/core/row-source.ts';
+import { Json, JsonObject } from '../../src/core/scalars.ts';
+import * as datasetPreviews from '../../src/services/dataset/dataset-upload-preview.ts';
 import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
 import { parseProgress } from '../operation/operation-arguments.ts';
@@ -16,6 +19,39 @@ import { Can } from '../support/guard.ts';
 export class DatasetUpload {
   @Field(() => Operation, { description: 'Operation that loads the rows. Its `resource` is the dataset.' })
   operation!: Operation;
+}
+
+/** A place of a file that cannot be read, or can be read in several ways. */
+@ObjectType('UploadProblem', { description: 'A place of a file that cannot be read, or can be read in several ways.' })
+export class UploadProblemType implements FileProblem {
+  @Field(() => Int, { nullable: true, description: 'Number of the line, from 1.' })
+  line?: number;
+
+  @Field(() => String, { nullable: true, description: 'Name of the column.' })
+  column?: string;
+
+  @Field(() => String, { description: 'What is wrong or undecided.' })
+  message!: string;
+}
+
+/** How a file would be uploaded, and its first rows. */
+@ObjectType('UploadPreview', { description: 'How a file would be uploaded, and its first rows. Nothing is stored.' })
+export class UploadPreviewType implements datasetPreviews.UploadPreview {
+  @Field(() => JsonObject, {
+    description: 'Settings of the driver with which the file is read. Empty if it cannot be read.',
+  })
+  config!: Record<string, unknown>;
+
+  @Field(() => [DatasetField], { description: 'Fields of the rows.' })
+  fields!: DatasetField[];
+
+  @Field(() => [JsonObject], { description: 'The first rows as objects, by field name, at most 50.' })
+  rows!: Record<string, unknown>[];
+
+  @Field(() => [UploadProblemType], {
+    description: 'Lines that cannot be read, and columns that can be read in several ways.',
+  })
+  problems!: UploadProblemType[];
 }
 
 @Resolver(() => DatasetUpload)
@@ -54,6 +90,19 @@ export class UploadResolver {
     wait: boolean = true,
   ) {
     return datasetUploads.upload(ctx, { ...input, progress: parseProgress(progress) }, wait);
+  }
+
+  @Can('datasets:create')
+  @Mutation(() => UploadPreviewType, {
+    description:
+      'Recognises a file as `uploadDataset` does and returns its first rows. Nothing is stored, and `flow` is not ' +
+      'applied. Set `config` to change what is recognised.',
+  })
+  previewUpload(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The file and values of the new dataset.' }) input: UploadDatasetInput,
+  ) {
+    return datasetPreviews.preview(ctx, input);
   }
 
   @FieldResolver(() => Dataset, { nullable: true, description: 'The dataset. Null until its rows are loaded.' })

@@ -77,6 +77,12 @@ export default [
     ),
   ),
   create('/datasets/_upload', 'uploadDataset', operation(dataset), { consumes: 'multipart' }),
+  post(
+    '/datasets/_previewUpload',
+    'previewUpload',
+    value('config fields { name label type format } rows problems { line column message }'),
+    { consumes: 'multipart' },
+  ),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
   post('/datasets/:id/_refresh', 'refreshDataset', refreshResult),
   post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult),

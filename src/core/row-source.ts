@@ -79,14 +79,35 @@ export interface SourceConnection extends RowSource {
   close(): Promise<void>;
 }
 
+/** A place of a file that cannot be read, or can be read in several ways. */
+export interface FileProblem {
+  /** Number of the line, from 1. */
+  line?: number;
+  /** Name of the column. */
+  column?: string;
+  message: string;
+}
+
+/** What a driver detects in a file: the `config` of a datasource for it, and what the user should decide. */
+export interface DetectedFile {
+  config: Record<string, unknown>;
+  problems: FileProblem[];
+}
+
 /** Extension of a driver whose sources are uploaded files. */
 interface UploadedSource {
   /**
-   * Detects whether the driver can read a file. Returns the `config` of a datasource for it, or null if it cannot. The
-   * content decides; the file name only distinguishes text formats. Throws `badInput` with the position of the error
-   * for a broken file of a supported type.
+   * Detects whether the driver can read a file, and how. Returns null if it cannot. The
+   * content decides; the file name only distinguishes text formats. Settings in `given` are used as they are, and the
+   * others are detected with them. Throws `badInput` with the position of the error for a broken file of a supported
+   * type.
    */
-  detectConfig(path: string, filename: string, signal: AbortSignal): Promise<Record<string, unknown> | null>;
+  detectConfig(
+    path: string,
+    filename: string,
+    signal: AbortSignal,
+    given?: Record<string, unknown>,
+  ): Promise<DetectedFile | null>;
   /** Returns the query that selects all rows of a single-table file, null if the user must choose a table. */
   defaultQuery(config: Record<string, unknown>): string | null;
 }

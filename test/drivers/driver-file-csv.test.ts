@@ -5,7 +5,7 @@ import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { type OpenFile } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
-const { files, upload, readRows } = useUploads();
+const { files, upload, readRows, uploadFailure } = useUploads();
 
 describe('types of CSV columns', () => {
   /** The values of a column, its field type, the JSON forms of the values. */
@@ -209,5 +209,72 @@ describe('CSV dialects', () => {
       }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringContaining(`'a,b'`) as string });
     await expect(query({ columns: [{ name: 'n', type: 'VARCHAR' }] })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('settings that are given for an upload', () => {
+  const legacy = Buffer.from('a;b\n\xe4;1\n', 'latin1');
+
+  test.each<[string, string | Buffer, Record<string, unknown>, { types: string[]; rows: unknown[][] }]>([
+    [
+      'skip precedes delimiter, header and columns',
+      'Report\nMade 2026\n\nregion,sales\nNorth,10\n',
+      { skip: 3 },
+      { types: ['region string', 'sales integer'], rows: [['North', 10]] },
+    ],
+    [
+      'a delimiter precedes the names',
+      'a|b;c|d\n1|2;3|4\n',
+      { delimiter: ';' },
+      { types: ['a|b string', 'c|d string'], rows: [['1|2', '3|4']] },
+    ],
+    [
+      'a header precedes the types',
+      '1,x\n2,y\n',
+      { header: true },
+      { types: ['1 integer', 'x string'], rows: [[2, 'y']] },
+    ],
+    [
+      'a quote precedes the delimiter',
+      `'a;b','c;d'\n'1;2','3'\n`,
+      { quote: `'` },
+      { types: ['a;b string', 'c;d integer'], rows: [['1;2', 3]] },
+    ],
+    [
+      'an encoding precedes everything',
+      Buffer.from('a;b\nx;1\n', 'utf16le'),
+      { encoding: 'utf-16le' },
+      { types: ['a string', 'b integer'], rows: [['x', 1]] },
+    ],
+    [
+      'columns replace names and types, and nothing else',
+      legacy,
+      {
+        columns: [
+          { name: 'x', type: 'VARCHAR' },
+          { name: 'y', type: 'VARCHAR' },
+        ],
+      },
+      { types: ['x string', 'y string'], rows: [['ä', '1']] },
+    ],
+    ['a format precedes the content', '[1\n[2\n', { format: 'csv' }, { types: ['[1 string'], rows: [['[2']] }],
+  ])('%s', async (_, content, given, expected) => {
+    expect(await readRows(content, 'x', given)).toEqual(expected);
+    expect((await upload(content, 'x', given)).config).toMatchObject(given);
+  });
+
+  test('a setting that does not fit the file is refused', async () => {
+    expect(await uploadFailure(legacy, 'x.csv', { encoding: 'utf-8' })).toMatchObject({
+      status: 400,
+      message: 'The file is not UTF-8',
+    });
+    const columns = [
+      { name: 'a', type: 'BIGINT' },
+      { name: 'b', type: 'BIGINT' },
+    ];
+    expect(await uploadFailure('a,b\n1,x\n', 'x.csv', { columns })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining(`Could not convert string 'x' to INT64`) as string,
+    });
   });
 });

@@ -42,30 +42,31 @@ export function useUploads() {
   const files = useFiles();
   let uploads = 0;
 
-  const detectConfig = (name: string, filename: string) =>
-    driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted);
+  const detectConfig = async (name: string, filename: string, given?: Record<string, unknown>) =>
+    (await driverOf('file').upload!.detectConfig(files.path(name), filename, neverAborted, given))?.config ?? null;
 
   /** Uploads a file. Returns the detected config, and the open file. */
   async function upload(
     content: string | Buffer,
     filename = 'x.csv',
+    given?: Record<string, unknown>,
   ): Promise<{ config: Record<string, unknown>; name: string; file: OpenFile }> {
     const name = `upload-${uploads++}`;
     await writeFile(files.path(name), content);
-    const config = (await detectConfig(name, filename))!;
+    const config = (await detectConfig(name, filename, given))!;
     return { config, name, file: files.open('file', name, config) };
   }
 
   /** Uploads a file and reads its rows as a dataset does. */
-  async function readRows(content: string | Buffer, filename?: string) {
-    const { file } = await upload(content, filename);
+  async function readRows(content: string | Buffer, filename?: string, given?: Record<string, unknown>) {
+    const { file } = await upload(content, filename, given);
     const { fields, rows } = await file.query(SELECT_ALL, [], 1000);
     return { types: fields.map(({ name, type }) => `${name} ${type}`), rows: rows.map((row) => Object.values(row)) };
   }
 
   /** Returns the error with which the upload of a file fails. */
-  const uploadFailure = async (content: string | Buffer, filename?: string) =>
-    (await rejectionOf(upload(content, filename))) as { status: number; message: string };
+  const uploadFailure = async (content: string | Buffer, filename?: string, given?: Record<string, unknown>) =>
+    (await rejectionOf(upload(content, filename, given))) as { status: number; message: string };
 
   /** Opens a small CSV file. */
   async function openSmallFile(): Promise<OpenFile> {
@@ -79,5 +80,19 @@ export function useUploads() {
     return queryInProcess(files.path('small'), SMALL_CONFIG, text);
   }
 
-  return { files, detectConfig, upload, readRows, uploadFailure, openSmallFile, querySmallFile };
+  /** Uploads a file and reads its rows in this process, which takes much less time than query processes. */
+  async function readInProcess(content: string | Buffer, given: Record<string, unknown> = {}, filename = 'x.csv') {
+    const path = files.path(`upload-${uploads++}`);
+    await writeFile(path, content);
+    const { config, problems } = (await openEngine(path, given).detectConfig(filename))!;
+    const { fields, rows } = await openEngine(path, config).rows(boundQuery(SELECT_ALL), 1000);
+    return {
+      config,
+      problems,
+      types: fields.map(({ name, type }) => `${name} ${type}`),
+      rows: rows.map((row) => Object.values(row)),
+    };
+  }
+
+  return { readInProcess, files, detectConfig, upload, readRows, uploadFailure, openSmallFile, querySmallFile };
 }

@@ -112,11 +112,14 @@ describe('recognition, schema and connection test', () => {
   test('a file is recognised by its content under any name; a single table is its rows', async () => {
     const { upload } = driverOf('sqlite');
     const one = createFile('create table "a ""b" (i); insert into "a ""b" values (5)');
-    const config = await upload!.detectConfig(files.path(one.name), 'photo.jpg', neverAborted);
+    const { config } = (await upload!.detectConfig(files.path(one.name), 'photo.jpg', neverAborted))!;
     expect(config).toEqual({ table: 'a "b' });
     expect((await one.file.query(upload!.defaultQuery(config!)!)).rows).toEqual([{ i: 5 }]);
     const two = createFile('create table a (i); create view b as select 1 as one');
-    expect(await upload!.detectConfig(files.path(two.name), 'x.sqlite', neverAborted)).toEqual({});
+    expect(await upload!.detectConfig(files.path(two.name), 'x.sqlite', neverAborted)).toEqual({
+      config: {},
+      problems: [],
+    });
     expect(upload!.defaultQuery({})).toBeNull();
   });
 

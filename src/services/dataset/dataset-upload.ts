@@ -68,7 +68,7 @@ export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): 
  * Returns the query to run on an uploaded file: the given query, else one that selects the given or the only table.
  * Throws 400 with the names of the tables if the table is unknown or missing.
  */
-async function chooseQuery(
+export async function chooseQuery(
   ctx: Context,
   { driver, config, id }: ReceivedFile,
   { table, query }: Pick<DatasetUploadInput, 'table' | 'query'>,

@@ -21,6 +21,10 @@ export function driverOf({ drivers }: Pick<Platform, 'drivers'>, type: string): 
 export const validateDatasourceConfig = (driver: Driver, config: unknown): Record<string, unknown> =>
   validate(driver.configSchema, config, 'config') as Record<string, unknown>;
 
+/** Returns whether a config fits the driver's JSON Schema. */
+export const isValidConfig = ({ configSchema }: Driver, config: unknown): boolean =>
+  ajv.compile(configSchema)(structuredClone(config));
+
 /** Validates a datasource's secrets like its config. Error messages contain no values. */
 export const validateDatasourceSecrets = (driver: Driver, secrets: unknown): Record<string, string> =>
   validate(driver.secretsSchema, secrets, 'secrets') as Record<string, string>;

@@ -3,10 +3,10 @@ import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import { cleanFilename } from '../../core/files.ts';
-import type { Driver } from '../../core/row-source.ts';
+import type { Driver, FileProblem } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
-import { validateDatasourceConfig } from './datasource-config.ts';
+import { isValidConfig, validateDatasourceConfig } from './datasource-config.ts';
 import { notStarted } from './datasource-connection.ts';
 
 /** The part of an upload's input that describes the file. */
@@ -25,6 +25,8 @@ export interface ReceivedFile {
   sha256: string;
   driver: FileDriver;
   config: Record<string, unknown>;
+  /** What the user should decide. */
+  problems: FileProblem[];
 }
 
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
@@ -46,13 +48,11 @@ export async function receiveFile<I extends UploadInput, T>(
     const wholeInput = ((await initialInput.file.wholeInput?.()) as I | undefined) ?? initialInput;
     const { file, filename: filenameInput, config, ...input } = wholeInput;
     const filename = cleanFilename(filenameInput ?? file.filename);
-    const detected = await detectDriver(ctx, saved.id, filename);
     const received = {
       ...saved,
-      ...detected,
+      ...(await detectDriver(ctx, saved.id, filename, config ?? {})),
       filename,
       contentType: file.contentType.slice(0, 255),
-      config: validateDatasourceConfig(detected.driver, { ...detected.config, ...config }),
     };
     return await work(received, input);
   } catch (error) {
@@ -71,12 +71,16 @@ async function maxBytesFor({ platform: { config }, viewer, query }: Context, min
   return maxBytes === Infinity ? 0 : maxBytes;
 }
 
-/** Finds the driver that can read the file, and its settings. Throws BAD_USER_INPUT if there is none. */
+/**
+ * Finds the driver that can read the file, and its settings, some of which may be given. Throws BAD_USER_INPUT if there
+ * is none, or if the driver does not accept what is given.
+ */
 async function detectDriver(
   { platform, request, viewer }: Context,
   id: string,
   filename: string,
-): Promise<Pick<ReceivedFile, 'driver' | 'config'>> {
+  given: Record<string, unknown>,
+): Promise<Pick<ReceivedFile, 'driver' | 'config' | 'problems'>> {
   const { QUERY_TIMEOUT_MS } = platform.config;
   const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
   let hasStarted = false;
@@ -89,8 +93,12 @@ async function detectDriver(
       DETECTION_GATE.run(viewer, stop, async () => {
         hasStarted = true;
         for (const driver of drivers) {
-          const config = await driver.upload.detectConfig(platform.files.path(id), filename, stop);
-          if (config) return { driver, config };
+          // What the driver does not accept is an error only if the file is of its type.
+          const accepted = isValidConfig(driver, given) ? given : {};
+          const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted);
+          if (!found) continue;
+          const config = validateDatasourceConfig(driver, { ...found.config, ...given });
+          return { driver, config, problems: found.problems };
         }
         const supported = drivers.map(({ name }) => name).join(', ');
         throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);

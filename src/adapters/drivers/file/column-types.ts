@@ -15,7 +15,7 @@ export const CANDIDATES = ['BOOLEAN', 'BIGINT', 'NUMBER', 'DATE', 'TIMESTAMP'] a
 export type Candidate = (typeof CANDIDATES)[number];
 
 /** Number of values for a first guess, so that all others need only one check. */
-const SAMPLE = 50_000;
+export const MAX_SAMPLE_VALUES = 50_000;
 /** Number of columns checked at once, because all values of some thousand rows are in memory. */
 const BATCH = 500;
 const MAX_DIGITS = 38;
@@ -45,6 +45,7 @@ const CHECKS: Record<Candidate, string> = {
  * without values. `from` is the source in SQL.
  */
 export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
+  if (columns.length === 0) return [];
   if (columns.length > BATCH)
     return [
       ...(await findTypes(session, from, columns.slice(0, BATCH))),
@@ -70,7 +71,7 @@ async function findCandidates(
 ): Promise<(Candidate | undefined)[]> {
   const sample = await firstThatHolds(
     session,
-    `(select * from ${from} limit ${Math.ceil(SAMPLE / columns.length)})`,
+    `(select * from ${from} limit ${Math.ceil(MAX_SAMPLE_VALUES / columns.length)})`,
     columns,
   );
   // A column without any value in the sample is still undecided.

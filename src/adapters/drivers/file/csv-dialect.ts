@@ -2,7 +2,8 @@ import { tableNames } from './file-config.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 const RECORDS = 200;
-const TYPED = /^\s*(?:[-+]?\d[\d.,]*(?:e[-+]?\d+)?|true|false|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4})\s*$/i;
+const TYPED =
+  /^\s*(?:[-+]?[$€£¥]?\s?[-+]?\d[\d.,]*(?:e[-+]?\d+)?\s?[$€£¥%]?|true|false|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4})\s*$/i;
 
 /** The dialect of a CSV file. `names` are its columns in the table `data`. */
 export interface CsvDialect {
@@ -16,7 +17,7 @@ export interface CsvDialect {
 }
 
 /** The parts of a dialect that are configured. */
-type Given = Partial<Omit<CsvDialect, 'names'>>;
+type Given = Partial<Omit<CsvDialect, 'names'>> & { ragged?: boolean };
 
 /**
  * Returns the possible dialects of a CSV file, the most likely first, from its beginning. The delimiter is the one
@@ -32,9 +33,12 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): CsvDi
   return escapes.map((escape) => {
     const recordsBy = (delimiter: string) => recordsOf(table, { delimiter, quote, escape }, whole);
     const delimiter = given.delimiter ?? likeliest(recordsBy);
-    const first = recordsBy(delimiter)[0] ?? [];
+    const records = recordsBy(delimiter);
+    const first = records[0] ?? [];
     const header = given.header ?? !first.some((value) => TYPED.test(value));
-    return { delimiter, quote, escape, skip, header, names: tableNames(header ? first : first.map(() => '')) };
+    const width = given.ragged ? Math.max(0, ...records.map((record) => record.length)) : first.length;
+    const names = Array.from({ length: width }, (_, i) => (header ? (first[i] ?? '') : ''));
+    return { delimiter, quote, escape, skip, header, names: tableNames(names) };
   });
 }
 

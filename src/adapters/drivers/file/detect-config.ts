@@ -1,9 +1,11 @@
 import { badInput } from '../../../core/errors.ts';
+import type { DetectedFile } from '../../../core/row-source.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
 import { headBytes } from './file-head.ts';
 import { createTable, detectCsvConfig } from './file-table.ts';
+import { tablePath } from './table-path.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
@@ -27,43 +29,48 @@ const JSON_NAME = /\.(json|ndjson|jsonl|geojson)$/i;
 const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
 
 /**
- * Returns the config of an uploaded file, determined by its content; null if it is not a table. Throws BAD_USER_INPUT
- * for a damaged table.
+ * Returns the config of an uploaded file, determined by its content and the settings in `given`, which are used as they
+ * are; null if it is not a table. Throws BAD_USER_INPUT for a table that is damaged or cannot be read with `given`.
  */
-export async function detectFileConfig(path: string, filename: string): Promise<Record<string, unknown> | null> {
+export async function detectFileConfig(
+  path: string,
+  filename: string,
+  given: Partial<FileConfig> = {},
+): Promise<DetectedFile | null> {
   const { bytes, size } = headBytes(path);
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
-  if (start.startsWith(PARQUET)) return detectParquetConfig(path);
+  if ((given.format ?? (start.startsWith(PARQUET) && 'parquet')) === 'parquet') return detectParquetConfig(path);
   const packed = PACKED.find(([magic]) => start.startsWith(magic));
   if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
-  const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1];
-  const head = new TextDecoder(marked ?? 'utf-8').decode(bytes);
+  const encoding = given.encoding ?? MARKS.find(([mark]) => start.startsWith(mark))?.[1];
+  const head = new TextDecoder(encoding ?? 'utf-8').decode(bytes);
   if (BINARY.test(head) || MARKUP.test(head)) return null;
-  return { ...(await detectTextConfig(path, kindOf(head, bytes.length === size, filename), marked ?? 'utf-8')) };
+  const format =
+    given.format ?? (given.path !== undefined ? 'json' : undefined) ?? kindOf(head, bytes.length === size, filename);
+  return detectTextConfig(path, { ...given, format, encoding });
 }
 
-async function detectParquetConfig(path: string): Promise<Record<string, unknown>> {
+async function detectParquetConfig(path: string): Promise<DetectedFile> {
   const config = { format: 'parquet' as const };
   const session = await DuckdbSession.open(path, '');
   await createTable(session, path, config);
-  return config;
+  return { config, problems: [] };
 }
 
-async function detectTextConfig(
-  file: string,
-  format: 'csv' | 'json' | 'ndjson',
-  marked: Encoding,
-): Promise<FileConfig> {
+async function detectTextConfig(file: string, given: FileConfig): Promise<DetectedFile> {
+  const { format } = given;
   const json = format !== 'csv';
-  const readable = utf8Path(file, marked);
-  const examined = examineText(readable, json);
-  const encoding = marked === 'utf-8' ? examined : marked;
-  const path = encoding === marked ? readable : utf8Path(file, encoding);
+  const examined = examineText(utf8Path(file, given.encoding ?? 'utf-8'), json);
+  if (given.encoding === 'utf-8' && examined !== 'utf-8') throw badInput('The file is not UTF-8');
+  const encoding = given.encoding ?? examined;
+  const config = { ...given, encoding };
+  const path = tablePath(file, config);
   const session = await DuckdbSession.open(path, '');
-  if (!json) return { format, encoding, ...(await detectCsvConfig(session, path)) };
+  if (!json) return detectCsvConfig(session, path, config);
   try {
-    return { format, encoding, columns: await createTable(session, path, { format }) };
+    const { columns, problems } = await createTable(session, path, config);
+    return { config: { ...config, columns }, problems };
   } catch (error) {
     // DuckDB's line number is past the invalid line.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;
@@ -86,7 +93,8 @@ function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' 
     return 'ndjson';
   } catch {
     throw badInput(
-      'The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line',
+      'The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line. ' +
+        'For an array inside a document, set config.path',
     );
   }
 }

@@ -7,8 +7,17 @@ const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIM
 const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
+/** How the texts of numbers and dates are read, where they are not in the usual form. */
+export interface ValueReading {
+  decimal?: '.' | ',';
+  /** Separator of thousands; empty for none. Default: those that are usual with the decimal separator. */
+  thousands?: string;
+  /** Format of dates in the notation of `strptime`. */
+  dateFormat?: string;
+}
+
 /** A column of the file's table. Columns of CSV are in the order of the file; for JSON `name` is the key. */
-export interface FileColumn {
+export interface FileColumn extends ValueReading {
   name: string;
   type: string;
 }
@@ -17,7 +26,7 @@ export interface FileColumn {
  * How a file is read. Absent settings are determined when the file is opened, or have the defaults of `detectConfig` for
  * a plain file.
  */
-export interface FileConfig {
+export interface FileConfig extends ValueReading {
   format: 'csv' | 'json' | 'ndjson' | 'parquet';
   encoding?: Encoding;
   delimiter?: string;
@@ -26,8 +35,30 @@ export interface FileConfig {
   escape?: string;
   skip?: number;
   header?: boolean;
+  /** Whether records with fewer values are permitted. */
+  ragged?: boolean;
+  nullValues?: string[];
+  /** Keys that lead to the table of a JSON document, joined by dots. */
+  path?: string;
   columns?: FileColumn[];
 }
+
+const readingSchema = {
+  decimal: { enum: ['.', ','], description: 'Decimal separator of numbers in texts.' },
+  thousands: {
+    type: 'string',
+    maxLength: 1,
+    pattern: '^[^0-9a-zA-Z+-]?$',
+    description: 'Separator of thousands in texts; empty for none. Default: those that are usual with `decimal`.',
+  },
+  dateFormat: {
+    type: 'string',
+    minLength: 2,
+    maxLength: 100,
+    pattern: '%',
+    description: 'Format of dates in texts in the notation of `strptime`, e.g. `%d.%m.%Y` or `%m/%d/%Y %H:%M`.',
+  },
+};
 
 /** JSON Schema of a file datasource's `config`. */
 export const configSchema = {
@@ -70,6 +101,26 @@ export const configSchema = {
       description: 'CSV: number of lines to skip before the first record.',
     },
     header: { type: 'boolean', default: true, description: 'CSV: whether the first record contains the column names.' },
+    ragged: {
+      type: 'boolean',
+      default: false,
+      description: 'CSV: whether records may have fewer values than there are columns. The missing values are null.',
+    },
+    nullValues: {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', maxLength: 100 },
+      description:
+        'Words that stand for a missing value in all columns. ' +
+        'Default: `NA`, `N/A`, `#N/A`, `NULL` and `-`, in columns that are not texts.',
+    },
+    path: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1000,
+      description: 'JSON: keys that lead to the array of objects in a document, joined by dots, e.g. `result.items`.',
+    },
+    ...readingSchema,
     columns: {
       type: 'array',
       minItems: 1,
@@ -87,6 +138,7 @@ export const configSchema = {
             pattern: COLUMN_TYPE,
             description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.',
           },
+          ...readingSchema,
         },
       },
     },

@@ -11,7 +11,7 @@ export const fileDriver: Driver = {
   configSchema,
   secretsSchema,
   upload: {
-    detectConfig: (path, filename, signal) => detectUploadedConfig('file', path, filename, signal),
+    detectConfig: (path, filename, signal, given) => detectUploadedConfig('file', path, filename, signal, given),
     defaultQuery: () => 'select * from data',
   },
   connect: (config, _secrets, file) => connectUploaded('file', config, file),

@@ -11,7 +11,7 @@ import { DuckdbSession } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { prepareSelect, type PreparedSelect } from './file-statement.ts';
 import { createTable } from './file-table.ts';
-import { utf8Path } from './text-file.ts';
+import { tablePath } from './table-path.ts';
 import { recordOf, writtenColumn } from './value-writer.ts';
 
 /** Opens a CSV, JSON, NDJSON or Parquet file in a query process. */
@@ -34,14 +34,14 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
     segments: async function* (query, dir, _columns, counter) {
       yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, new CsvSegmentWriter(dir, counter));
     },
-    detectConfig: (filename) => detectFileConfig(file, filename),
+    detectConfig: (filename) => detectFileConfig(file, filename, config as Partial<FileConfig>),
   };
 }
 
 /** Opens the file as the table `data` of a session that can read nothing else. */
 async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
   if (!config.format) throw badInput("The datasource's config says no format: csv, json, ndjson or parquet");
-  const path = config.format === 'parquet' ? file : utf8Path(file, config.encoding ?? 'utf-8');
+  const path = tablePath(file, config);
   // Rows are read in order: a second thread would only read ahead, with twice the memory.
   const session = await DuckdbSession.open(path, spill, spill ? 1 : 2);
   await createTable(session, path, config);

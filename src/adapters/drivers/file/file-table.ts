@@ -1,57 +1,52 @@
 import { badInput } from '../../../core/errors.ts';
+import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
-import { CANDIDATES, findTypes, jsonKinds, type Candidate, type UntypedColumn } from './column-types.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
-import type { FileColumn, FileConfig } from './file-config.ts';
+import type { FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
-
-/** A file as SQL: the source of its values as texts, and the text of each column. */
-interface TextTable {
-  from: string;
-  columns: {
-    name: string;
-    /** Null where the value is missing for any type but text. */
-    text: string;
-    raw: string;
-    json: boolean;
-  }[];
-}
+import { textOrNull, typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 
 /**
- * Creates the view `data` of a file and returns its columns. Throws BAD_USER_INPUT when the file cannot be read as
+ * Creates the view `data` of a file and returns its columns, none for Parquet. Throws BAD_USER_INPUT when the file cannot be read as
  * configured.
  */
 export async function createTable(
   session: DuckdbSession,
   path: string,
   config: FileConfig,
-): Promise<FileColumn[] | undefined> {
+  dialect = config.format === 'csv' ? dialectOf(path, config) : undefined,
+): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
   if (config.format === 'parquet') {
     await session.run(`create view data as select * from read_parquet(${quoteText(path)}, hive_partitioning = false)`);
-    return undefined;
+    return { problems: [] };
   }
-  const table =
-    config.format === 'csv' ? csvTable(path, config, dialectOf(path, config)) : await jsonTable(session, path, config);
-  const columns = config.columns ?? (await typedColumns(session, table));
+  const table = dialect ? csvTable(path, config, dialect) : await jsonTable(session, path, config);
+  const { columns, problems } = config.columns
+    ? { columns: config.columns, problems: [] }
+    : await typedColumns(session, table, config);
   const selected = table.columns.map(
-    (column, i) => `${valueOf(column, columns[i]!.type)} as ${quoteName(columns[i]!.name)}`,
+    (column, i) => `${valueOf(column, columns[i]!, config)} as ${quoteName(columns[i]!.name)}`,
   );
-  await session.run(`create view data as select ${selected.join(', ')} from ${table.from}`);
-  return columns;
+  await session.run(`create or replace view data as select ${selected.join(', ')} from ${table.from}`);
+  return { columns, problems };
 }
 
 /**
- * Determines the dialect of a CSV file: the first one in which it can be read to its end. Throws BAD_USER_INPUT with
- * the error of the most likely one.
+ * Determines the dialect of a CSV file, as far as `given` does not: the first one in which it can be read to its end.
+ * Throws BAD_USER_INPUT with the error of the most likely one.
  */
-export async function detectCsvConfig(session: DuckdbSession, path: string): Promise<Omit<FileConfig, 'format'>> {
+export async function detectCsvConfig(session: DuckdbSession, path: string, given: FileConfig): Promise<DetectedFile> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
-  for (const { names, ...dialect } of sniffCsv(text, whole)) {
+  for (const found of sniffCsv(text, whole, given)) {
     try {
-      const columns = await typedColumns(session, csvTable(path, { format: 'csv' }, { names, ...dialect }));
-      return { ...dialect, columns };
+      const { names: _, ...dialect } = found;
+      const config = { ...given, ...dialect };
+      const { columns, problems } = await createTable(session, path, config, found);
+      // Columns that are given are not determined by the values, which are read here only to find errors.
+      if (given.columns) await session.rows('select count(columns(*)) from data');
+      return { config: { ...config, columns }, problems };
     } catch (error) {
       firstError ??= error;
     }
@@ -60,7 +55,8 @@ export async function detectCsvConfig(session: DuckdbSession, path: string): Pro
 }
 
 /** Returns the dialect, where configuration precedes recognition. */
-function dialectOf(path: string, { delimiter, quote, escape, skip, header, columns }: FileConfig): CsvDialect {
+function dialectOf(path: string, config: FileConfig): CsvDialect {
+  const { delimiter, quote, escape, skip, header, columns } = config;
   if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
     return {
       delimiter,
@@ -71,13 +67,13 @@ function dialectOf(path: string, { delimiter, quote, escape, skip, header, colum
       names: columns.map(({ name }) => name),
     };
   const { text, whole } = headOf(path);
-  const [sniffed] = sniffCsv(text, whole, { delimiter, quote, escape, skip, header });
+  const [sniffed] = sniffCsv(text, whole, config);
   return sniffed!;
 }
 
 function csvTable(
   path: string,
-  { columns }: FileConfig,
+  { columns, ragged, nullValues }: FileConfig,
   { delimiter, quote, escape, skip, header, names }: CsvDialect,
 ): TextTable {
   const wanted = columns ? columns.map(({ name }) => name) : names;
@@ -88,22 +84,36 @@ function csvTable(
   const from =
     `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, ` +
     `delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
-    `escape = ${quoteText(quote && escape)}, nullstr = '', allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
-  return { from, columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: `nullif(c${i}, '')`, json: false })) };
+    `escape = ${quoteText(quote && escape)}, nullstr = [${['', ...(nullValues ?? [])].map(quoteText).join(', ')}], ` +
+    (ragged ? 'null_padding = true, parallel = false, ' : '') +
+    `allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
+  return {
+    from,
+    columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: textOrNull(`c${i}`, nullValues), json: false })),
+  };
 }
 
 const objects = (path: string, format: FileConfig['format']) =>
   `read_json_objects(${quoteText(path)}, format = '${format === 'json' ? 'array' : 'newline_delimited'}', compression = 'uncompressed')`;
 
-async function jsonTable(session: DuckdbSession, path: string, { format, columns }: FileConfig): Promise<TextTable> {
+async function jsonTable(session: DuckdbSession, path: string, config: FileConfig): Promise<TextTable> {
+  const { format, columns, nullValues } = config;
   const keys = columns ? columns.map(({ name }) => name) : await jsonKeys(session, objects(path, format));
   const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
   const layout = format === 'json' ? 'array' : 'newline_delimited';
   const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`;
   return {
     from,
-    columns: keys.map((name) => ({ name, raw: quoteName(name), text: `(${quoteName(name)} ->> '$')`, json: true })),
+    columns: keys.map((name) => ({ name, raw: quoteName(name), text: jsonText(name, nullValues), json: true })),
   };
+}
+
+/** Returns SQL of a value of JSON as text, null for the words that stand for a missing value. */
+function jsonText(name: string, nullValues: readonly string[] = []): string {
+  const text = `(${quoteName(name)} ->> '$')`;
+  return nullValues.length > 0
+    ? `case when ${text} not in (${nullValues.map(quoteText).join(', ')}) then ${text} end`
+    : text;
 }
 
 /** Returns the keys of the objects in the order of their first occurrence. */
@@ -127,39 +137,4 @@ async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]>
     );
   if (keys.includes('')) throw badInput('An object of the file has an empty key');
   return keys;
-}
-
-async function typedColumns(session: DuckdbSession, { from, columns }: TextTable): Promise<FileColumn[]> {
-  const kinds = columns[0]!.json
-    ? await jsonKinds(
-        session,
-        from,
-        columns.map(({ raw }) => raw),
-      )
-    : columns.map(() => null);
-  const untyped = columns.map(({ text }, i): UntypedColumn => ({
-    text,
-    candidates: kinds[i] ? candidatesOf(kinds[i]) : [...CANDIDATES],
-    doubles: kinds[i] !== null,
-  }));
-  const types = await findTypes(session, from, untyped);
-  return columns.map(({ name }, i) => ({
-    name,
-    type: kinds[i]?.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? 'JSON' : types[i]!,
-  }));
-}
-
-/** A number and its text differ in JSON: only values of one kind become more than text. */
-function candidatesOf(kinds: string[]): Candidate[] {
-  if (kinds.length === 0) return [];
-  if (kinds.every((kind) => kind === 'BOOLEAN')) return ['BOOLEAN'];
-  if (kinds.every((kind) => kind === 'VARCHAR')) return ['DATE', 'TIMESTAMP'];
-  return kinds.every((kind) => ['UBIGINT', 'BIGINT', 'DOUBLE'].includes(kind)) ? ['BIGINT', 'NUMBER'] : [];
-}
-
-function valueOf({ raw, text, json }: TextTable['columns'][number], type: string): string {
-  if (type === 'VARCHAR') return json ? text : raw;
-  if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
-  if (type === 'TIMESTAMP') return `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'`;
-  return `cast(${text} as ${type})`;
 }

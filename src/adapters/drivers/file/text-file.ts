@@ -17,19 +17,25 @@ export function* chunksOf(path: string): Generator<Buffer> {
   }
 }
 
+/** Creates a file without a name, which ends with this process. Returns its descriptor and a path to read it at. */
+export function unlinkedFile(): { file: number; path: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'dws-text-'));
+  const file = openSync(join(folder, 'copy'), 'w+', 0o600);
+  rmSync(folder, { recursive: true });
+  return { file, path: `/dev/fd/${file}` };
+}
+
 /**
  * Returns a path at which the text can be read as UTF-8: the file itself, or an unlinked copy that ends with this
  * process. Throws BAD_USER_INPUT when the file does not have that encoding.
  */
 export function utf8Path(path: string, encoding: Encoding): string {
   if (encoding === 'utf-8') return path;
-  const folder = mkdtempSync(join(tmpdir(), 'dws-text-'));
-  const copy = openSync(join(folder, 'copy'), 'w+', 0o600);
-  rmSync(folder, { recursive: true });
+  const copy = unlinkedFile();
   const decoder = new TextDecoder(encoding, { fatal: true });
   const write = (text: string) => {
     if (text.includes('\0')) throw badInput('The file has a character U+0000');
-    writeSync(copy, text);
+    writeSync(copy.file, text);
   };
   try {
     for (const chunk of chunksOf(path)) write(decoder.decode(chunk, { stream: true }));
@@ -37,7 +43,7 @@ export function utf8Path(path: string, encoding: Encoding): string {
   } catch (error) {
     throw error instanceof TypeError ? badInput(`The file is not ${encoding.toUpperCase()}`) : error;
   }
-  return `/dev/fd/${copy}`;
+  return copy.path;
 }
 
 /**

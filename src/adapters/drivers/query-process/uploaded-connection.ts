@@ -7,6 +7,7 @@ import type { Column } from '../../../core/fields.ts';
 import type {
   BoundQuery,
   ConnectionTest,
+  DetectedFile,
   QueryResult,
   Segment,
   SourceConnection,
@@ -38,11 +39,12 @@ export async function detectUploadedConfig(
   file: string,
   filename: string,
   signal: AbortSignal,
-): Promise<Record<string, unknown> | null> {
+  given: Record<string, unknown> = {},
+): Promise<DetectedFile | null> {
   return (await doWork(
-    { engine, file, config: {}, work: { kind: 'detectConfig', filename } },
+    { engine, file, config: given, work: { kind: 'detectConfig', filename } },
     { signal, timeout: CATALOG_TIMEOUT },
-  )) as Record<string, unknown> | null;
+  )) as DetectedFile | null;
 }
 
 class UploadedConnection implements SourceConnection {

@@ -1,5 +1,5 @@
 import type { Column } from '../../../core/fields.ts';
-import type { BoundQuery, QueryResult, Segment, SourceTable } from '../../../core/row-source.ts';
+import type { BoundQuery, DetectedFile, QueryResult, Segment, SourceTable } from '../../../core/row-source.ts';
 import type { RowCounter } from '../csv-encoder.ts';
 
 /** Reader of one kind of file, inside the query process. It is opened for one task and ends with the process. */
@@ -19,8 +19,8 @@ export interface FileEngine {
    * `describe` for the same query, if it was called. `counter` counts the rows as they are read.
    */
   segments(query: BoundQuery, dir: string, columns: Column[] | undefined, counter: RowCounter): AsyncIterable<Segment>;
-  /** Returns the config of a datasource of this file, for `UploadedSource.detectConfig`. */
-  detectConfig(filename: string): Promise<Record<string, unknown> | null>;
+  /** Implements `UploadedSource.detectConfig`. The engine was opened with the given settings as config. */
+  detectConfig(filename: string): Promise<DetectedFile | null>;
 }
 
 /** Opens a file with a datasource's config. The module of an engine exports it as `openEngine`. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { distinctNames, type Column } from '../../../core/fields.ts';
-import type { BoundQuery, Segment } from '../../../core/row-source.ts';
+import type { BoundQuery, DetectedFile, Segment } from '../../../core/row-source.ts';
 import { CsvSegmentWriter } from '../csv-encoder.ts';
 import { toQueryResult } from '../json-forms.ts';
 import { MAX_SHOWN_CHARACTERS } from '../query-process/limits.ts';
@@ -90,8 +90,8 @@ async function* writeSegments(
 }
 
 /** A file with one table or view is that table; with several the user chooses. */
-function detectFileConfig(database: DatabaseSync): Record<string, unknown> {
+function detectFileConfig(database: DatabaseSync): DetectedFile {
   inspectFile(database);
   const tables = listTables(database);
-  return tables.length === 1 ? { table: tables[0]!.name } : {};
+  return { config: tables.length === 1 ? { table: tables[0]!.name } : {}, problems: [] };
 }

@@ -1,0 +1,170 @@
+import { MAX_SAMPLE_VALUES } from './column-types.ts';
+import { quoteText, type DuckdbSession } from './duckdb-session.ts';
+import type { ValueReading } from './file-config.ts';
+
+/** Formats of dates, and of the times that can follow them, that are recognised. */
+const DATE_FORMATS = ['%d.%m.%Y', '%m/%d/%Y', '%d/%m/%Y', '%m-%d-%Y', '%d-%m-%Y', '%Y/%m/%d'];
+const TIME_FORMATS = ['', ' %H:%M', ' %H:%M:%S', ' %I:%M %p', ' %I:%M:%S %p'];
+/** What a part of these formats matches. `strptime` alone accepts years of two digits as `%Y`. */
+const FORMAT_PARTS: Record<string, string> = {
+  '%d': '[0-9]{1,2}',
+  '%m': '[0-9]{1,2}',
+  '%Y': '[0-9]{4}',
+  '%H': '[0-9]{1,2}',
+  '%I': '[0-9]{1,2}',
+  '%M': '[0-9]{2}',
+  '%S': '[0-9]{2}',
+  '%p': '[AaPp][Mm]',
+};
+const TIME_PART = /%[HIMSpfgnXcT]/;
+const MIN_YEAR = 100;
+
+const SPACES = ' \u00a0\u202f';
+const SYMBOLS = '$€£¥';
+/** Separators of thousands beside a decimal point or comma, unless one is given. */
+const THOUSANDS = { '.': `,'’${SPACES}`, ',': `.'’${SPACES}` };
+
+type Decimal = keyof typeof THOUSANDS;
+
+/** Number of values of a column for a first guess. */
+const SAMPLE_VALUES = 200;
+
+/** A column of texts: SQL of the text, null for a missing value. */
+interface TextColumn {
+  text: string;
+}
+
+/** The only reading that all values of a column admit; `ambiguous` if they admit several. */
+export type FoundReading = ValueReading | 'ambiguous' | undefined;
+
+/** Returns the characters that separate thousands in a reading. */
+const thousandsOf = ({ decimal, thousands }: ValueReading): string =>
+  thousands === ' ' ? SPACES : (thousands ?? THOUSANDS[decimal as Decimal]);
+
+/** Returns the pattern of a number: sign, currency, digits with or without separators of thousands, decimals, percent. */
+function numberPattern(reading: ValueReading): string {
+  const separators = thousandsOf(reading).replace(/[\]\\^-]/g, String.raw`\$&`);
+  const grouped = separators && `|[1-9][0-9]{0,2}(?:[${separators}][0-9]{3})+`;
+  const symbol = `[${SYMBOLS}]`;
+  const space = `[${SPACES}]?`;
+  return (
+    `(?:-?(?:${symbol}${space})?|${symbol}${space}-)(?:0|[1-9][0-9]*${grouped})` +
+    `(?:[${reading.decimal}][0-9]+)?(?:[eE][-+]?[0-9]+|${space}[${SYMBOLS}%])?`
+  );
+}
+
+/** Returns SQL that states whether a text is a number in a reading. */
+const isNumber = (text: string, reading: ValueReading): string =>
+  `regexp_full_match(${text}, ${quoteText(numberPattern(reading))})`;
+
+/** Returns SQL of the usual form of a number; a percentage is a hundredth. */
+function usualNumber(text: string, reading: ValueReading): string {
+  const bare = `translate(${text}, ${quoteText(`%${SYMBOLS}${SPACES}${thousandsOf(reading)}`)}, '')`;
+  return `replace(${bare}, ${quoteText(reading.decimal!)}, '.') || case when ends_with(${text}, '%') then 'e-2' else '' end`;
+}
+
+/** Returns SQL of the usual form of a number. Any other text is an error that contains it. */
+export const numberText = (text: string, reading: ValueReading): string =>
+  `case when ${text} is null then null when ${isNumber(text, reading)} then ${usualNumber(text, reading)}
+    else error('"' || ${text} || ${quoteText(`" is not a number with the decimal separator "${reading.decimal}"`)}) end`;
+
+/** Returns SQL of a time in a format of dates. A text in another format is null. */
+export const timeIn = (text: string, format: string): string =>
+  `cast(try_strptime(${text}, ${quoteText(format)}) as TIMESTAMP)`;
+
+/** Returns the type of the values in a format of dates. */
+export const typeOfFormat = (format: string): 'DATE' | 'TIMESTAMP' => (TIME_PART.test(format) ? 'TIMESTAMP' : 'DATE');
+
+/** A possible reading: whether a sampled text has it, and SQL that states whether a text has it. */
+interface Candidate {
+  reading: ValueReading;
+  fits(value: string): boolean;
+  check(text: string): string;
+}
+
+function dateCandidate(format: string, given: boolean): Candidate {
+  const pattern = format.replace(/%[a-zA-Z]|[^%]/g, (part) => FORMAT_PARTS[part] ?? (part === ' ' ? ' ' : `[${part}]`));
+  const valid = (text: string) => `(${text} is null or coalesce(year(${timeIn(text, format)}) >= ${MIN_YEAR}, false))`;
+  return {
+    reading: { dateFormat: format },
+    fits: (value) => given || new RegExp(`^(?:${pattern})$`).test(value),
+    check: (text) => (given ? valid(text) : `regexp_full_match(${text}, ${quoteText(pattern)}) and ${valid(text)}`),
+  };
+}
+
+function numberCandidate(reading: ValueReading): Candidate {
+  const pattern = new RegExp(`^(?:${numberPattern(reading)})$`);
+  return { reading, fits: (value) => pattern.test(value), check: (text) => isNumber(text, reading) };
+}
+
+/** Returns the readings that are possible with the given one. */
+function candidatesWith({ decimal, thousands, dateFormat }: ValueReading): Candidate[] {
+  const decimals = decimal ? [decimal] : (['.', ','] as const).filter((one) => one !== thousands);
+  return [
+    ...decimals.map((one) => numberCandidate({ decimal: one, ...(thousands === undefined ? {} : { thousands }) })),
+    ...(dateFormat !== undefined
+      ? [dateCandidate(dateFormat, true)]
+      : DATE_FORMATS.flatMap((date) => TIME_FORMATS.map((time) => dateCandidate(date + time, false)))),
+  ];
+}
+
+/**
+ * Returns how the values of each column can be read as numbers or dates that are not written in the usual form. Every
+ * value counts. `given` is the reading that the file's config demands.
+ */
+export async function findReadings(
+  session: DuckdbSession,
+  from: string,
+  columns: TextColumn[],
+  given: ValueReading,
+): Promise<FoundReading[]> {
+  if (columns.length === 0) return [];
+  const samples = columns.map(({ text }) => `(list(${text}) filter (${text} is not null))[1:${SAMPLE_VALUES}]`);
+  const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
+  const [sampled] = await session.rows(
+    `select ${samples.map((sample) => `array_to_string(${sample}, chr(0))`).join(', ')} from (select * from ${from} limit ${rows})`,
+  );
+  const all = candidatesWith(given);
+  const possible = columns.map((_, i) => {
+    const values = sampled![i] === null ? [] : String(sampled![i]).split('\0').filter(Boolean);
+    return all.filter(({ fits }) => values.every(fits));
+  });
+  const checks = columns.flatMap(({ text }, i) => [
+    ...possible[i]!.map(({ check }) => `coalesce(bool_and(${check(text)}), false)`),
+    ...(possible[i]!.length > 0 ? [symbolsOf(text), `bool_or(contains(${text}, '.') or contains(${text}, ','))`] : []),
+  ]);
+  if (checks.length === 0) return columns.map(() => undefined);
+  const [results] = await session.rows(`select ${checks.join(', ')} from ${from}`);
+  let next = 0;
+  return possible.map((candidates) => {
+    if (candidates.length === 0) return undefined;
+    const fitting = candidates.filter(() => results![next++] === true).map(({ reading }) => reading);
+    const [oneSymbol, separated] = [results![next++] === true, results![next++] === true];
+    return onlyReading(fitting, oneSymbol, separated);
+  });
+}
+
+/** Returns SQL that states whether all values have the same currency or percent sign, or none has one. */
+function symbolsOf(text: string): string {
+  const symbol = `regexp_extract(${text}, '[${SYMBOLS}%]')`;
+  return `min(${symbol}) = max(${symbol})`;
+}
+
+function onlyReading(fitting: ValueReading[], oneSymbol: boolean, separated: boolean): FoundReading {
+  const readings = fitting.filter(({ decimal }) => !decimal || oneSymbol);
+  // Without a separator both readings of a number have the same value.
+  if (readings.length > 1 && readings.every(({ decimal }) => decimal) && !separated) return readings[0];
+  return readings.length > 1 ? 'ambiguous' : readings[0];
+}
+
+/** Returns, per column of numbers with a decimal point, whether the points could be separators of thousands as well. */
+export async function couldBeThousands(
+  session: DuckdbSession,
+  from: string,
+  columns: TextColumn[],
+): Promise<boolean[]> {
+  if (columns.length === 0) return [];
+  const checks = columns.map(({ text }) => `coalesce(bool_and(${isNumber(text, { decimal: ',' })}), false)`);
+  const [results] = await session.rows(`select ${checks.join(', ')} from ${from}`);
+  return results!.map((result) => result === true);
+}

@@ -1,0 +1,173 @@
+import type { FileProblem } from '../../../core/row-source.ts';
+import { couldBeThousands, findReadings, numberText, timeIn, typeOfFormat } from './column-readings.ts';
+import { CANDIDATES, findTypes, jsonKinds, type Candidate, type UntypedColumn } from './column-types.ts';
+import { quoteText, type DuckdbSession } from './duckdb-session.ts';
+import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
+
+/** A column of a file as SQL. */
+interface TextColumn {
+  name: string;
+  /** Null where the value is missing for any type but text. */
+  text: string;
+  raw: string;
+  json: boolean;
+}
+
+/** A file as SQL: the source of its values as texts, and the text of each column. */
+export interface TextTable {
+  from: string;
+  columns: TextColumn[];
+}
+
+/** Words that stand for a missing value in columns that are not texts, in upper case. */
+const NULL_WORDS = ['', 'NA', 'N/A', '#N/A', 'NULL', '-'];
+
+/** Returns SQL of a text, null where it is empty or stands for a missing value. */
+export const textOrNull = (raw: string, nullValues: readonly string[] | undefined): string =>
+  nullValues
+    ? `nullif(${raw}, '')`
+    : `case when upper(${raw}) not in (${NULL_WORDS.map(quoteText).join(', ')}) then ${raw} end`;
+
+/** Columns of a file, and those that can be read in several ways. */
+export interface TypedColumns {
+  columns: FileColumn[];
+  problems: FileProblem[];
+}
+
+const SEVERAL_READINGS =
+  'The values can be read in several ways, so the column is text. Set decimal or dateFormat, or its type in columns';
+
+const isText = (type: string): boolean => type === 'VARCHAR';
+const isNumeric = (type: string): boolean => /^(BIGINT|DOUBLE|DECIMAL)/.test(type);
+const isFractional = (type: string): boolean => /^(DOUBLE|DECIMAL)/.test(type);
+
+/** Determines the types of a table's columns, and how texts in them are read as numbers and dates. */
+export async function typedColumns(
+  session: DuckdbSession,
+  table: TextTable,
+  config: FileConfig,
+): Promise<TypedColumns> {
+  const { from, columns } = table;
+  const json = columns[0]!.json;
+  const kinds = json
+    ? await jsonKinds(
+        session,
+        from,
+        columns.map(({ raw }) => raw),
+      )
+    : undefined;
+  const untyped = columns.map(({ text }, i): UntypedColumn => ({
+    text,
+    candidates: kinds
+      ? candidatesOf(kinds[i]!)
+      : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || config.decimal !== ','),
+    doubles: json,
+  }));
+  const types = await findTypes(session, from, untyped);
+  const typed = columns.map(({ name }, i): FileColumn => ({
+    name,
+    type: kinds?.[i]!.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? 'JSON' : types[i]!,
+  }));
+  // A text of JSON is a number or a date only if the config says so.
+  const given = readingOf(config);
+  const texts = typed.flatMap(({ type }, i) =>
+    isText(type) && (json ? given && kinds![i]!.every((kind) => kind === 'VARCHAR') : true) ? [i] : [],
+  );
+  const { found, ambiguous } = await readTexts(session, table, texts, given ?? {});
+  const read = typed.map((column, i) => ({ ...column, ...found.get(i) }));
+  const doubtful = await findDoubtful(session, table, read, config);
+  return {
+    columns: read.map((column, i) => (doubtful.has(i) ? { ...column, type: 'VARCHAR' } : column)),
+    problems: columns.flatMap(({ name }, i) =>
+      ambiguous.has(i) || doubtful.has(i) ? [{ column: name, message: SEVERAL_READINGS }] : [],
+    ),
+  };
+}
+
+/** Returns the parts of a config or column that say how texts are read; undefined without one. */
+function readingOf({ decimal, thousands, dateFormat }: ValueReading): ValueReading | undefined {
+  if (decimal === undefined && thousands === undefined && dateFormat === undefined) return undefined;
+  return { decimal: decimal ?? (thousands === '.' ? ',' : thousands === ',' ? '.' : undefined), thousands, dateFormat };
+}
+
+/** Results of `readTexts`, by the positions of columns. */
+interface ReadTexts {
+  found: Map<number, Omit<FileColumn, 'name'>>;
+  ambiguous: Set<number>;
+}
+
+/** Returns type and reading of the columns of texts that are numbers or dates in one reading. */
+async function readTexts(
+  session: DuckdbSession,
+  { from, columns }: TextTable,
+  positions: number[],
+  given: ValueReading,
+): Promise<ReadTexts> {
+  const found = new Map<number, Omit<FileColumn, 'name'>>();
+  const readings = await findReadings(
+    session,
+    from,
+    positions.map((i) => columns[i]!),
+    given,
+  );
+  const ambiguous = new Set<number>();
+  const numbers: { i: number; reading: ValueReading }[] = [];
+  for (const [n, reading] of readings.entries()) {
+    const i = positions[n]!;
+    if (reading === 'ambiguous') ambiguous.add(i);
+    if (reading === undefined || reading === 'ambiguous') continue;
+    if (reading.dateFormat !== undefined) found.set(i, { type: typeOfFormat(reading.dateFormat), ...reading });
+    else numbers.push({ i, reading });
+  }
+  const types = await findTypes(
+    session,
+    from,
+    numbers.map(({ i, reading }) => ({
+      text: numberText(columns[i]!.text, reading),
+      candidates: ['BIGINT', 'NUMBER'],
+      doubles: false,
+    })),
+  );
+  for (const [n, { i, reading }] of numbers.entries())
+    if (!isText(types[n]!)) found.set(i, { type: types[n]!, ...reading });
+  return { found, ambiguous };
+}
+
+/** Returns the columns whose `1.234` could be a thousand, because another column of the file has decimal commas. */
+async function findDoubtful(
+  session: DuckdbSession,
+  { from, columns }: TextTable,
+  typed: FileColumn[],
+  config: FileConfig,
+): Promise<Set<number>> {
+  if (config.decimal !== undefined || !typed.some(({ decimal }) => decimal === ',')) return new Set();
+  const pointed = typed.flatMap(({ type, decimal }, i) => (isFractional(type) && decimal === undefined ? [i] : []));
+  const doubtful = await couldBeThousands(
+    session,
+    from,
+    pointed.map((i) => columns[i]!),
+  );
+  return new Set(pointed.filter((_, n) => doubtful[n]));
+}
+
+/** A number and its text differ in JSON: only values of one kind become more than text. */
+function candidatesOf(kinds: string[]): Candidate[] {
+  if (kinds.length === 0) return [];
+  if (kinds.every((kind) => kind === 'BOOLEAN')) return ['BOOLEAN'];
+  if (kinds.every((kind) => kind === 'VARCHAR')) return ['DATE', 'TIMESTAMP'];
+  return kinds.every((kind) => ['UBIGINT', 'BIGINT', 'DOUBLE'].includes(kind)) ? ['BIGINT', 'NUMBER'] : [];
+}
+
+/** Returns SQL of a column's value in its type. */
+export function valueOf({ raw, text, json }: TextColumn, column: FileColumn, config: FileConfig): string {
+  const { type } = column;
+  const reading = readingOf(column) ?? readingOf(config);
+  if (type === 'VARCHAR') return json ? text : raw;
+  if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
+  if (isNumeric(type) && reading?.decimal && !json)
+    return `cast(${numberText(text, reading as ValueReading)} as ${type})`;
+  const usual = type === 'TIMESTAMP' ? `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'` : `cast(${text} as ${type})`;
+  return reading?.dateFormat !== undefined && (type === 'DATE' || type === 'TIMESTAMP')
+    ? `cast(coalesce(${timeIn(text, reading.dateFormat)}, ${usual}) as ${type})`
+    : usual;
+}

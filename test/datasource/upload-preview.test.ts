@@ -1,0 +1,90 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect, vi } from 'vitest';
+import { expectBody, expectError } from '../support/expect.ts';
+import { test } from '../support/fixture.ts';
+import { createForm, createSqliteFile, storedFiles, uploadRows } from '../support/upload-form.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const PREVIEW = '/datasets/_previewUpload';
+const MUTATION = `mutation ($input: UploadDatasetInput!) {
+  previewUpload(input: $input) { config fields { name type } rows problems { line column message } }
+}`;
+const fileOf = (content: string | Uint8Array) => `data:text/csv;base64,${Buffer.from(content).toString('base64')}`;
+const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('dws-text-'));
+
+test('a preview shows how a file is read, takes changed settings and stores nothing', async ({ ann, service }) => {
+  const before = [storedFiles(service), await uploadRows(service), temporaryFolders()];
+  const content = 'Kunde;Umsatz;Datum\nMüller;1.234,56;01/02/2026\n';
+  const { config } = await expectBody(ann.post(PREVIEW, createForm(content, 'k.csv')), 200, {
+    config: { format: 'csv', delimiter: ';', header: true, skip: 0 },
+    fields: [
+      { name: 'Kunde', label: 'Kunde', type: 'string' },
+      { name: 'Umsatz', label: 'Umsatz', type: 'number' },
+      { name: 'Datum', label: 'Datum', type: 'string' },
+    ],
+    rows: [{ Kunde: 'Müller', Umsatz: 1234.56, Datum: '01/02/2026' }],
+    problems: [{ line: null, column: 'Datum', message: expect.stringContaining('Set decimal or dateFormat') }],
+  });
+  expect(config.columns[1]).toEqual({ name: 'Umsatz', type: 'DOUBLE', decimal: ',' });
+
+  const given = { dateFormat: '%d/%m/%Y' };
+  const changed = createForm(content, 'k.csv', { after: { config: JSON.stringify(given), name: 'Unused' } });
+  const { previewUpload } = await ann.data(MUTATION, {
+    input: { file: fileOf(content), filename: 'k.csv', config: given },
+  });
+  expect(previewUpload).toMatchObject({
+    config: { ...given, delimiter: ';' },
+    fields: [{ type: 'STRING' }, { type: 'NUMBER' }, { type: 'DATE' }],
+    rows: [{ Kunde: 'Müller', Umsatz: 1234.56, Datum: '2026-02-01' }],
+    problems: [],
+  });
+  await expectBody(ann.post(PREVIEW, changed), 200, {
+    config: previewUpload.config,
+    rows: previewUpload.rows,
+    problems: [],
+  });
+  // The settings of a preview, sent back as they are, give the same result.
+  const same = createForm(content, 'k.csv', { before: { config: JSON.stringify(previewUpload.config) } });
+  await expectBody(ann.post(PREVIEW, same), 200, { config: previewUpload.config, rows: previewUpload.rows });
+  expect([storedFiles(service), await uploadRows(service), temporaryFolders()]).toEqual(before);
+});
+
+test('a preview has 50 rows, and the table or query of a database', async ({ ann }) => {
+  const lines = Array.from({ length: 60 }, (_, i) => i);
+  const { body } = await ann.post(PREVIEW, createForm(`n\n${lines.join('\n')}\n`, 'n.csv'));
+  expect(body.rows).toEqual(lines.slice(0, 50).map((n) => ({ n })));
+
+  const database = createSqliteFile('first', 'second');
+  await expectError(ann.post(PREVIEW, createForm(database, 'x.db')), 400, 'table must be one of first, second');
+  const chosen = createForm(database, 'x.db', { before: { table: 'second' } });
+  await expectBody(ann.post(PREVIEW, chosen), 200, { rows: [{ id: 1, word: 'second' }], problems: [] });
+  const params = [{ name: 'n', dataType: 'NUMBER', defaultValue: 41 }];
+  const query = 'select {{n}} + 1 as n from first';
+  const { previewUpload } = await ann.data(MUTATION, {
+    input: { file: fileOf(database), filename: 'x.db', query, params },
+  });
+  expect(previewUpload.rows).toEqual([{ n: 42 }]);
+});
+
+test('a line that cannot be read is a problem; a file that cannot be read at all is an error', async ({
+  ann,
+  service,
+}) => {
+  const before = storedFiles(service);
+  const problems = [{ line: 3, column: null, message: 'Expected number of columns: 2, found: 1' }];
+  const broken = { config: {}, fields: [], rows: [], problems };
+  await expectBody(ann.post(PREVIEW, createForm('a,b\n1,2\n3\n', 'x.csv')), 200, broken);
+  const { previewUpload } = await ann.data(MUTATION, { input: { file: fileOf('a,b\n1,2\n3\n'), filename: 'x.csv' } });
+  expect(previewUpload).toEqual(broken);
+  await expectError(ann.post(PREVIEW, createForm('', 'x.csv')), 400, 'The file is empty');
+  await expectError(ann.post(PREVIEW, createForm('<html>', 'x.csv')), 400, /is not a supported file/);
+  expect(storedFiles(service)).toEqual(before);
+});
+
+test('a preview requires the permission of an upload', async ({ anonymous, service }) => {
+  await expectError(anonymous.post(PREVIEW, createForm('a\n1\n', 'x.csv')), 401);
+  const reader = await service.user('reader', { permissions: [] });
+  expect((await reader.post(PREVIEW, createForm('a\n1\n', 'x.csv'))).status).toBe(403);
+});
