@@ -121,7 +121,8 @@ async function publish(platform: Platform, claim: Claim, prepared: Prepared): Pr
     const leaseState = await lockLease(tx, claim);
     if (leaseState === 'lost') throw new Superseded();
     if (leaseState === 'cancelled') throw cancelled();
-    await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx) });
+    const message = prepared.warnings?.join('; ') || null;
+    await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx), message });
   });
 }
 

@@ -30,11 +30,14 @@ export interface Progress {
   message?: string;
 }
 
+/** Maximum percentage of an operation that runs. Only a finished one has 100. */
+const MAX_RUNNING_PERCENT = 99;
+
 /** Whether a worker may continue: its lease is held, cancelled by the caller, or lost to another attempt. */
 export type LeaseState = 'held' | 'cancelled' | 'lost';
 
 export type Outcome =
-  | { status: 'succeeded'; result: unknown }
+  | { status: 'succeeded'; result: unknown; message?: string | null }
   | { status: 'failed' | 'cancelled'; error: OperationFailure };
 
 /** Thrown after a takeover by another worker. The former attempt publishes nothing. */
@@ -93,13 +96,19 @@ export function reportProgress(
   attempt: Attempt,
   { current, total, percent, unit, message }: Progress,
 ): Promise<LeaseState> {
-  const share = percent ?? (total && current !== undefined ? Math.min(100, (100 * current) / total) : undefined);
+  const share = percent ?? (total && current !== undefined ? (100 * current) / total : undefined);
   return updateHeld(
     platform,
     attempt,
     `, current = coalesce($4, current), total = coalesce($5, total), percent = coalesce($6, percent),
         unit = coalesce($7, unit), message = coalesce($8, message), updated_at = now(), sequence = sequence + 1`,
-    [current ?? null, total ?? null, share ?? null, unit ?? null, message ?? null],
+    [
+      current ?? null,
+      total ?? null,
+      share === undefined ? null : Math.min(MAX_RUNNING_PERCENT, share),
+      unit ?? null,
+      message ?? null,
+    ],
   );
 }
 
@@ -155,7 +164,8 @@ export async function finish(platform: Platform, tx: Transaction, attempt: Attem
   const succeeded = outcome.status === 'succeeded';
   await tx.query({
     text: `update dws.operation
-      set status = $4, result = $5, error = $6, percent = case when $7 then 100 else percent end, heartbeat_at = null,
+      set status = $4, result = $5, error = $6, percent = case when $7 then 100 else percent end,
+        message = case when $7 then $8 else message end, heartbeat_at = null,
         finished_at = now(), updated_at = now(), sequence = sequence + 1
       where ${HOLDS_LEASE}`,
     values: [
@@ -164,6 +174,7 @@ export async function finish(platform: Platform, tx: Transaction, attempt: Attem
       succeeded ? JSON.stringify(outcome.result ?? null) : null,
       succeeded ? null : JSON.stringify(outcome.error),
       succeeded,
+      succeeded ? (outcome.message ?? null) : null,
     ],
   });
   if (attempt.concurrencyKey) await sendNext(platform.queue, tx, attempt.tenantId, attempt.concurrencyKey);
