@@ -1,4 +1,5 @@
 import { toApiError } from '../../core/api-error.ts';
+import { observeQueueWait } from '../../core/metrics.ts';
 import type { OperationFailure, OperationInputs, OperationName, QueuedWork } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
@@ -19,6 +20,7 @@ export interface Claim<N extends OperationName = OperationName> extends Attempt 
   resourceId: string;
   input: OperationInputs[N];
   startedAt: Date;
+  createdAt: Date;
 }
 
 /** Progress of an operation. Absent keys keep their last value. */
@@ -49,7 +51,7 @@ export class Superseded extends Error {
 
 const CLAIM_COLUMNS = `work_id as "workId", tenant_id as "tenantId", attempt, operation, user_id as "userId",
   resource_kind as "resourceKind", resource_id as "resourceId", input, concurrency_key as "concurrencyKey",
-  started_at as "startedAt"`;
+  started_at as "startedAt", created_at as "createdAt"`;
 const HOLDS_LEASE = `tenant_id = $1 and work_id = $2 and attempt = $3 and status = 'running' and finished_at is null`;
 const leaseValues = ({ tenantId, workId, attempt }: Attempt): unknown[] => [tenantId, workId, attempt];
 
@@ -81,6 +83,7 @@ export function claimWork(platform: Platform, { workId, tenantId }: QueuedWork):
         returning ${CLAIM_COLUMNS}`,
       values: [tenantId, workId],
     });
+    if (claim?.attempt === 1) observeQueueWait(claim.operation, claim.createdAt);
     return claim ?? null;
   });
 }
