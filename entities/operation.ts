@@ -76,7 +76,8 @@ export class Operation extends TenantRow {
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Progress in percent, 0 to 100. Null while the total is unknown.',
+    description:
+      'Progress in percent: at most 99 while the operation runs, 100 when it has succeeded. Null while the total is unknown.',
   })
   @Property({ type: 'double', nullable: true })
   percent?: number | null;
@@ -85,7 +86,10 @@ export class Operation extends TenantRow {
   @Property({ type: 'integer', columnType: 'bigint' })
   current: number = 0;
 
-  @Field(() => Float, { nullable: true, description: 'Total number of units. Null while unknown.' })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Total number of units, or the best estimate of it. Null while unknown.',
+  })
   @Property({ type: 'integer', columnType: 'bigint', nullable: true })
   total?: number | null;
 
@@ -95,7 +99,8 @@ export class Operation extends TenantRow {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Message about the current step, or warnings of the finished operation.',
+    description:
+      'Phase of a load (`Reading rows`, `Building the index`, `Publishing`), or warnings of the finished operation.',
   })
   @Property({ type: 'text', nullable: true })
   message?: string | null;

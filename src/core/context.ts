@@ -1,5 +1,6 @@
 import type { AuditedRequest } from './audit.ts';
 import type { Query } from './database.ts';
+import type { GraphqlOperation } from './metrics.ts';
 import type { Level } from './permissions.ts';
 import type { Platform, Transaction } from './platform.ts';
 import type { Reader } from './read/reader.ts';
@@ -16,6 +17,8 @@ export interface RequestInfo extends AuditedRequest {
    * docs/contract.md#sessions.
    */
   crossSite?: boolean;
+  /** Names the GraphQL operation of the request, for log and metrics. */
+  setOperation(operation: GraphqlOperation): void;
   /** Sets or clears the session cookie in the response. Does nothing on channels without cookies. */
   setSession(value: string | null): void;
 }

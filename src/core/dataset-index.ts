@@ -45,8 +45,10 @@ export interface LoadPlan {
   disableRefreshInterval?: boolean;
   /** Maximum number of rows, 0 for unlimited. The load fails past it. */
   maxRows: number;
-  /** Reports the number of rows loaded so far, about ten times a second at most. */
+  /** Reports the number of rows read so far, about ten times a second at most. */
   progress(rows: number): void;
+  /** Reports which share of the rows is stored, 0 to 1, where the index stores them after all have been read. */
+  stored?(share: number): void;
   signal: AbortSignal;
 }
 

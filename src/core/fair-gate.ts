@@ -1,4 +1,5 @@
 import { unavailable } from './errors.ts';
+import { reportPlaces } from './metrics.ts';
 
 /** A user of a tenant, who shares bounded resources with others. Without a user, an address stands for the tenant. */
 export interface Caller {
@@ -58,6 +59,13 @@ export class FairGate {
     this.#maxPerCaller = maxPerCaller ?? Math.max(1, Math.floor(places / 2));
     this.#maxWaiting = maxWaiting;
     this.#taskNoun = taskNoun;
+  }
+
+  /** Creates a gate of this process, with metrics by `taskNoun`. */
+  static shared(options: GateOptions): FairGate {
+    const gate = new FairGate(options);
+    reportPlaces(options.taskNoun, () => ({ places: gate.#places, running: gate.#running, waiting: gate.#waiting }));
+    return gate;
   }
 
   /** Runs a task in a place. Throws like `enter`. */

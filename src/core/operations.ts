@@ -103,6 +103,11 @@ export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 export const isFinal = (status: OperationStatus): boolean =>
   status === 'succeeded' || status === 'failed' || status === 'cancelled';
 
+/** Phases of a load, as the `message` of the operation that runs. */
+export const READING = 'Reading rows';
+export const BUILDING = 'Building the index';
+export const PUBLISHING = 'Publishing';
+
 /** Why an operation failed: status, code and message of the error that a waiting caller gets. */
 export interface OperationFailure {
   statusCode: number;

@@ -33,13 +33,15 @@ interface RowSource {
   /**
    * Runs the query read-only and writes its rows as segments into `dir`. Applies back-pressure: at most two segments
    * wait for the reader. Aborting cancels the statement in the source. `onRows` receives the number of rows that have
-   * arrived, at least once a second while rows arrive.
+   * arrived, at least once a second while rows arrive. `onEstimate` receives an estimate of all rows, where the source
+   * has one at little cost.
    */
   segments(
     query: BoundQuery,
     dir: string,
     signal: AbortSignal,
     onRows?: (rows: number) => void,
+    onEstimate?: (rows: number) => void,
   ): AsyncIterable<Segment>;
 }
 

@@ -76,7 +76,7 @@ async function measureSource(
   const connection = driverOf(platform, source.type).connect(source.config, source.secrets, source.file);
   try {
     const records = includeDataTransfer
-      ? await countRows(connection, query, signal, () => {})
+      ? await countRows(connection, query, signal)
       : await connection.count(query, signal);
     return { duration: millisecondsSince(start), records };
   } finally {

@@ -6,9 +6,9 @@ import type { Query } from '../core/database.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
-import type { FlowStep } from '../core/flow/flow.ts';
+import { keepsRowCount, type FlowStep } from '../core/flow/flow.ts';
 import { newId } from '../core/id.ts';
-import type { DatasetRefreshInput, OperationFailure } from '../core/operations.ts';
+import { PUBLISHING, type DatasetRefreshInput, type OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
 import { sourceFilePath, loadSource, toRunError } from '../services/datasource/datasource-connection.ts';
@@ -34,6 +34,7 @@ export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh
         published = generation;
         return result;
       },
+      warnings: generation.warnings,
       release: () => load.release(published),
     };
   },
@@ -53,13 +54,10 @@ export async function loadRows(
 ): Promise<{ generation: Generation; load: LoadProcess }> {
   const loadJob = await prepareLoad(options, platform, job, input);
   return withQueryTimeout(platform, job, async (signal) => {
-    const load = startLoad(loadJob, signal, (rows) => job.progress({ current: rows }));
+    const load = startLoad(loadJob, signal, job.progress);
     try {
       const generation = await load.generation;
-      job.progress({
-        current: generation.records,
-        ...(generation.warnings.length > 0 && { message: generation.warnings.join('; ') }),
-      });
+      job.progress({ message: PUBLISHING });
       return { generation, load };
     } catch (error) {
       await load.release();
@@ -91,8 +89,8 @@ export async function prepareLoad(
   input: DatasetRefreshInput,
 ): Promise<LoadJob> {
   const query: Query = (statement) => platform.database.query(job.tenantId, statement);
-  const [dataset] = await query<{ fields: Field[]; flow: FlowStep[]; isLoaded: boolean }>({
-    text: `select fields, flow, generation_id is not null as "isLoaded"
+  const [dataset] = await query<{ fields: Field[]; flow: FlowStep[]; isLoaded: boolean; records: number }>({
+    text: `select fields, flow, records, generation_id is not null as "isLoaded"
       from dws.dataset
       where tenant_id = $1 and id = $2`,
     values: [job.tenantId, input.datasetId],
@@ -111,6 +109,7 @@ export async function prepareLoad(
     generationId: newId(),
     source: { type: datasource.type, config: datasource.config, secrets, file: sourceFilePath(platform, datasource) },
     query: { text: input.query, parameters: input.parameters, timeout },
+    lastRows: dataset.isLoaded && keepsRowCount(dataset.flow) ? dataset.records : null,
     plan: {
       flow: dataset.flow,
       maxRows,

@@ -3,6 +3,7 @@ import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import type { Generation, GenerationId, LoadPlan } from '../core/dataset-index.ts';
 import type { OperationFailure } from '../core/operations.ts';
 import type { BoundQuery } from '../core/row-source.ts';
+import type { Progress } from '../services/operation/operation-repository.ts';
 
 /** Settings that all loads of a process share. */
 export interface LoaderOptions {
@@ -22,7 +23,9 @@ export interface LoadJob extends LoaderOptions {
   /** `file` is the path of an uploaded source's file. */
   source: { type: string; config: Record<string, unknown>; secrets: Record<string, string>; file: string | null };
   query: BoundQuery;
-  plan: Omit<LoadPlan, 'progress' | 'signal'>;
+  /** Number of rows that the last load read; null if it is unknown. */
+  lastRows: number | null;
+  plan: Omit<LoadPlan, 'progress' | 'stored' | 'signal'>;
 }
 
 /** Messages to the loader. After `published` it prepares the search words and exits; after `done` it exits at once. */
@@ -34,7 +37,7 @@ export type ToLoader =
 
 /** Messages from the loader: `failed` for an error that the caller gets, `broken` for a bug, `interrupted` to retry. */
 export type FromLoader =
-  | { kind: 'progress'; rows: number }
+  | { kind: 'progress'; progress: Progress }
   | { kind: 'loaded'; generation: Generation }
   | { kind: 'failed'; failure: OperationFailure }
   | { kind: 'broken'; message: string }

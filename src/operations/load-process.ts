@@ -4,6 +4,7 @@ import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { lowerPriority } from '../core/priority.ts';
+import type { Progress } from '../services/operation/operation-repository.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
@@ -25,7 +26,7 @@ export interface LoadProcess {
 }
 
 /** Starts a load. Aborting the signal stops it, including the statement in the source. */
-export function startLoad(job: LoadJob, signal: AbortSignal, progress: (rows: number) => void): LoadProcess {
+export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: Progress) => void): LoadProcess {
   const child = forkLoader();
   const send = (message: ToLoader) => {
     if (child.connected) child.send(message, () => {});
@@ -76,10 +77,10 @@ function forkLoader(): ChildProcess {
 }
 
 /** Waits for the loader's generation. Rejects with its error, or with `Interrupted` when it exits without one. */
-function receiveGeneration(child: ChildProcess, progress: (rows: number) => void): Promise<Generation> {
+function receiveGeneration(child: ChildProcess, progress: (update: Progress) => void): Promise<Generation> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromLoader) => {
-      if (message.kind === 'progress') progress(message.rows);
+      if (message.kind === 'progress') progress(message.progress);
       if (message.kind === 'loaded') resolve(message.generation);
       if (message.kind === 'failed')
         reject(new ApiError(message.failure.statusCode, message.failure.code as ErrorCode, message.failure.message));

@@ -14,8 +14,13 @@ import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { isDiskFull } from '../core/disk-full.ts';
 import { ApiError, diskFull } from '../core/errors.ts';
+import { BUILDING } from '../core/operations.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
+import { LoadProgress } from '../services/operation/load-progress.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
+
+/** Part of a load into a search engine that is done when all rows are read. DuckDB stores rows as they arrive. */
+const ENGINE_READ_SHARE = 0.5;
 
 const stop = new AbortController();
 const interrupt = (why: string): void => stop.abort(new Interruption(why));
@@ -45,23 +50,22 @@ async function load(job: LoadJob): Promise<Generation> {
     .driverOf(job.source.type)
     .connect(job.source.config, job.source.secrets, job.source.file);
   try {
+    const progress = createProgress(job);
     const columns = await source.describe(job.query, stop.signal);
-    const report = createReport();
-    const plan = { ...job.plan, signal: stop.signal, progress: report };
-    return await index.load(job.generationId, columns, segments(job, source, report), plan);
+    const plan = { ...job.plan, signal: stop.signal, progress: progress.read, stored: progress.stored };
+    return await index.load(job.generationId, columns, segments(job, source, progress), plan);
   } finally {
     await source.close();
     await index.close();
   }
 }
 
-/** Creates the report of progress. Rows are reported as they arrive, so their number in the index follows behind. */
-function createReport(): (rows: number) => void {
-  let most = 0;
-  return (rows) => {
-    if (rows > most) send({ kind: 'progress', rows: (most = rows) });
-  };
-}
+const createProgress = ({ index, lastRows }: LoadJob): LoadProgress =>
+  new LoadProgress(
+    (update) => send({ kind: 'progress', progress: update }),
+    lastRows,
+    index.engine ? ENGINE_READ_SHARE : 1,
+  );
 
 /** Prepares the search words of a generation and exits. After an error the first search with `q` prepares them. */
 async function prepareWords(generation: Generation): Promise<void> {
@@ -72,14 +76,16 @@ async function prepareWords(generation: Generation): Promise<void> {
 }
 
 /** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
-async function* segments(
-  job: LoadJob,
-  source: SourceConnection,
-  onRows: (rows: number) => void,
-): AsyncGenerator<Segment> {
+async function* segments(job: LoadJob, source: SourceConnection, progress: LoadProgress): AsyncGenerator<Segment> {
   const dir = loadingFolder(location.dir, job.generationId);
   await mkdir(dir, { recursive: true });
-  yield* source.segments(job.query, dir, stop.signal, onRows);
+  const onEstimate = job.lastRows === null ? progress.estimate : undefined;
+  let rows = 0;
+  for await (const segment of source.segments(job.query, dir, stop.signal, progress.read, onEstimate)) {
+    rows += segment.rows;
+    yield segment;
+  }
+  progress.readAll(rows, BUILDING);
 }
 
 /** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */

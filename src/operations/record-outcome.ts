@@ -1,4 +1,5 @@
 import { cancelled } from '../core/errors.ts';
+import { observeOperation } from '../core/metrics.ts';
 import type { OperationName } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import {
@@ -24,14 +25,16 @@ export async function recordOutcome<N extends OperationName>(
   outcome: Exclude<Outcome, { status: 'succeeded' }>,
 ): Promise<void> {
   const handler = handlers[claim.operation];
-  await platform.database.transaction(claim.tenantId, async (tx) => {
+  const recordedStatus = await platform.database.transaction(claim.tenantId, async (tx) => {
     const leaseState = await lockLease(tx, claim);
-    if (leaseState === 'lost') return;
+    if (leaseState === 'lost') return null;
     const recorded = leaseState === 'cancelled' ? CANCELLED : outcome;
     if (recorded.status === 'failed') await handler?.onFailure?.(claim, recorded.error, tx);
     else await handler?.onCancel?.(claim, tx);
     await finish(platform, tx, claim, recorded);
+    return recorded.status;
   });
+  if (recordedStatus) observeOperation(claim.operation, recordedStatus, claim.startedAt);
 }
 
 /** Queues an operation without a worker again where its handler allows it, else records it as failed. */

@@ -31,6 +31,7 @@ export const datasetPreview = (options: LoaderOptions): Handler<'dataset.preview
         former = saved.former;
         return saved.result;
       },
+      warnings: generation.warnings,
       async release() {
         await load.release();
         // Drops only what no row names, as the commit may have failed. What stays is dropped by the janitor.

@@ -3,6 +3,7 @@ import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { isConnectionLoss } from '../core/connection-loss.ts';
 import { isDiskFull } from '../core/disk-full.ts';
 import { cancelled, ApiError } from '../core/errors.ts';
+import { observeOperation } from '../core/metrics.ts';
 import type { OperationName, QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { acquireLease, type Lease } from '../services/operation/operation-lease.ts';
@@ -92,6 +93,7 @@ async function runAttempt(
     prepared = await runHandler(handlers, { ...claim, signal: lease.signal, progress: lease.progress }, platform);
     await lease.release();
     await publish(platform, claim, prepared);
+    observeOperation(claim.operation, 'succeeded', claim.startedAt);
     log.info({ duration: Date.now() - claim.startedAt.getTime() }, 'An operation succeeded');
   } catch (error) {
     await lease.release();
@@ -121,7 +123,8 @@ async function publish(platform: Platform, claim: Claim, prepared: Prepared): Pr
     const leaseState = await lockLease(tx, claim);
     if (leaseState === 'lost') throw new Superseded();
     if (leaseState === 'cancelled') throw cancelled();
-    await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx) });
+    const message = prepared.warnings?.join('; ') || null;
+    await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx), message });
   });
 }
 

@@ -4,7 +4,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { toApiError } from '../core/api-error.ts';
 import { diskFull, unauthenticated, unavailable } from '../core/errors.ts';
+import { METRICS, observeGraphqlRequest, type GraphqlOperation } from '../core/metrics.ts';
 import type { Platform } from '../core/platform.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The GraphQL operation that the request runs; null for other requests. */
+    graphqlOperation: GraphqlOperation | null;
+  }
+}
 
 /** A part that takes longer to respond is unavailable. */
 const CHECK_TIMEOUT_MS = 5000;
@@ -98,10 +106,13 @@ export async function registerHealthRoutes(app: FastifyInstance, { platform }: {
       for (const { status, count } of rows) this.set({ status }, Number(count));
     },
   });
+  app.decorateRequest('graphqlOperation', null);
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
     if (reply.statusCode >= 500) failures.inc({ route });
+    const { graphqlOperation } = request;
+    if (graphqlOperation) observeGraphqlRequest(graphqlOperation, reply.statusCode, reply.elapsedTime / 1000);
     done();
   });
 
@@ -121,7 +132,9 @@ export async function registerHealthRoutes(app: FastifyInstance, { platform }: {
     const token = platform.config.METRICS_TOKEN;
     const isAllowed = token ? isSameText(request.headers.authorization ?? '', `Bearer ${token}`) : isLocal(request);
     if (!isAllowed) throw unauthenticated();
-    return reply.header('content-type', registry.contentType).send(await registry.metrics());
+    return reply
+      .header('content-type', registry.contentType)
+      .send((await registry.metrics()) + (await METRICS.metrics()));
   });
 }
 

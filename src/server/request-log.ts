@@ -2,7 +2,8 @@ import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
 import { logFailure } from '../core/log-failure.ts';
 
 /**
- * Logs one line for each request, at level debug. It contains the route instead of the URL, which may contain a secret.
+ * Logs one line for each request, at level debug. It contains the route instead of the URL, which may contain a secret,
+ * and the name of a GraphQL operation.
  */
 export class RequestLog extends LogController {
   override incomingRequest(): void {}
@@ -12,6 +13,10 @@ export class RequestLog extends LogController {
       requestId: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
+      ...(request.graphqlOperation && {
+        operation: request.graphqlOperation.name,
+        type: request.graphqlOperation.type,
+      }),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     };

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
 import type { RequestInfo } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
+import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
 
 /** Name of the session cookie. */
@@ -69,6 +70,10 @@ export class HttpRequestInfo implements RequestInfo {
       }
     }
     return this.#ended.signal;
+  }
+
+  setOperation(operation: GraphqlOperation): void {
+    this.#request.graphqlOperation = operation;
   }
 
   setSession(value: string | null): void {

@@ -86,7 +86,14 @@ describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
         'half',
       ] satisfies ProxyFault[];
       const seen: number[] = [];
-      const generation = await loadTexts(index, TEXTS, many, { progress: (rows) => seen.push(rows) });
+      const shares: number[] = [];
+      const generation = await loadTexts(index, TEXTS, many, {
+        progress: (rows) => seen.push(rows),
+        stored: (share) => shares.push(share),
+      });
+      expect(shares[0]).toBeGreaterThan(0);
+      expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+      expect(shares.at(-1)).toBeLessThanOrEqual(1);
       expect(proxy.faults).toEqual([]);
       expect(generation.records).toBe(10_000);
       const rows = (await collect(index.scan({ ...selectAllRows(generation), fields: ['n'], sort: [] }, NEVER))).flat();

@@ -35,7 +35,7 @@ describe('a refresh', () => {
   test('replaces the rows and counts the changed fields', async ({ world, ann, dataset }) => {
     await world.startWorker(createHandlers(world.loaders));
     const operation = await refresh(ann, dataset, `select i as id, 'n' || i as name from generate_series(1, 3) i`);
-    expect(operation).toMatchObject({ unit: 'rows', current: 3, percent: 100, total: null });
+    expect(operation).toMatchObject({ unit: 'rows', current: 3, percent: 100, total: 3 });
     expect(operation.result).toEqual({
       id: dataset.id,
       records: 3,

@@ -11,6 +11,7 @@ import { folder } from '../../src/adapters/dataset-index/duckdb/generation-files
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { FromLoader, LoadJob, ToLoader } from '../../src/operations/load-job.ts';
+import type { Progress } from '../../src/services/operation/operation-repository.ts';
 import { loadTexts, createColumn, NEVER } from '../dataset-index/generation-fixture.ts';
 import { configOf } from '../support/postgres-source.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -37,6 +38,7 @@ const createJob = (databaseUrl: string, dir: string, text: string): LoadJob => (
   generationId: newId(),
   source: { type: 'postgres', ...configOf(databaseUrl), file: null },
   query: { text, parameters: [], timeout: 60_000 },
+  lastRows: null,
   plan: { flow: [], maxRows: 0 },
 });
 
@@ -51,19 +53,26 @@ test('a loader reports rows as they arrive, also when they are few and slow', as
     // Wide rows, because Postgres gathers narrow ones in its buffer.
     const wait = `case when i > 3 then pg_advisory_lock_shared(1)::text end`;
     const query = `select repeat('x', 40000), ${wait} as wait from generate_series(1, 5) i`;
-    const reports: number[] = [];
+    const reports: Progress[] = [];
     const loaded = new Promise<Generation>((resolve, reject) =>
       child.on('message', (message: FromLoader) => {
         if (message.kind === 'loaded') resolve(message.generation);
         else if (message.kind !== 'progress') reject(new Error(JSON.stringify(message)));
-        else if (reports.push(message.rows) === 1) void gate.end();
+        else if (reports.push(message.progress) && message.progress.current) void gate.end();
       }),
     );
     child.send({ kind: 'load', job: createJob(database.url, dir, query) } satisfies ToLoader);
     expect((await loaded).records).toBe(5);
-    expect(reports[0]).toBeOneOf([2, 3]);
-    expect(reports).toEqual([...new Set(reports)].sort());
-    expect(reports.at(-1)).toBe(5);
+    const rows = reports.map(({ current }) => current!);
+    expect(rows.find((current) => current > 0)).toBeOneOf([2, 3]);
+    expect(rows).toEqual(rows.toSorted());
+    // The planner knows the rows of `generate_series`.
+    expect(reports.slice(0, 2)).toEqual([
+      { current: 0, message: 'Reading rows' },
+      { current: 0, total: 5, percent: 0 },
+    ]);
+    expect(reports.at(-1)).toEqual({ current: 5, total: 5, percent: 100, message: 'Building the index' });
+    expect(new Set(reports.map((report) => JSON.stringify(report))).size).toBe(reports.length);
   } finally {
     child.kill('SIGKILL');
     await gate.end();

@@ -91,7 +91,7 @@ describe('the record of an operation', () => {
       status: 'succeeded',
       percent: 100,
       current: 1,
-      total: null,
+      total: 1,
       unit: 'rows',
       message: null,
       startedAt: expect.any(String),

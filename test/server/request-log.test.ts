@@ -57,7 +57,7 @@ test('the log has one line for each request, errors with the request id, and no 
       message: INTERNAL_MESSAGE,
       requestId: 'find-me',
     });
-    const query = { query: '{ teams { total } }' };
+    const query = { query: 'query Teams { teams { total } }' };
     const graphqlError = await ann.request('POST', '/graphql', query, { 'x-request-id': 'find-me-too' });
     await expectBody(graphqlError, 200, {
       errors: [{ message: INTERNAL_MESSAGE, extensions: { code: 'INTERNAL', status: 500 } }],
@@ -75,6 +75,9 @@ test('the log has one line for each request, errors with the request id, and no 
   expect(linesOf('find-me-too', LEVEL_ERROR)).not.toEqual([]);
   expect(linesOf('find-me', LEVEL_DEBUG)).toEqual([
     expect.objectContaining({ method: 'GET', route: '/api/teams', status: 500, ms: expect.any(Number) }),
+  ]);
+  expect(linesOf('find-me-too', LEVEL_DEBUG)).toEqual([
+    expect.objectContaining({ method: 'POST', route: '/graphql', operation: 'Teams', type: 'query', status: 200 }),
   ]);
   expect(lines.filter(({ msg, route }) => msg === 'Request completed' && route === '/api/login')).toHaveLength(3);
   const warnings = lines.filter(({ level, requestId }) => level >= LEVEL_WARN && requestId);

@@ -11,7 +11,7 @@ export interface DrawResult {
 /** The worker's program: compiled beside the compiled parent, or a source run by Node's type stripping. */
 const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 /** The thread draws one picture at a time. One GraphQL document can request all those of a dataset. */
-const GATE = new FairGate({ places: 1, maxWaiting: 256, taskNoun: 'pictures' });
+const GATE = FairGate.shared({ places: 1, maxWaiting: 256, taskNoun: 'pictures' });
 /** Milliseconds without a picture after which the thread ends and frees the memory of the chart library. */
 const IDLE = 60_000;
 const HEAP_MB = 256;

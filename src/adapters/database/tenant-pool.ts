@@ -4,6 +4,7 @@ import pg from 'pg';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
 import type { Statement, SqlRow } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
+import { reportPool } from '../../core/metrics.ts';
 import { runStatement } from './prepared-query.ts';
 
 /** Counts and sizes stay below 2^53, so a bigint is parsed as a number. */
@@ -36,6 +37,7 @@ export function openPool(url: string, role: 'dws_app' | 'dws_system', max: numbe
   // A connection that the server closes is replaced at the next use. Without a listener its error would end the
   // process.
   pool.on('error', () => {});
+  reportPool(role, pool);
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

@@ -27,6 +27,8 @@ export interface ServerWork<Session extends { signal: AbortSignal }, Statement e
   prepare(session: Session, query: BoundQuery): Promise<Statement>;
   /** Begins the read-only transaction in which the statement runs. */
   begin(session: Session, statement: Statement): Promise<void>;
+  /** Returns the planner's estimate of the rows in the transaction that runs the statement; null without one. */
+  estimate(session: Session, statement: Statement): Promise<number | null>;
   /** Runs the statement and writes all of its rows. */
   copy(session: Session, statement: Statement, writer: SegmentWriter): Promise<void>;
   /**
@@ -85,11 +87,12 @@ export class ServerConnection<
     dir: string,
     signal: AbortSignal,
     onRows: (rows: number) => void = () => {},
+    onEstimate?: (rows: number) => void,
   ): AsyncGenerator<Segment, void> {
     const queue = new SegmentQueue();
     const stopped = new AbortController();
     const filling = this.#session(AbortSignal.any([signal, stopped.signal]), query.timeout, (session, work) =>
-      fill(session, work, query, dir, queue, onRows),
+      fill(session, work, query, dir, queue, { onRows, onEstimate }),
     ).then(
       () => queue.end(),
       (error: unknown) => queue.fail(error),
@@ -157,14 +160,16 @@ async function discardAborted(
 /** Runs the query and puts its rows into the queue, segment by segment. */
 async function fill<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }>(
   session: Session,
-  { prepare, begin, copy }: ServerWork<Session, Statement>,
+  { prepare, begin, estimate, copy }: ServerWork<Session, Statement>,
   query: BoundQuery,
   dir: string,
   queue: SegmentQueue,
-  onRows: (rows: number) => void,
+  { onRows, onEstimate }: { onRows: (rows: number) => void; onEstimate?: ((rows: number) => void) | undefined },
 ): Promise<void> {
   const statement = await prepare(session, query);
   await begin(session, statement);
+  const estimated = onEstimate ? await estimate(session, statement) : null;
+  if (estimated !== null) onEstimate?.(estimated);
   const writer = new SegmentWriter(dir, queue, session.signal);
   const stopReports = reportRows(() => writer.rowsWritten, onRows);
   try {

@@ -6,3 +6,7 @@ export type FlowStep =
   | { type: 'rename'; field: string; to: string }
   | { type: 'remove'; fields: string[] }
   | { type: 'calculate'; field: string; expression: string };
+
+/** Returns whether a flow has as many rows as the query. */
+export const keepsRowCount = (flow: readonly FlowStep[]): boolean =>
+  !flow.some(({ type }) => type === 'filter' || type === 'limit');

@@ -40,6 +40,7 @@ export async function seedDemo(
       channel: 'cli',
       userAgent: null,
       signal,
+      setOperation: () => undefined,
       setSession: () => undefined,
     } as const;
     const ctx = createViewerContext(platform, request, viewer);

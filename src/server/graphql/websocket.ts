@@ -17,6 +17,7 @@ import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
+import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
@@ -165,7 +166,14 @@ async function prepareOperation(
     if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
     documents.set(query, document);
   }
-  if (!getOperationAST(document, operationName)) throw badInput('The document does not contain this operation');
+  const operation = getOperationAST(document, operationName);
+  if (!operation) throw badInput('The document does not contain this operation');
+  const described = { name: operation.name?.value ?? null, type: operation.operation };
+  countSocketOperation(described);
+  extra.request.log.debug(
+    { requestId: request.id, operation: described.name, type: described.type },
+    'Operation started',
+  );
   checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
   return {
@@ -245,6 +253,7 @@ function startOperation(extra: SocketExtra, id: string, payload: SubscribePayloa
     channel: 'websocket',
     userAgent: request.headers['user-agent'] ?? null,
     signal: abort.signal,
+    setOperation() {},
     setSession() {},
   };
 }

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import type { DatasetRun } from '../../../entities/dataset-run.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
-import type { FlowStep } from '../../core/flow/flow.ts';
+import { keepsRowCount, type FlowStep } from '../../core/flow/flow.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { BoundQuery, SourceConnection } from '../../core/row-source.ts';
 import { loadSource, toRunError, withSource, type SealedSource } from '../datasource/datasource-connection.ts';
+import { LoadProgress } from '../operation/load-progress.ts';
 import { runInline } from '../operation/operation-inline.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { runnableQuery } from './dataset-query.ts';
@@ -22,7 +23,7 @@ export async function run(
   params?: Record<string, unknown> | null,
   progress?: string | number | null,
 ): Promise<DatasetRun> {
-  const { datasetId, source, query } = await prepareRun(ctx, id, params ?? {});
+  const { datasetId, source, query, lastRows } = await prepareRun(ctx, id, params ?? {});
   return runInline(
     ctx,
     { operation: 'dataset.run', resource: { kind: 'dataset', id: datasetId }, progress, unit: 'rows' },
@@ -31,7 +32,7 @@ export async function run(
       const records = await withSource(
         ctx,
         source,
-        (connection, signal) => countRows(connection, query, signal, (current) => job.progress({ current })),
+        (connection, signal) => countRows(connection, query, signal, new LoadProgress(job.progress, lastRows)),
         { signal: job.signal },
       ).catch((error: unknown) => {
         throw toRunError(error);
@@ -51,6 +52,8 @@ interface PreparedRun {
   source: SealedSource;
   query: BoundQuery;
   flow: FlowStep[];
+  /** Number of rows of the query at the last refresh; null if it is unknown. */
+  lastRows: number | null;
 }
 
 /**
@@ -70,25 +73,26 @@ export function prepareRun(ctx: Context, id: string, params: Record<string, unkn
       source: await loadSource(tx, tenantId, datasourceId),
       query: { text, parameters, timeout: ctx.platform.config.QUERY_TIMEOUT_MS },
       flow: dataset.flow,
+      lastRows: dataset.generationId && keepsRowCount(dataset.flow) ? dataset.records : null,
     };
   });
 }
 
-/** Reads all rows of a query as a refresh does, discards them and returns their number. Reports the number so far. */
+/** Reads all rows of a query as a refresh does, discards them and returns their number. Reports the progress. */
 export async function countRows(
   connection: SourceConnection,
   query: BoundQuery,
   signal: AbortSignal,
-  onProgress: (records: number) => void,
+  progress?: LoadProgress,
 ): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'dws-run-'));
   try {
     let records = 0;
-    for await (const segment of connection.segments(query, dir, signal, onProgress)) {
+    for await (const segment of connection.segments(query, dir, signal, progress?.read, progress?.estimate)) {
       records += segment.rows;
       if (segment.temporary) await rm(segment.path, { force: true });
     }
-    onProgress(records);
+    progress?.readAll(records);
     return records;
   } finally {
     await rm(dir, { recursive: true, force: true });

@@ -28,11 +28,11 @@ export async function loadSource(tx: Pick<Transaction, 'query'>, tenantId: strin
 }
 
 /** The concurrent interactive connections to customers' databases. */
-const SERVER_GATE = new FairGate({ places: 16, maxWaiting: 200, taskNoun: 'queries of datasources' });
+const SERVER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'queries of datasources' });
 /** The concurrent interactive queries of uploaded files, each a process that may use a gigabyte. */
-const FILE_GATE = new FairGate({ places: 3, maxWaiting: 100, taskNoun: 'queries of uploaded files' });
+const FILE_GATE = FairGate.shared({ places: 3, maxWaiting: 100, taskNoun: 'queries of uploaded files' });
 /** Runs with a timeout of their own, which can take an hour and must not block interactive queries. */
-const LONG_RUN_GATE = new FairGate({ places: 8, maxWaiting: 100, taskNoun: 'runs' });
+const LONG_RUN_GATE = FairGate.shared({ places: 8, maxWaiting: 100, taskNoun: 'runs' });
 
 interface SourceLimits {
   /** Timeout. Default: `QUERY_TIMEOUT_MS`. */

@@ -30,7 +30,7 @@ export interface ReceivedFile {
 }
 
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
-const DETECTION_GATE = new FairGate({ places: 4, maxWaiting: 100, taskNoun: 'uploads' });
+const DETECTION_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'uploads' });
 
 /**
  * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted.

@@ -4,7 +4,7 @@ import { FairGate } from '../../core/fair-gate.ts';
 import { invalid } from '../../core/input-checks.ts';
 
 /** Concurrent computations of hashes, shared by the addresses that ask for them. Each needs 19 MiB and a core. */
-const HASH_GATE = new FairGate({ places: 2, maxWaiting: 100, taskNoun: 'passwords' });
+const HASH_GATE = FairGate.shared({ places: 2, maxWaiting: 100, taskNoun: 'passwords' });
 
 /** Runs for a client at an address. The client may disconnect: the time must not depend on it. */
 const runLimited = <T>(address: string, work: () => Promise<T>): Promise<T> =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { cancelled } from '../../core/errors.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
@@ -69,6 +70,8 @@ export function acquireLease(platform: Platform, attempt: Attempt, intervalMs: n
 class ProgressWriter {
   readonly #write: (update: Progress) => Promise<void>;
   #pending: Progress | null = null;
+  /** What has been written, so that an update without a change is no event. */
+  #written: Progress = {};
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
   #lastWriteAt = 0;
@@ -79,7 +82,9 @@ class ProgressWriter {
   }
 
   add(update: Progress): void {
-    this.#pending = { ...this.#pending, ...update };
+    const next = { ...this.#pending, ...update };
+    if (isDeepStrictEqual({ ...this.#written, ...next }, this.#written)) return;
+    this.#pending = next;
     this.#schedule();
   }
 
@@ -93,6 +98,7 @@ class ProgressWriter {
     this.#timer = null;
     const update = this.#pending!;
     this.#pending = null;
+    this.#written = { ...this.#written, ...update };
     this.#lastWriteAt = Date.now();
     this.#writing = this.#write(update).finally(() => {
       this.#writing = null;

@@ -1,4 +1,5 @@
 import { toApiError } from '../../core/api-error.ts';
+import { observeQueueWait } from '../../core/metrics.ts';
 import type { OperationFailure, OperationInputs, OperationName, QueuedWork } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
@@ -19,6 +20,7 @@ export interface Claim<N extends OperationName = OperationName> extends Attempt 
   resourceId: string;
   input: OperationInputs[N];
   startedAt: Date;
+  createdAt: Date;
 }
 
 /** Progress of an operation. Absent keys keep their last value. */
@@ -30,11 +32,14 @@ export interface Progress {
   message?: string;
 }
 
+/** Maximum percentage of an operation that runs. Only a finished one has 100. */
+const MAX_RUNNING_PERCENT = 99;
+
 /** Whether a worker may continue: its lease is held, cancelled by the caller, or lost to another attempt. */
 export type LeaseState = 'held' | 'cancelled' | 'lost';
 
 export type Outcome =
-  | { status: 'succeeded'; result: unknown }
+  | { status: 'succeeded'; result: unknown; message?: string | null }
   | { status: 'failed' | 'cancelled'; error: OperationFailure };
 
 /** Thrown after a takeover by another worker. The former attempt publishes nothing. */
@@ -46,7 +51,7 @@ export class Superseded extends Error {
 
 const CLAIM_COLUMNS = `work_id as "workId", tenant_id as "tenantId", attempt, operation, user_id as "userId",
   resource_kind as "resourceKind", resource_id as "resourceId", input, concurrency_key as "concurrencyKey",
-  started_at as "startedAt"`;
+  started_at as "startedAt", created_at as "createdAt"`;
 const HOLDS_LEASE = `tenant_id = $1 and work_id = $2 and attempt = $3 and status = 'running' and finished_at is null`;
 const leaseValues = ({ tenantId, workId, attempt }: Attempt): unknown[] => [tenantId, workId, attempt];
 
@@ -78,6 +83,7 @@ export function claimWork(platform: Platform, { workId, tenantId }: QueuedWork):
         returning ${CLAIM_COLUMNS}`,
       values: [tenantId, workId],
     });
+    if (claim?.attempt === 1) observeQueueWait(claim.operation, claim.createdAt);
     return claim ?? null;
   });
 }
@@ -93,13 +99,19 @@ export function reportProgress(
   attempt: Attempt,
   { current, total, percent, unit, message }: Progress,
 ): Promise<LeaseState> {
-  const share = percent ?? (total && current !== undefined ? Math.min(100, (100 * current) / total) : undefined);
+  const share = percent ?? (total && current !== undefined ? (100 * current) / total : undefined);
   return updateHeld(
     platform,
     attempt,
     `, current = coalesce($4, current), total = coalesce($5, total), percent = coalesce($6, percent),
         unit = coalesce($7, unit), message = coalesce($8, message), updated_at = now(), sequence = sequence + 1`,
-    [current ?? null, total ?? null, share ?? null, unit ?? null, message ?? null],
+    [
+      current ?? null,
+      total ?? null,
+      share === undefined ? null : Math.min(MAX_RUNNING_PERCENT, share),
+      unit ?? null,
+      message ?? null,
+    ],
   );
 }
 
@@ -155,7 +167,8 @@ export async function finish(platform: Platform, tx: Transaction, attempt: Attem
   const succeeded = outcome.status === 'succeeded';
   await tx.query({
     text: `update dws.operation
-      set status = $4, result = $5, error = $6, percent = case when $7 then 100 else percent end, heartbeat_at = null,
+      set status = $4, result = $5, error = $6, percent = case when $7 then 100 else percent end,
+        message = case when $7 then $8 else message end, heartbeat_at = null,
         finished_at = now(), updated_at = now(), sequence = sequence + 1
       where ${HOLDS_LEASE}`,
     values: [
@@ -164,6 +177,7 @@ export async function finish(platform: Platform, tx: Transaction, attempt: Attem
       succeeded ? JSON.stringify(outcome.result ?? null) : null,
       succeeded ? null : JSON.stringify(outcome.error),
       succeeded,
+      succeeded ? (outcome.message ?? null) : null,
     ],
   });
   if (attempt.concurrencyKey) await sendNext(platform.queue, tx, attempt.tenantId, attempt.concurrencyKey);

@@ -12,7 +12,7 @@ import { actorOf, AUDIT_PARAMETER_COUNT, buildAuditStatement, findCreatedId } fr
  * The concurrent transactions of callers, fewer than the pool has connections. So those that wait for locks leave
  * connections for reads and for other callers.
  */
-const TRANSACTION_GATE = new FairGate({ places: 8, maxWaiting: 1000, taskNoun: 'changes' });
+const TRANSACTION_GATE = FairGate.shared({ places: 8, maxWaiting: 1000, taskNoun: 'changes' });
 
 /**
  * Runs a unit of work of a viewer in a transaction. Its changes of resources are stored as activities, and its mutation

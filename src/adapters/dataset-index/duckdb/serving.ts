@@ -31,8 +31,8 @@ interface QueryScope {
 export class Serving {
   readonly #instance: DuckDBInstance;
   readonly #attachments: Attachments;
-  readonly #queries = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'queries of the index' });
-  readonly #scans = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'exports' });
+  readonly #queries = FairGate.shared({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'queries of the index' });
+  readonly #scans = FairGate.shared({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'exports' });
   readonly #idle: DuckDBConnection[] = [];
   readonly #writes = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();

@@ -36,7 +36,7 @@ export class WordsSidecar {
   readonly #serving: Serving;
   readonly #builds = new Map<string, Build>();
   /** Each build needs a core, so one caller has one at a time, and does not delay those of another. */
-  readonly #gate = new FairGate({ places: 2, maxWaiting: MAX_WAITING, taskNoun: 'word indexes' });
+  readonly #gate = FairGate.shared({ places: 2, maxWaiting: MAX_WAITING, taskNoun: 'word indexes' });
   #registered = false;
 
   constructor(dir: string, serving: Serving) {

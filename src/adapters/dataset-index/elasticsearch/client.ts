@@ -62,7 +62,7 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
     disablePrototypePoisoningProtection: true,
   });
   const names = new IndexNames(prefix);
-  const gate = new FairGate({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'queries of the index' });
+  const gate = FairGate.shared({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'queries of the index' });
   const run: Engine['run'] = async (what, signal) => {
     signal.throwIfAborted();
     try {

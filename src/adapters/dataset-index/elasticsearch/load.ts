@@ -26,15 +26,11 @@ export async function loadRows(
   plan: LoadPlan,
 ): Promise<Generation> {
   await mkdir(scratch, { recursive: true });
-  const progress = new TwofoldProgress(plan);
   // Removes the index of an earlier attempt, and fails before any row is read if the engine is unavailable.
   await dropIndexes(engine, id, plan.signal);
   try {
-    const staged = await loadGeneration(scratch, id, columns, segments, {
-      ...plan,
-      progress: (rows) => progress.staged(rows),
-    });
-    return await sendStaged(engine, rowsFile(scratch, id), staged, plan, progress, () => dropFolder(scratch, id));
+    const staged = await loadGeneration(scratch, id, columns, segments, plan);
+    return await sendStaged(engine, rowsFile(scratch, id), staged, plan, () => dropFolder(scratch, id));
   } finally {
     await dropFolder(scratch, id);
   }
@@ -45,7 +41,6 @@ async function sendStaged(
   file: string,
   staged: Generation,
   plan: LoadPlan,
-  progress: TwofoldProgress,
   unstage: () => Promise<void>,
 ): Promise<Generation> {
   const { id, fields, records } = staged;
@@ -55,16 +50,14 @@ async function sendStaged(
     const alias = await createIndex(engine, index, fields, plan.disableRefreshInterval === false, signal);
     const rows = await StagedRows.open(file, fields, signal);
     try {
-      await sendBatches({ client: engine.client, alias, fields }, rows.batches(), signal, (sent) =>
-        progress.sent(sent, records),
-      );
+      const report = reportStored(plan, records);
+      await sendBatches({ client: engine.client, alias, fields }, rows.batches(), signal, report);
     } finally {
       rows.close();
     }
     // Staged files are removed before the generation is complete, so that a crash leaves no orphaned files.
     await unstage();
     const size = await publishIndex(engine, id, index, records, signal);
-    progress.finished();
     return { ...staged, size };
   } catch (error) {
     await removeIndexes(engine, [index], { signal: AbortSignal.timeout(CLEANING_MS) }).catch(() => {});
@@ -72,34 +65,14 @@ async function sendStaged(
   }
 }
 
-/**
- * Counts a row half when it is staged and half when the engine stored it, so that the number grows steadily and ends
- * with the rows read.
- */
-class TwofoldProgress {
-  readonly #plan: LoadPlan;
-  #read = 0;
-  #sent = 0;
-  #reported = 0;
-
-  constructor(plan: LoadPlan) {
-    this.#plan = plan;
-  }
-
-  staged(rows: number): void {
-    this.#read = rows;
-    this.#plan.progress(Math.floor(rows / 2));
-  }
-
-  /** `records` is the total to send; a flow may produce fewer or more than the rows read. */
-  sent(rows: number, records: number): void {
-    this.#sent += rows;
-    if (performance.now() - this.#reported < PROGRESS_MS) return;
-    this.#reported = performance.now();
-    this.#plan.progress(Math.floor((this.#read * (1 + this.#sent / records)) / 2));
-  }
-
-  finished(): void {
-    this.#plan.progress(this.#read);
-  }
+/** Returns a function that counts the rows that the engine stored, and reports their share of all rows. */
+function reportStored({ stored }: LoadPlan, records: number): (rows: number) => void {
+  let sent = 0;
+  let reportedAt = 0;
+  return (rows) => {
+    sent += rows;
+    if (performance.now() - reportedAt < PROGRESS_MS) return;
+    reportedAt = performance.now();
+    stored?.(sent / records);
+  };
 }

@@ -1,7 +1,7 @@
 import type { ServerTarget } from '../server-config.ts';
 import type { ServerWork } from '../server-connection.ts';
 import { inspectRole, readSchema } from './catalog.ts';
-import { copyRows, countRows, selectRows } from './rows.ts';
+import { copyRows, countRows, estimateRows, selectRows } from './rows.ts';
 import { withSession, type Session } from './session.ts';
 import { begin, prepare, type PreparedStatement } from './statement.ts';
 
@@ -10,6 +10,7 @@ export const workOn = (target: ServerTarget): ServerWork<Session, PreparedStatem
   withSession: (limits, work) => withSession({ ...limits, target }, work),
   prepare,
   begin,
+  estimate: estimateRows,
   copy: copyRows,
   select: selectRows,
   count: countRows,

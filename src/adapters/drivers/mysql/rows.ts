@@ -2,6 +2,7 @@ import type { SegmentWriter } from '../segment-files.ts';
 import { CsvBytes } from './csv-bytes.ts';
 import { RowEncoder } from './row-encoder.ts';
 import type { Session } from './session.ts';
+import { isServerError } from './statement-error.ts';
 import type { PreparedStatement } from './statement.ts';
 
 /** Bytes of records after which they are written, and after which the socket is paused until they are. */
@@ -92,4 +93,30 @@ export async function countRows(session: Session, { count, values }: PreparedSta
     };
   });
   return counted;
+}
+
+/**
+ * Returns the planner's estimate of the rows of a prepared statement: the product of its joined tables. Null for a
+ * union, and where the server has no plan.
+ */
+export async function estimateRows(session: Session, { explain, values }: PreparedStatement): Promise<number | null> {
+  const tables: Record<string, string | null>[] = [];
+  try {
+    await session.run(await session.parse(explain), values, (fields) => {
+      const encoder = new RowEncoder(fields, new CsvBytes(true));
+      return (packet) => {
+        const texts = encoder.texts(packet);
+        tables.push(Object.fromEntries(fields.map(({ name }, i) => [name, texts[i] ?? null])));
+      };
+    });
+  } catch (error) {
+    if (isServerError(error)) return null;
+    throw error;
+  }
+  if (tables.some(({ select_type: type }) => type === 'UNION')) return null;
+  const outer = tables.filter(({ id }) => id === '1');
+  if (outer.length === 0 || outer.some(({ rows }) => !rows)) return null;
+  return Math.round(
+    outer.reduce((product, { rows, filtered }) => product * Number(rows) * (Number(filtered ?? 100) / 100), 1),
+  );
 }

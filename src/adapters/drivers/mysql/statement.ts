@@ -15,6 +15,8 @@ export interface PreparedStatement {
   values: BoundValue[];
   /** A statement with the same values that counts its rows. */
   count: string;
+  /** A statement with the same values that returns the plan of the query. */
+  explain: string;
 }
 
 /**
@@ -49,6 +51,7 @@ export async function prepare(session: Session, query: BoundQuery): Promise<Prep
     parsed,
     values,
     count: `${table} select ${countList(names)} from dws_query`,
+    explain: `explain ${table} select * from dws_query`,
   };
 }
 

@@ -8,7 +8,7 @@ import { copyOut } from './copy-out.ts';
 import { postgresConfig } from './postgres-config.ts';
 import { selectRows } from './select-rows.ts';
 import { withSession, type Session } from './session.ts';
-import { begin, prepare, type PreparedStatement } from './statement.ts';
+import { begin, estimate, prepare, type PreparedStatement } from './statement.ts';
 
 /** Creates the driver of Postgres databases, 10 and newer. `ownDatabase` is refused as a source. */
 export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driver {
@@ -34,6 +34,7 @@ const workOn = (
   withSession: (limits, work) => withSession({ ...limits, target, ownDatabase }, work),
   prepare,
   begin,
+  estimate,
   copy,
   select: (session, statement, limit) => selectRows(session, statement.select, limit),
   count: async (session, { count }) => Number((await session.query<{ records: string }>(count))[0]!.records),

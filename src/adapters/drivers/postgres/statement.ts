@@ -69,3 +69,21 @@ export async function begin(session: Session, { settings }: PreparedStatement): 
     settings.map(({ value }) => value),
   );
 }
+
+/**
+ * Returns the planner's estimate of the rows, in the transaction of `begin`. Null for servers that only implement
+ * Postgres' protocol; their transaction is begun again.
+ */
+export async function estimate(session: Session, statement: PreparedStatement): Promise<number | null> {
+  try {
+    const [row] = await session.query<{ 'QUERY PLAN': string }>(`explain (format json) ${statement.select}`);
+    const [{ Plan: plan }] = JSON.parse(row!['QUERY PLAN']) as [{ Plan: { 'Plan Rows': number } }];
+    return plan['Plan Rows'];
+  } catch (error) {
+    session.signal.throwIfAborted();
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    await session.query('rollback');
+    await begin(session, statement);
+    return null;
+  }
+}

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -89,15 +89,42 @@ class UploadedConnection implements SourceConnection {
     dir: string,
     signal: AbortSignal,
     onRows?: (rows: number) => void,
+    onEstimate?: (rows: number) => void,
   ): AsyncIterable<Segment> {
     const columns = isDeepStrictEqual(this.#described?.query, query) ? this.#described?.columns : undefined;
-    return segmentsOf(
+    const segments = segmentsOf(
       { ...this.#source, work: { kind: 'segments', query, dir, columns } },
       dir,
       { signal: this.#signal(signal), timeout: query.timeout },
       (working) => this.#track(working),
       onRows,
     );
+    return onEstimate ? this.#estimate(segments, columns ?? [], onEstimate) : segments;
+  }
+
+  /**
+   * Estimates the rows by the bytes of a text file: the rows read so far, and the bytes that they have in the file. The
+   * bytes of other files say nothing about their rows.
+   */
+  async *#estimate(
+    segments: AsyncIterable<Segment>,
+    columns: Column[],
+    onEstimate: (rows: number) => void,
+  ): AsyncGenerator<Segment> {
+    const { file, config } = this.#source;
+    const { format } = config;
+    const isText = format === 'csv' || format === 'json' || format === 'ndjson';
+    const size = isText ? (await stat(file)).size : null;
+    // A row of JSON repeats the names.
+    const added = format === 'csv' ? 0 : columns.reduce((sum, { name }) => sum + Buffer.byteLength(name) + 3, 0);
+    let rows = 0;
+    let bytes = 0;
+    for await (const segment of segments) {
+      rows += segment.rows;
+      bytes += segment.bytes + segment.rows * added;
+      if (size !== null && rows > 0) onEstimate(Math.max(rows, Math.round((rows * size) / bytes)));
+      yield segment;
+    }
   }
 
   async query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult> {
