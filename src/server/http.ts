@@ -39,8 +39,6 @@ const MAX_UNREAD_BYTES = 64 << 20;
 const GOING_AWAY = 1001;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
-/** Close code of the sockets of a service that stops. Clients connect again. */
-const GOING_AWAY = 1001;
 
 /** Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. */
 export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
@@ -133,10 +131,6 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     });
   registerSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });
-  // Before the plugin's own hook, which closes sockets without a code.
-  app.addHook('preClose', async () => {
-    for (const socket of app.websocketServer.clients) socket.close(GOING_AWAY, 'The service is shutting down');
-  });
   // An invalid frame, e.g. one that is too large, closes the socket without an error in the log.
   await app.register(websocket, {
     // One message of a socket per turn of the event loop: other requests do not wait for all that it has sent.
