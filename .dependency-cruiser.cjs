@@ -59,9 +59,9 @@ module.exports = {
       name: 'an adapter uses another adapter',
       severity: 'error',
       comment:
-        'Let a service combine two adapters, or declare a common interface in src/core. src/adapters/database is open to all.',
+        'Let a service combine two adapters, or declare a common interface in src/core. src/adapters/database and process are open to all.',
       from: { path: '^src/adapters/([^/]+)/' },
-      to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/', '^src/adapters/database/'] },
+      to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/', '^src/adapters/(database|process)/'] },
     },
     {
       name: 'a migration imports application code',

@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { lowerProcessPriority } from '../adapters/process/priority.ts';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
-import { lowerPriority } from '../core/priority.ts';
 import type { Progress } from '../services/operation/operation-repository.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
@@ -72,7 +72,7 @@ function forkLoader(): ChildProcess {
     execArgv: ['--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
     env: { ...childEnvironment(), UV_THREADPOOL_SIZE: '8' },
   });
-  lowerPriority(child.pid);
+  lowerProcessPriority(child.pid);
   return child;
 }
 

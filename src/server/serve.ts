@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
+import { lowerThreadPoolPriority } from '../adapters/process/priority.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
 import { bootstrap, forgetFirstPassword, type FirstLogin } from '../services/identity/bootstrap.ts';
@@ -11,7 +12,6 @@ import { createLogger, openLogStream } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
-import { lowerThreadPoolPriority } from './thread-pool-priority.ts';
 import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 

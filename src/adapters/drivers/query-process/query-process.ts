@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../../core/config.ts';
 import { badInput, cancelled, unavailable, upstreamFailed } from '../../../core/errors.ts';
-import { lowerPriority } from '../../../core/priority.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { withTimeout } from '../../../core/with-timeout.ts';
+import { lowerProcessPriority } from '../../process/priority.ts';
 import { segmentName } from '../csv-encoder.ts';
 import { SegmentQueue } from '../segment-files.ts';
 import { SPILL_FOLDER } from './limits.ts';
@@ -110,7 +110,7 @@ async function runProcess(job: Job, signal: AbortSignal, receiver: RowReceiver):
     execArgv: ['--max-old-space-size=64', '--disable-warning=ExperimentalWarning'],
     env: childEnvironment(),
   });
-  lowerPriority(child.pid);
+  lowerProcessPriority(child.pid);
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve());
   });
