@@ -4,6 +4,11 @@ import type { FieldType } from '../../core/fields.ts';
 const MISSING = '(none)';
 const EMPTY = '(empty)';
 const MAX_LABEL_CHARACTERS = 200;
+/** Invisible. ECharts uses names as keys of objects, and fails for `hasOwnProperty`. */
+const WORD_JOINER = '\u2060';
+/** The range in which ECharts finds ticks: sums must be finite, and at most 100 digits follow the point. */
+const MAX_NUMBER = 1e300;
+const MIN_NUMBER = 1e-90;
 
 /** Returns a text as one line without characters that XML forbids. */
 export function clean(text: string): string {
@@ -24,7 +29,8 @@ export function label(value: unknown, type: FieldType): string {
   if (value === null || value === undefined) return MISSING;
   if (type === 'datetime' && typeof value === 'string') return minutes(value).replace(/ 00:00$/, '');
   if (typeof value === 'number') return formatNumber(value);
-  return clean(typeof value === 'object' ? JSON.stringify(value) : String(value as string | boolean)) || EMPTY;
+  const text = clean(typeof value === 'object' ? JSON.stringify(value) : String(value as string | boolean)) || EMPTY;
+  return text in Object.prototype ? `${WORD_JOINER}${text}` : text;
 }
 
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' });
@@ -49,11 +55,15 @@ export function labelsOf(values: readonly unknown[], type: FieldType): (value: u
 /** Formats a time to the minute, e.g. `2026-01-31 08:00`. */
 export const minutes = (moment: string): string => moment.replace(/^(.*)T(.{5}).*$/, '$1 $2');
 
-/** Converts a value to a number, also an exact number in text form. Null for anything else. */
+/**
+ * Converts a value to a number to draw, also an exact number in text form. Null for anything else. A number past 1e300
+ * becomes 1e300, and one below 1e-90 becomes 0.
+ */
 export function toNumber(value: unknown): number | null {
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return null;
   const number = Number(value);
-  return Number.isFinite(number) ? number : null;
+  if (!Number.isFinite(number)) return null;
+  return Math.abs(number) < MIN_NUMBER ? 0 : Math.min(MAX_NUMBER, Math.max(-MAX_NUMBER, number));
 }
 
 /** Converts a value to a position on an axis: dates to milliseconds since 1970. */
