@@ -1,7 +1,8 @@
 import { Field, InputType } from 'type-graphql';
 import type { IncomingFile } from '../src/core/files.ts';
 import { FlowStepScalar } from '../src/core/query-language.ts';
-import { JsonObject, Upload } from '../src/core/scalars.ts';
+import { JsonObject } from '../src/core/scalars.ts';
+import { FileContent } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
 
@@ -10,7 +11,7 @@ import { QueryParameter } from './query-parameter.ts';
   description: 'A new datasource from a file. `name` defaults to the file name without its extension.',
 })
 export class UploadDatasourceInput extends UpdateOwnedInput {
-  @Field(() => Upload, { description: 'The file. In a form: the first file part, with any part name.' })
+  @Field(() => FileContent, { description: 'The file. In a form: the first file part, with any part name.' })
   file!: IncomingFile;
 
   @Field(() => String, {

@@ -1,6 +1,7 @@
 import {
   getNullableType,
   GraphQLID,
+  GraphQLString,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -9,6 +10,7 @@ import {
   type GraphQLInputType,
 } from 'graphql';
 import type { ValidationIssue } from '../src/core/errors.ts';
+import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
 import { restValuesOf } from './enums.ts';
 
 type Path = readonly (string | number)[];
@@ -32,12 +34,15 @@ function addIssue(issues: ValidationIssue[], path: Path, expectation: string): v
  */
 export function createJsonReader(
   type: GraphQLInputType,
+  rule?: InputRule,
   known = new Map<GraphQLInputObjectType, JsonReader | undefined>(),
 ): JsonReader | undefined {
   const nullable = getNullableType(type);
-  if (isListType(nullable)) return createListReader(createJsonReader(nullable.ofType as GraphQLInputType, known));
+  if (isListType(nullable))
+    return createListReader(createJsonReader(nullable.ofType as GraphQLInputType, rule?.items, known));
   if (isEnumType(nullable)) return createEnumReader(nullable);
   if (nullable === GraphQLID) return readId;
+  if (nullable === GraphQLString && rule?.type?.includes('number')) return readTextOrNumber;
   if (!isInputObjectType(nullable)) return undefined;
   if (known.has(nullable)) return (value, path, issues) => known.get(nullable)?.(value, path, issues) ?? value;
   known.set(nullable, undefined);
@@ -60,6 +65,9 @@ const readId: JsonReader = (value, path, issues) => {
   return value;
 };
 
+/** Numbers are texts of their digits where the rule of a text permits them. */
+const readTextOrNumber: JsonReader = (value) => (typeof value === 'number' ? String(value) : value);
+
 function createEnumReader(type: GraphQLEnumType): JsonReader {
   const names = new Map([...restValuesOf(type)].map(([name, value]) => [value, name]));
   // An unknown value becomes an object, which GraphQL refuses and `findIssues` recognizes.
@@ -71,7 +79,7 @@ function createObjectReader(
   known: Map<GraphQLInputObjectType, JsonReader | undefined>,
 ): JsonReader {
   const readers = Object.values(type.getFields()).flatMap((field) => {
-    const read = createJsonReader(field.type, known);
+    const read = createJsonReader(field.type, ruleOf(field), known);
     return read ? [[field.name, read] as const] : [];
   });
   return (value, path, issues) => {

@@ -34,7 +34,7 @@ const SCALARS: Record<string, JsonSchema> = {
   Date: { type: 'string', format: 'date' },
   JSON: {},
   JSONObject: { type: 'object' },
-  Upload: { type: 'string', format: 'binary' },
+  FileContent: { type: 'string', format: 'binary' },
 };
 /** GraphQL's integers have 32 bits. */
 const INPUT_INT: JsonSchema = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };

@@ -1,6 +1,7 @@
 import { getNullableType, isInputObjectType, isNonNullType } from 'graphql';
 import { badInput, type ValidationIssue } from '../src/core/errors.ts';
 import { throwIssues } from '../src/core/input-checks.ts';
+import { ruleOf } from '../src/core/input-rules.ts';
 import type { ArgumentSlot } from './document.ts';
 import { createJsonReader, type JsonReader } from './json-reader.ts';
 import type { Json, Row } from './route.ts';
@@ -37,8 +38,8 @@ export function createBodyReader(rules: BodyRules): ReadBody {
 }
 
 /** The body is one value: an argument that is no input object takes it. */
-function createValueReader({ options: { map } }: Row, { variable, type }: ArgumentSlot): ReadBody {
-  const read = createJsonReader(type);
+function createValueReader({ options: { map } }: Row, { variable, type, argument }: ArgumentSlot): ReadBody {
+  const read = createJsonReader(type, ruleOf(argument));
   return (body, params, variables) => {
     if (body === undefined) return undefined;
     const issues: ValidationIssue[] = [];
@@ -57,7 +58,10 @@ function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity
   const { map } = row.options;
   const inputFields = new Set(isInputObjectType(bodyType) ? Object.keys(bodyType.getFields()) : []);
   const targets = new Map<string, { variable: string; read: JsonReader | undefined }>(
-    keyArguments.map(({ key, slot }) => [key, { variable: slot.variable, read: createJsonReader(slot.type) }]),
+    keyArguments.map(({ key, slot }) => [
+      key,
+      { variable: slot.variable, read: createJsonReader(slot.type, ruleOf(slot.argument)) },
+    ]),
   );
   return (sent, params, variables) => {
     if (sent === undefined && isRequired) throwIssues([{ path: [], message: '"body" is required', code: 'required' }]);

@@ -5,7 +5,7 @@ import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as benchmarks from '../../src/services/dataset/dataset-benchmark.ts';
-import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
+import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
@@ -41,7 +41,7 @@ export class DatasetBenchmarkResolver {
     @Key('dataset') id: string,
     @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs,
   ) {
-    return toPayload(await benchmarks.benchmark(ctx, id, { ...options, progress: parseProgress(progress) }, wait));
+    return toPayload(await benchmarks.benchmark(ctx, id, { ...options, progress }, wait));
   }
 
   @Can('dataset:refresh')
@@ -55,8 +55,6 @@ export class DatasetBenchmarkResolver {
     @Key('dataset') id: string,
     @Args(() => BenchmarkArgs) { wait, progress, ...options }: BenchmarkArgs,
   ) {
-    return toPayload(
-      await benchmarks.benchmarkInternal(ctx, id, { ...options, progress: parseProgress(progress) }, wait),
-    );
+    return toPayload(await benchmarks.benchmarkInternal(ctx, id, { ...options, progress }, wait));
   }
 }

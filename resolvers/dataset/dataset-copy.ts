@@ -20,7 +20,7 @@ import type { CopyParts } from '../../src/core/operations.ts';
 import type { CloneResult } from '../../src/operations/operation-results.ts';
 import * as copies from '../../src/services/dataset/dataset-copy.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
-import { OperationArgs, parseProgress } from '../operation/operation-arguments.ts';
+import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
@@ -73,7 +73,7 @@ export class DatasetCopyResolver {
     @Arg('input', { description: 'The new dataset.' }) input: CopyDatasetInput,
     @Args(() => CopyArgs) { wait, progress, ...parts }: CopyArgs,
   ) {
-    return toDatasetCopy(await copies.copy(ctx, id, input, { ...parts, progress: parseProgress(progress) }, wait));
+    return toDatasetCopy(await copies.copy(ctx, id, input, { ...parts, progress }, wait));
   }
 
   @FieldResolver(() => Dataset, { nullable: true, description: 'The new dataset; null while the operation runs.' })

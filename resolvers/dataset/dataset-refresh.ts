@@ -4,7 +4,7 @@ import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as refreshes from '../../src/services/dataset/dataset-refresh.ts';
-import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
+import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
@@ -60,7 +60,7 @@ export class DatasetRefreshResolver {
     @Key('dataset') id: string,
     @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs,
   ) {
-    return toPayload(await refreshes.refresh(ctx, id, { ...options, progress: parseProgress(progress) }, wait));
+    return toPayload(await refreshes.refresh(ctx, id, { ...options, progress }, wait));
   }
 
   @Can('dataset:refresh')
@@ -73,6 +73,6 @@ export class DatasetRefreshResolver {
     @Key('dataset') id: string,
     @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs,
   ) {
-    return toPayload(await refreshes.refreshInternal(ctx, id, { ...options, progress: parseProgress(progress) }, wait));
+    return toPayload(await refreshes.refreshInternal(ctx, id, { ...options, progress }, wait));
   }
 }

@@ -2,9 +2,8 @@ import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
 import { DatasetRun } from '../../entities/dataset-run.ts';
 import type { Context } from '../../src/core/context.ts';
 import { PROGRESS_RULE, Rule } from '../../src/core/input-rules.ts';
-import { Json, JsonObject } from '../../src/core/scalars.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
 import { run } from '../../src/services/dataset/dataset-run.ts';
-import { parseProgress } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
@@ -24,13 +23,13 @@ export class DatasetRunResolver {
       description: 'Parameter values by name; absent ones have their default.',
     })
     params?: Record<string, unknown> | null,
-    @Arg('progress', () => Json, {
+    @Arg('progress', () => String, {
       nullable: true,
-      description: 'Name chosen by the client, a string or number, with which it can follow and cancel the run.',
+      description: 'Name chosen by the client, with which it can follow and cancel the run.',
     })
     @Rule(PROGRESS_RULE)
-    progress?: unknown,
+    progress?: string | null,
   ) {
-    return run(ctx, id, params, parseProgress(progress));
+    return run(ctx, id, params, progress);
   }
 }

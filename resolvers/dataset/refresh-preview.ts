@@ -3,7 +3,7 @@ import { Operation } from '../../entities/operation.ts';
 import { RefreshPreview } from '../../entities/refresh-preview.ts';
 import type { Context } from '../../src/core/context.ts';
 import * as previews from '../../src/services/dataset/refresh-preview.ts';
-import { OperationArgs, parseProgress, toPayload } from '../operation/operation-arguments.ts';
+import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { DatasetRefreshPayload, RefreshArgs } from './dataset-refresh.ts';
@@ -32,7 +32,7 @@ export class RefreshPreviewResolver {
     @Key('dataset') id: string,
     @Args(() => RefreshArgs) { wait, progress, ...options }: RefreshArgs,
   ) {
-    return toPayload(await previews.preview(ctx, id, { ...options, progress: parseProgress(progress) }, wait));
+    return toPayload(await previews.preview(ctx, id, { ...options, progress }, wait));
   }
 
   @Can('dataset:refresh')
@@ -47,6 +47,6 @@ export class RefreshPreviewResolver {
     @Arg('previewId', () => ID, { description: 'The `previewId` that `previewRefresh` returned.' }) previewId: string,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
-    return toPayload(await previews.promote(ctx, id, previewId, parseProgress(progress), wait));
+    return toPayload(await previews.promote(ctx, id, previewId, progress, wait));
   }
 }

@@ -6,7 +6,7 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { isUuid } from '../../src/core/id.ts';
 import * as snapshots from '../../src/services/dataset/snapshot.ts';
-import { OperationArgs, parseProgress } from '../operation/operation-arguments.ts';
+import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, pageOf } from '../support/page.ts';
@@ -28,7 +28,7 @@ export class SnapshotResolver {
     @Arg('input', { description: 'The new snapshot.' }) input: CreateSnapshotInput,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
-    return toDatasetCopy(await snapshots.create(ctx, datasetId, input, parseProgress(progress), wait));
+    return toDatasetCopy(await snapshots.create(ctx, datasetId, input, progress, wait));
   }
 
   @Can('dataset:write')
@@ -67,7 +67,7 @@ export class SnapshotResolver {
     @Arg('input', { description: 'The independent dataset.' }) input: PromoteSnapshotInput,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
   ) {
-    return toDatasetCopy(await snapshots.promote(ctx, datasetId, id, input, parseProgress(progress), wait));
+    return toDatasetCopy(await snapshots.promote(ctx, datasetId, id, input, progress, wait));
   }
 }
 

@@ -6,12 +6,12 @@ import { Datasource } from '../../entities/datasource.ts';
 import { Operation } from '../../entities/operation.ts';
 import { UploadDatasetInput, UploadDatasourceInput } from '../../entities/upload-input.ts';
 import type { Context } from '../../src/core/context.ts';
+import { PROGRESS_RULE, Rule } from '../../src/core/input-rules.ts';
 import type { FileProblem } from '../../src/core/row-source.ts';
-import { Json, JsonObject } from '../../src/core/scalars.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
 import * as datasetPreviews from '../../src/services/dataset/dataset-upload-preview.ts';
 import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
-import { parseProgress } from '../operation/operation-arguments.ts';
 import { Can } from '../support/guard.ts';
 
 /** Upload of a dataset. */
@@ -78,18 +78,19 @@ export class UploadResolver {
   uploadDataset(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The file and values of the new dataset.' }) input: UploadDatasetInput,
-    @Arg('progress', () => Json, {
+    @Arg('progress', () => String, {
       nullable: true,
-      description: 'Name chosen by the client, a string or number, with which it can follow and cancel the operation.',
+      description: 'Name chosen by the client, with which it can follow and cancel the operation.',
     })
-    progress?: unknown,
+    @Rule(PROGRESS_RULE)
+    progress?: string | null,
     @Arg('wait', () => Boolean, {
       defaultValue: true,
       description: 'Whether to return only when the rows are loaded.',
     })
     wait: boolean = true,
   ) {
-    return datasetUploads.upload(ctx, { ...input, progress: parseProgress(progress) }, wait);
+    return datasetUploads.upload(ctx, { ...input, progress }, wait);
   }
 
   @Can('datasets:create')

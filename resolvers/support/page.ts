@@ -82,6 +82,9 @@ export function pageOf<T extends object>(item: ClassType<T>, name: string): Clas
 
     @Field(() => Int, { description: 'Number of records on all pages. It is counted only if it is selected.' })
     total!: number;
+
+    @Field(() => Boolean, { description: 'Whether there are records after this page.' })
+    hasNextPage!: boolean;
   }
   return PageClass;
 }
@@ -91,6 +94,7 @@ export interface PageShape<T> {
   start: number;
   count: number;
   total: number;
+  hasNextPage: boolean;
 }
 
 /** Returns the part of a list in memory that the arguments select. */

@@ -33,12 +33,12 @@ function parseFile(value: unknown): IncomingFile {
 }
 
 /** An uploaded file. GraphQL and JSON bodies contain it as text; a form of REST passes a stream. */
-export const Upload = new GraphQLScalarType<IncomingFile, never>({
-  name: 'Upload',
+export const FileContent = new GraphQLScalarType<IncomingFile, never>({
+  name: 'FileContent',
   description:
     'File: a `data:` URL or base64. A JSON body has at most 10 MB; send larger files by REST as `multipart/form-data`.',
   serialize: () => {
-    throw new TypeError('Upload is an input type');
+    throw new TypeError('FileContent is an input type');
   },
   parseValue: parseFile,
   parseLiteral: (node) => parseFile(node.kind === Kind.STRING ? node.value : undefined),

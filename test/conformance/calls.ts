@@ -128,7 +128,7 @@ function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): 
       JSON: '1',
       _Any: '{ __typename: "User" }',
       DateTime: '"2026-01-01T00:00:00.000Z"',
-      Upload: '"data:text/csv,a"',
+      FileContent: '"data:text/csv,a"',
     }[named.name] ??
     JSON.stringify(UNKNOWN_ID);
   return String(type).startsWith('[') ? `[${one}]` : one;

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { Query, SqlRow } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { checkStart, DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
+import { DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import type {
@@ -73,11 +73,13 @@ export class RowReader implements Reader {
     const part = listPart(args, where, DEFAULT_LIMIT);
     const { start } = part;
     const total = pageFields.has('total');
-    if (total && !pageFields.has('items') && !pageFields.has('count'))
+    const hasNext = pageFields.has('hasNextPage');
+    if (total && !hasNext && !pageFields.has('items') && !pageFields.has('count'))
       return { items: [], start, count: 0, total: await this.#count(model, part) };
 
-    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, part, total));
-    const page: ReadPage<T> = { items, start, count: items.length };
+    const read = hasNext ? withOneMore(part) : part;
+    const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, read, total));
+    const page = toPage<T>(items, part, hasNext);
     if (total) page.total = await this.#totalOf(items, model, part);
     return page;
   }
@@ -157,7 +159,8 @@ export class RowReader implements Reader {
     const model = this.#modelFor(parent);
     const selected = selectionOf(source, relatedModel(model, relation));
     const counted = isPart(args) ? this.counted : undefined;
-    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where, !!counted);
+    const part = listPart(args, where, MAX_CHILDREN);
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, part, !!counted);
     if (counted) counted.total = total;
     return items;
   }
@@ -173,8 +176,11 @@ export class RowReader implements Reader {
     const model = this.#modelFor(parent);
     const selected = selectionOf(source, relatedModel(model, relation), 'items');
     const counts = selected.pageFields.has('total');
-    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, args, where, counts);
-    const page: ReadPage<T> = { items, start: checkStart(args.start), count: items.length };
+    const hasNext = selected.pageFields.has('hasNextPage');
+    const part = listPart(args, where, MAX_CHILDREN);
+    const read = hasNext ? withOneMore(part) : part;
+    const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, read, counts);
+    const page = toPage<T>(items, part, hasNext);
     if (counts) page.total = total;
     return page;
   }
@@ -203,12 +209,10 @@ export class RowReader implements Reader {
     relation: string,
     id: string,
     { selection }: FieldSelection,
-    args: ListArguments,
-    where: RowCondition | undefined,
+    part: ListPart,
     total: boolean,
   ): Promise<Required<ChildrenBatch<T>>> {
-    const part = listPart(args, where, MAX_CHILDREN);
-    const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify([args, where])}`;
+    const purpose = `${parent.table} ${relation} ${selection.id} ${total} ${JSON.stringify(part)}`;
     const loader = this.#loader<ChildrenBatch<T>>(purpose, async (ids) => {
       const parents = [...new Set(ids)];
       const statement = childrenStatement(parent, relation, selection, this.#viewer, parents, part, total);
@@ -229,6 +233,17 @@ export class RowReader implements Reader {
     this.#loaders.set(purpose, loader as RowLoader<unknown>);
     return loader;
   }
+}
+
+/** Returns the part with one row more, which shows whether there is a next page. */
+const withOneMore = (part: ListPart): ListPart => ({ ...part, limit: part.limit + 1 });
+
+/** Returns the page of a part. With `hasNext` the rows may contain one more. */
+function toPage<T>(rows: ReadRow<T>[], { limit, start }: ListPart, hasNext: boolean): ReadPage<T> {
+  const items = rows.length > limit ? rows.slice(0, limit) : rows;
+  const page: ReadPage<T> = { items, start, count: items.length };
+  if (hasNext) page.hasNextPage = rows.length > limit;
+  return page;
 }
 
 function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSelection {

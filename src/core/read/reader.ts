@@ -19,6 +19,8 @@ export interface ReadPage<T> {
   count: number;
   /** Present if it was selected. */
   total?: number;
+  /** Whether there are rows after the page. Present if it was selected. */
+  hasNextPage?: boolean;
 }
 
 /** What to select: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */

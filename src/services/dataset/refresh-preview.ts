@@ -49,7 +49,7 @@ export async function promote(
   ctx: Context,
   id: string,
   previewId: string,
-  progress: string | number | null,
+  progress: string | number | null | undefined,
   wait: boolean,
 ): Promise<OperationRecord> {
   return startInTransaction(ctx, wait, async (tx) => {

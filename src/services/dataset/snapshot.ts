@@ -22,7 +22,7 @@ import { updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkCopySize } from './dataset-copy.ts';
 
-type Progress = string | number | null;
+type Progress = string | number | null | undefined;
 
 const checkTexts = ({ name, description }: CreateSnapshotInput): Pick<CloneInput, 'name' | 'description'> => ({
   name: checkText(name, 'name'),

@@ -24,7 +24,7 @@ const MAX_QUERY_CHARACTERS = 500;
 export async function search(
   { query, viewer }: Context,
   { q, kinds, limit, start }: SearchArguments,
-): Promise<{ items: SearchHit[]; start: number; count: number; total: number }> {
+): Promise<{ items: SearchHit[]; start: number; count: number; total: number; hasNextPage: boolean }> {
   if (q.length > MAX_QUERY_CHARACTERS || q.includes('\0'))
     throw invalid('q', `must have at most ${MAX_QUERY_CHARACTERS} characters and no zero byte`);
   if (parseSearchWords(q).length === 0) throw invalid('q', 'must contain a word');
@@ -59,5 +59,5 @@ export async function search(
   };
   // A page after the last match has no row with the total.
   const total = rows[0]?.total ?? (first > 0 ? await countMatches() : 0);
-  return { items: rows, start: first, count: rows.length, total };
+  return { items: rows, start: first, count: rows.length, total, hasNextPage: first + rows.length < total };
 }
