@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { writeOds } from 'hucre/ods';
+import { writeXlsx } from 'hucre/xlsx';
 import { expect, vi } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
@@ -81,6 +83,28 @@ test('a line that cannot be read is a problem; a file that cannot be read at all
   await expectError(ann.post(PREVIEW, createForm('', 'x.csv')), 400, 'The file is empty');
   await expectError(ann.post(PREVIEW, createForm('<html>', 'x.csv')), 400, /is not a supported file/);
   expect(storedFiles(service)).toEqual(before);
+});
+
+test.for(['xlsx', 'ods'] as const)('%s: the first sheet or a named one', async (format, { ann }) => {
+  const sheets = [
+    {
+      name: 'One',
+      rows: [
+        ['a', 'b'],
+        [1, 'x'],
+      ],
+    },
+    { name: 'Two', rows: [['c'], [new Date('2026-01-31T00:00:00Z')]] },
+  ];
+  const file = format === 'xlsx' ? await writeXlsx({ sheets }) : await writeOds({ sheets });
+  const form = createForm(new Uint8Array(file), `book.${format}`);
+  await expectBody(ann.post(PREVIEW, form), 200, { config: { format }, rows: [{ a: 1, b: 'x' }] });
+  const { previewUpload } = await ann.data(MUTATION, {
+    input: { file: fileOf(file), filename: 'book', config: { sheet: 'Two' } },
+  });
+  expect(previewUpload).toMatchObject({ fields: [{ name: 'c', type: 'DATE' }], rows: [{ c: '2026-01-31' }] });
+  const unknown = createForm(new Uint8Array(file), 'book', { before: { config: '{"sheet":"Three"}' } });
+  await expectError(ann.post(PREVIEW, unknown), 400, 'config.sheet must be one of "One", "Two"');
 });
 
 test('a preview requires the permission of an upload', async ({ anonymous, service }) => {

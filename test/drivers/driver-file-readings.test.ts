@@ -48,9 +48,14 @@ describe('a column that admits one reading is read so', () => {
       { type: 'TIMESTAMP', dateFormat: '%m/%d/%Y %I:%M:%S %p' },
       ['2025-12-31T23:59:30.000Z', '2026-01-01T00:00:00.000Z'],
     ],
-    [['NA', '1', 'n/a', '#N/A', '-', ''], 'integer', { type: 'BIGINT' }, [null, 1, null, null, null, null]],
-    [['NULL', '1.234,5'], 'number', { type: 'DOUBLE', decimal: ',' }, [null, 1234.5]],
-    [['NA', '31.12.2025'], 'date', { type: 'DATE', dateFormat: '%d.%m.%Y' }, [null, '2025-12-31']],
+    [
+      ['NA', '1', 'n/a', '#N/A', '-', ''],
+      'integer',
+      { type: 'BIGINT', nullValues: ['#N/A', '-', 'NA', 'n/a'] },
+      [null, 1, null, null, null, null],
+    ],
+    [['NULL', '1.234,5'], 'number', { type: 'DOUBLE', decimal: ',', nullValues: ['NULL'] }, [null, 1234.5]],
+    [['NA', '31.12.2025'], 'date', { type: 'DATE', dateFormat: '%d.%m.%Y', nullValues: ['NA'] }, [null, '2025-12-31']],
   ])('%j is a %s', async (values, type, column, read) => {
     expect(await readColumn(values)).toEqual({ type, column, values: read });
   });

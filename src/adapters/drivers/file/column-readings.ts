@@ -26,6 +26,8 @@ const THOUSANDS = { '.': `,'’${SPACES}`, ',': `.'’${SPACES}` };
 
 type Decimal = keyof typeof THOUSANDS;
 
+/** Number of columns examined at once, which bounds the memory. */
+const BATCH = 200;
 /** Number of values of a column for a first guess. */
 const SAMPLE_VALUES = 200;
 
@@ -119,6 +121,11 @@ export async function findReadings(
   given: ValueReading,
 ): Promise<FoundReading[]> {
   if (columns.length === 0) return [];
+  if (columns.length > BATCH)
+    return [
+      ...(await findReadings(session, from, columns.slice(0, BATCH), given)),
+      ...(await findReadings(session, from, columns.slice(BATCH), given)),
+    ];
   const samples = columns.map(({ text }) => `(list(${text}) filter (${text} is not null))[1:${SAMPLE_VALUES}]`);
   const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
   const [sampled] = await session.rows(

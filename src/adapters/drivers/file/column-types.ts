@@ -1,5 +1,9 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { quoteName, type DuckdbSession } from './duckdb-session.ts';
+import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
+
+/** Words that stand for a missing value in columns that are not texts, in upper case. */
+export const NULL_WORDS = ['NA', 'N/A', '#N/A', 'NULL', '-'];
+const IS_NULL_WORD = `upper(v) in (${NULL_WORDS.map(quoteText).join(', ')})`;
 
 /** A column of texts whose type is to be determined: its SQL and its possible types. */
 export interface UntypedColumn {
@@ -8,6 +12,14 @@ export interface UntypedColumn {
   candidates: Candidate[];
   /** Whether its numbers are doubles already, as in JSON. */
   doubles: boolean;
+  /** Whether `NULL_WORDS` are missing values. */
+  nullWords: boolean;
+}
+
+/** DuckDB's type of a column, and the null words in it. */
+export interface FoundType {
+  type: string;
+  nullValues: string[];
 }
 
 /** Candidate types in order of preference. */
@@ -44,7 +56,7 @@ const CHECKS: Record<Candidate, string> = {
  * fails later. A column is `VARCHAR` unless all its values are booleans, numbers, dates or times, and so is a column
  * without values. `from` is the source in SQL.
  */
-export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
+export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<FoundType[]> {
   if (columns.length === 0) return [];
   if (columns.length > BATCH)
     return [
@@ -52,23 +64,30 @@ export async function findTypes(session: DuckdbSession, from: string, columns: U
       ...(await findTypes(session, from, columns.slice(BATCH))),
     ];
   const candidates = await findCandidates(session, from, columns);
-  const numbers = candidates.flatMap((candidate, i) => (candidate === 'NUMBER' ? [i] : []));
+  const numbers = candidates.flatMap(({ candidate }, i) => (candidate === 'NUMBER' ? [i] : []));
   const numberTypes = await findNumberTypes(
     session,
     from,
     numbers.map((i) => columns[i]!),
   );
-  return candidates.map((candidate, i) =>
-    candidate === 'NUMBER' ? numberTypes[numbers.indexOf(i)]! : (candidate ?? 'VARCHAR'),
-  );
+  return candidates.map(({ candidate, nullValues }, i) => {
+    const type = candidate === 'NUMBER' ? numberTypes[numbers.indexOf(i)]! : (candidate ?? 'VARCHAR');
+    return { type, nullValues };
+  });
 }
 
-/** Returns the first candidate that fits every row, or undefined. */
+/** A candidate that fits, undefined for none, and the null words beside its values. */
+interface FoundCandidate {
+  candidate: Candidate | undefined;
+  nullValues: string[];
+}
+
+/** Returns the first candidate that fits every row. */
 async function findCandidates(
   session: DuckdbSession,
   from: string,
   columns: UntypedColumn[],
-): Promise<(Candidate | undefined)[]> {
+): Promise<FoundCandidate[]> {
   const sample = await firstThatHolds(
     session,
     `(select * from ${from} limit ${Math.ceil(MAX_SAMPLE_VALUES / columns.length)})`,
@@ -77,17 +96,20 @@ async function findCandidates(
   // A column without any value in the sample is still undecided.
   const guessed = columns.map((column, i) => ({
     ...column,
-    candidates: sample[i] === null ? column.candidates : sample[i] ? [sample[i]] : [],
+    candidates: sample[i] === null ? column.candidates : sample[i]!.candidate ? [sample[i]!.candidate] : [],
   }));
   const certain = await firstThatHolds(session, from, guessed);
   const doubted = columns.map((column, i) => ({
     ...column,
-    candidates: certain[i] ? [] : sample[i] ? column.candidates : [],
+    candidates: certain[i]?.candidate || !sample[i]?.candidate ? [] : column.candidates,
   }));
   const second = doubted.some(({ candidates }) => candidates.length > 0)
     ? await firstThatHolds(session, from, doubted)
     : [];
-  return certain.map((candidate, i) => candidate ?? second[i] ?? undefined);
+  return certain.map((found, i) => {
+    const candidate = found?.candidate ?? second[i]?.candidate;
+    return { candidate, nullValues: found?.nullValues ?? [] };
+  });
 }
 
 /**
@@ -100,29 +122,37 @@ function valuesOf(from: string, columns: UntypedColumn[]): string {
   return `(unpivot (select ${selected} from ${from}) on ${names.join(', ')} into name k value v)`;
 }
 
-/** Returns the first candidate that fits, per column; undefined when none does, null when there was no value. */
+/** Returns the first candidate that fits, per column; null when there was no value. */
 async function firstThatHolds(
   session: DuckdbSession,
   from: string,
   columns: UntypedColumn[],
-): Promise<(Candidate | undefined | null)[]> {
+): Promise<(FoundCandidate | null)[]> {
   const asked = (candidate: Candidate) =>
     columns.flatMap(({ candidates }, i) => (candidates.includes(candidate) ? [`'${i}'`] : []));
   const checks = CANDIDATES.map((candidate) => {
     const names = asked(candidate);
     if (names.length === 0) return 'false';
     const check = CHECKS[candidate];
-    return names.length === columns.length
-      ? `bool_and(${check})`
-      : `bool_and(case when k in (${names.join(', ')}) then ${check} else false end)`;
+    const fits =
+      names.length === columns.length ? check : `case when k in (${names.join(', ')}) then ${check} else false end`;
+    return `bool_and(${fits}) filter (not w)`;
   });
+  const nullWords = columns.flatMap((column, i) => (column.nullWords ? [`'${i}'`] : []));
+  const isNull = nullWords.length > 0 ? `k in (${nullWords.join(', ')}) and ${IS_NULL_WORD}` : 'false';
   // Without any check the file is still read, because only reading shows whether it can be read.
-  const results = new Map(
-    (await session.rows(`select k, ${checks.join(', ')} from ${valuesOf(from, columns)} group by k`)).map(
-      ([k, ...held]) => [Number(k), held],
-    ),
+  const words = `array_to_string(list(distinct v) filter (w), chr(0))`;
+  const rows = await session.rows(
+    `select k, count(*) filter (not w), ${words}, ${checks.join(', ')}
+    from (select k, v, ${isNull} as w from ${valuesOf(from, columns)}) group by k`,
   );
-  return columns.map((_, i) => (results.has(i) ? CANDIDATES.find((__, n) => results.get(i)![n] === true) : null));
+  const results = new Map(rows.map(([k, ...found]) => [Number(k), found]));
+  return columns.map((_, i) => {
+    const [values, found, ...held] = results.get(i) ?? [0];
+    if (Number(values) === 0) return null;
+    const nullValues = found ? String(found).split('\0').toSorted() : [];
+    return { candidate: CANDIDATES.find((__, n) => held[n] === true), nullValues };
+  });
 }
 
 /**
@@ -131,12 +161,9 @@ async function firstThatHolds(
  */
 async function findNumberTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
   if (columns.length === 0) return [];
-  const sizes = new Map(
-    (await session.rows(`select k, ${SIZES} from ${valuesOf(from, columns)} group by k`)).map(([k, ...found]) => [
-      Number(k),
-      found,
-    ]),
-  );
+  const isNull = columns.some(({ nullWords }) => nullWords) ? IS_NULL_WORD : 'false';
+  const rows = await session.rows(`select k, ${SIZES} from ${valuesOf(from, columns)} where not ${isNull} group by k`);
+  const sizes = new Map(rows.map(([k, ...found]) => [Number(k), found]));
   return columns.map(({ doubles }, i) => numberType(sizes.get(i)!, doubles));
 }
 
@@ -167,7 +194,7 @@ function numberType(sizes: DuckDBValue[], doubles: boolean): string {
 
 /** Returns the kinds of JSON values of each column, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */
 export async function jsonKinds(session: DuckdbSession, from: string, columns: string[]): Promise<string[][]> {
-  const untyped = columns.map((text) => ({ text, candidates: [], doubles: false }));
+  const untyped = columns.map((text) => ({ text, candidates: [], doubles: false, nullWords: false }));
   const kinds = new Map(
     (
       await session.rows(

@@ -3,21 +3,24 @@ import type { DetectedFile } from '../../../core/row-source.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
-import { headBytes } from './file-head.ts';
+import { headBytes, tailOf } from './file-head.ts';
 import { createTable, detectCsvConfig } from './file-table.ts';
-import { tablePath } from './table-path.ts';
+import { isWorkbook, openSource } from './table-source.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
 
 const PARQUET = 'PAR1';
 /** Compressed files, by their first bytes. They are never unpacked, because a kilobyte can contain a terabyte. */
 const PACKED: [string, string][] = [
   ['\x1f\x8b', 'gzip'],
-  ['PK\x03\x04', 'ZIP, as spreadsheets are'],
+  ['PK\x03\x04', 'ZIP'],
   ['\x28\xb5\x2f\xfd', 'Zstandard'],
   ['BZh', 'bzip2'],
   ['\xfd7zXZ', 'xz'],
   ['7z\xbc\xaf', '7-Zip'],
 ];
+const OLE = '\xd0\xcf\x11\xe0';
+/** The first entry of an ODS archive is its media type, uncompressed. */
+const ODS_HEAD = { start: 30, end: 90, content: 'mimetypeapplication/vnd.oasis.opendocument.spreadsheet' };
 const MARKS: [string, Encoding][] = [
   ['\xff\xfe', 'utf-16le'],
   ['\xfe\xff', 'utf-16be'],
@@ -41,6 +44,10 @@ export async function detectFileConfig(
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
   if ((given.format ?? (start.startsWith(PARQUET) && 'parquet')) === 'parquet') return detectParquetConfig(path);
+  const workbook = given.format ?? workbookFormat(path, start);
+  if (workbook && isWorkbook(workbook)) return detectSheetConfig(path, { ...given, format: workbook });
+  if (start.startsWith(OLE))
+    throw badInput('The file is encrypted, or in an old format of Office (.xls): save it as .xlsx without a password');
   const packed = PACKED.find(([magic]) => start.startsWith(magic));
   if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
   const encoding = given.encoding ?? MARKS.find(([mark]) => start.startsWith(mark))?.[1];
@@ -54,8 +61,25 @@ export async function detectFileConfig(
 async function detectParquetConfig(path: string): Promise<DetectedFile> {
   const config = { format: 'parquet' as const };
   const session = await DuckdbSession.open(path, '');
-  await createTable(session, path, config);
+  await createTable(session, { path }, config);
   return { config, problems: [] };
+}
+
+/** Returns the format of a workbook; undefined for other files. */
+function workbookFormat(path: string, start: string): 'xlsx' | 'ods' | undefined {
+  if (!start.startsWith('PK\x03\x04')) return undefined;
+  const { bytes } = headBytes(path, ODS_HEAD.end);
+  if (bytes.toString('latin1', ODS_HEAD.start).startsWith(ODS_HEAD.content)) return 'ods';
+  return tailOf(path).includes('xl/workbook.xml') ? 'xlsx' : undefined;
+}
+
+async function detectSheetConfig(file: string, given: FileConfig): Promise<DetectedFile> {
+  const source = await openSource(file, given);
+  const session = await DuckdbSession.open(source.path, '');
+  const config = { ...given, header: source.sheet!.header, skip: given.skip ?? 0 };
+  const { columns, problems } = await createTable(session, source, config);
+  if (given.columns) await session.rows('select count(columns(*)) from data');
+  return { config: { ...config, columns }, problems };
 }
 
 async function detectTextConfig(file: string, given: FileConfig): Promise<DetectedFile> {
@@ -65,11 +89,12 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   if (given.encoding === 'utf-8' && examined !== 'utf-8') throw badInput('The file is not UTF-8');
   const encoding = given.encoding ?? examined;
   const config = { ...given, encoding };
-  const path = tablePath(file, config);
+  const source = await openSource(file, config);
+  const { path } = source;
   const session = await DuckdbSession.open(path, '');
   if (!json) return detectCsvConfig(session, path, config);
   try {
-    const { columns, problems } = await createTable(session, path, config);
+    const { columns, problems } = await createTable(session, source, config);
     return { config: { ...config, columns }, problems };
   } catch (error) {
     // DuckDB's line number is past the invalid line.

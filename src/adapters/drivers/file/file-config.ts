@@ -20,6 +20,8 @@ export interface ValueReading {
 export interface FileColumn extends ValueReading {
   name: string;
   type: string;
+  /** Words that stand for a missing value in this column. */
+  nullValues?: string[];
 }
 
 /**
@@ -27,7 +29,7 @@ export interface FileColumn extends ValueReading {
  * a plain file.
  */
 export interface FileConfig extends ValueReading {
-  format: 'csv' | 'json' | 'ndjson' | 'parquet';
+  format: 'csv' | 'json' | 'ndjson' | 'parquet' | 'xlsx' | 'ods';
   encoding?: Encoding;
   delimiter?: string;
   /** Empty: values are never quoted. */
@@ -38,11 +40,14 @@ export interface FileConfig extends ValueReading {
   /** Whether records with fewer values are permitted. */
   ragged?: boolean;
   nullValues?: string[];
+  /** Name of a workbook's sheet. Default: the first one. */
+  sheet?: string;
   /** Keys that lead to the table of a JSON document, joined by dots. */
   path?: string;
   columns?: FileColumn[];
 }
 
+const nullValuesSchema = { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 100 } };
 const readingSchema = {
   decimal: { enum: ['.', ','], description: 'Decimal separator of numbers in texts.' },
   thousands: {
@@ -66,7 +71,7 @@ export const configSchema = {
   additionalProperties: false,
   properties: {
     format: {
-      enum: ['csv', 'json', 'ndjson', 'parquet'],
+      enum: ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'ods'],
       description: '`json` is an array of objects, `ndjson` one object per line.',
     },
     encoding: {
@@ -98,21 +103,29 @@ export const configSchema = {
       minimum: 0,
       maximum: 1000,
       default: 0,
-      description: 'CSV: number of lines to skip before the first record.',
+      description: 'CSV: number of lines to skip before the first record. xlsx, ods: number of rows.',
     },
-    header: { type: 'boolean', default: true, description: 'CSV: whether the first record contains the column names.' },
+    header: {
+      type: 'boolean',
+      default: true,
+      description: 'CSV, xlsx, ods: whether the first record contains the column names.',
+    },
     ragged: {
       type: 'boolean',
       default: false,
       description: 'CSV: whether records may have fewer values than there are columns. The missing values are null.',
     },
     nullValues: {
-      type: 'array',
-      maxItems: 100,
-      items: { type: 'string', maxLength: 100 },
+      ...nullValuesSchema,
       description:
         'Words that stand for a missing value in all columns. ' +
         'Default: `NA`, `N/A`, `#N/A`, `NULL` and `-`, in columns that are not texts.',
+    },
+    sheet: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'xlsx, ods: name of the sheet. Default: the first one.',
     },
     path: {
       type: 'string',
@@ -126,7 +139,7 @@ export const configSchema = {
       minItems: 1,
       maxItems: MAX_COLUMNS,
       description:
-        'Columns of a CSV file in its order, or keys of JSON objects. Default: found by reading the whole file on each opening.',
+        'Columns of a CSV file or sheet in its order, or keys of JSON objects. Default: found by reading the whole file on each opening.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -139,6 +152,7 @@ export const configSchema = {
             description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.',
           },
           ...readingSchema,
+          nullValues: { ...nullValuesSchema, description: 'Words that stand for a missing value in this column.' },
         },
       },
     },

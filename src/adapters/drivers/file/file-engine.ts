@@ -11,10 +11,10 @@ import { DuckdbSession } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { prepareSelect, type PreparedSelect } from './file-statement.ts';
 import { createTable } from './file-table.ts';
-import { tablePath } from './table-path.ts';
+import { openSource } from './table-source.ts';
 import { recordOf, writtenColumn } from './value-writer.ts';
 
-/** Opens a CSV, JSON, NDJSON or Parquet file in a query process. */
+/** Opens a table, text or workbook in a query process. */
 export function openEngine(file: string, config: Record<string, unknown>): FileEngine {
   const open = (spill = '') => openTable(file, config as unknown as FileConfig, spill);
   return {
@@ -40,11 +40,11 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
 
 /** Opens the file as the table `data` of a session that can read nothing else. */
 async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
-  if (!config.format) throw badInput("The datasource's config says no format: csv, json, ndjson or parquet");
-  const path = tablePath(file, config);
+  if (!config.format) throw badInput("The datasource's config says no format: csv, json, ndjson, parquet, xlsx or ods");
+  const source = await openSource(file, config);
   // Rows are read in order: a second thread would only read ahead, with twice the memory.
-  const session = await DuckdbSession.open(path, spill, spill ? 1 : 2);
-  await createTable(session, path, config);
+  const session = await DuckdbSession.open(source.path, spill, spill ? 1 : 2);
+  await createTable(session, source, config);
   await session.lock();
   return session;
 }

@@ -5,7 +5,8 @@ import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
-import { textOrNull, typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
+import type { TableSource } from './table-source.ts';
+import { typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 
 /**
  * Creates the view `data` of a file and returns its columns, none for Parquet. Throws BAD_USER_INPUT when the file cannot be read as
@@ -13,7 +14,7 @@ import { textOrNull, typedColumns, valueOf, type TextTable, type TypedColumns } 
  */
 export async function createTable(
   session: DuckdbSession,
-  path: string,
+  { path, sheet }: TableSource,
   config: FileConfig,
   dialect = config.format === 'csv' ? dialectOf(path, config) : undefined,
 ): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
@@ -21,7 +22,11 @@ export async function createTable(
     await session.run(`create view data as select * from read_parquet(${quoteText(path)}, hive_partitioning = false)`);
     return { problems: [] };
   }
-  const table = dialect ? csvTable(path, config, dialect) : await jsonTable(session, path, config);
+  const table = dialect
+    ? csvTable(path, config, dialect)
+    : sheet
+      ? sheetTable(path, config, sheet.names)
+      : await jsonTable(session, path, config);
   const { columns, problems } = config.columns
     ? { columns: config.columns, problems: [] }
     : await typedColumns(session, table, config);
@@ -43,7 +48,7 @@ export async function detectCsvConfig(session: DuckdbSession, path: string, give
     try {
       const { names: _, ...dialect } = found;
       const config = { ...given, ...dialect };
-      const { columns, problems } = await createTable(session, path, config, found);
+      const { columns, problems } = await createTable(session, { path }, config, found);
       // Columns that are given are not determined by the values, which are read here only to find errors.
       if (given.columns) await session.rows('select count(columns(*)) from data');
       return { config: { ...config, columns }, problems };
@@ -89,7 +94,7 @@ function csvTable(
     `allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
   return {
     from,
-    columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: textOrNull(`c${i}`, nullValues), json: false })),
+    columns: wanted.map((name, i) => ({ name, raw: `c${i}`, text: `nullif(c${i}, '')`, json: false })),
   };
 }
 
@@ -105,6 +110,23 @@ async function jsonTable(session: DuckdbSession, path: string, config: FileConfi
   return {
     from,
     columns: keys.map((name) => ({ name, raw: quoteName(name), text: jsonText(name, nullValues), json: true })),
+  };
+}
+
+/** Returns the table of a sheet's rows (sheet-file.ts). */
+function sheetTable(path: string, { columns, nullValues }: FileConfig, names: string[]): TextTable {
+  const width = columns?.length ?? names.length;
+  if (width < names.length) throw badInput(`The sheet has ${names.length} columns, and config.columns has ${width}`);
+  const keys = Array.from({ length: width }, (_, i) => `c${i}`);
+  const types = keys.map((key) => `${key}: 'JSON'`).join(', ');
+  return {
+    from: `read_json(${quoteText(path)}, columns = {${types}}, format = 'newline_delimited', compression = 'uncompressed')`,
+    columns: keys.map((key, i) => ({
+      name: columns?.[i]!.name ?? names[i]!,
+      raw: key,
+      text: jsonText(key, nullValues),
+      json: true,
+    })),
   };
 }
 

@@ -1,6 +1,13 @@
 import type { FileProblem } from '../../../core/row-source.ts';
 import { couldBeThousands, findReadings, numberText, timeIn, typeOfFormat } from './column-readings.ts';
-import { CANDIDATES, findTypes, jsonKinds, type Candidate, type UntypedColumn } from './column-types.ts';
+import {
+  CANDIDATES,
+  findTypes,
+  jsonKinds,
+  type Candidate,
+  type FoundType,
+  type UntypedColumn,
+} from './column-types.ts';
 import { quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
 
@@ -18,15 +25,6 @@ export interface TextTable {
   from: string;
   columns: TextColumn[];
 }
-
-/** Words that stand for a missing value in columns that are not texts, in upper case. */
-const NULL_WORDS = ['', 'NA', 'N/A', '#N/A', 'NULL', '-'];
-
-/** Returns SQL of a text, null where it is empty or stands for a missing value. */
-export const textOrNull = (raw: string, nullValues: readonly string[] | undefined): string =>
-  nullValues
-    ? `nullif(${raw}, '')`
-    : `case when upper(${raw}) not in (${NULL_WORDS.map(quoteText).join(', ')}) then ${raw} end`;
 
 /** Columns of a file, and those that can be read in several ways. */
 export interface TypedColumns {
@@ -62,27 +60,46 @@ export async function typedColumns(
       ? candidatesOf(kinds[i]!)
       : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || config.decimal !== ','),
     doubles: json,
+    nullWords: !json && config.nullValues === undefined,
   }));
   const types = await findTypes(session, from, untyped);
   const typed = columns.map(({ name }, i): FileColumn => ({
     name,
-    type: kinds?.[i]!.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? 'JSON' : types[i]!,
+    ...(kinds?.[i]!.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? { type: 'JSON' } : typeOf(types[i]!)),
   }));
   // A text of JSON is a number or a date only if the config says so.
   const given = readingOf(config);
   const texts = typed.flatMap(({ type }, i) =>
     isText(type) && (json ? given && kinds![i]!.every((kind) => kind === 'VARCHAR') : true) ? [i] : [],
   );
-  const { found, ambiguous } = await readTexts(session, table, texts, given ?? {});
-  const read = typed.map((column, i) => ({ ...column, ...found.get(i) }));
-  const doubtful = await findDoubtful(session, table, read, config);
+  const words = types.map(({ nullValues }) => nullValues);
+  const bare = {
+    from,
+    columns: columns.map((column, i) => ({ ...column, text: withoutWords(column.text, words[i]) })),
+  };
+  const { found, ambiguous } = await readTexts(session, bare, texts, given ?? {});
+  const read = typed.map((column, i) =>
+    found.has(i) ? { ...column, ...found.get(i), ...wordsOf(words[i]!) } : column,
+  );
+  const doubtful = await findDoubtful(session, bare, read, config);
   return {
-    columns: read.map((column, i) => (doubtful.has(i) ? { ...column, type: 'VARCHAR' } : column)),
+    columns: read.map((column, i) => (doubtful.has(i) ? { name: column.name, type: 'VARCHAR' } : column)),
     problems: columns.flatMap(({ name }, i) =>
       ambiguous.has(i) || doubtful.has(i) ? [{ column: name, message: SEVERAL_READINGS }] : [],
     ),
   };
 }
+
+/** Returns the part of a column that its values determine. */
+const typeOf = ({ type, nullValues }: FoundType): Omit<FileColumn, 'name'> => ({
+  type,
+  ...(isText(type) ? {} : wordsOf(nullValues)),
+});
+const wordsOf = (nullValues: string[]): Pick<FileColumn, 'nullValues'> => (nullValues.length > 0 ? { nullValues } : {});
+
+/** Returns SQL of a column's text without its null words. */
+const withoutWords = (text: string, words: readonly string[] = []): string =>
+  words.length > 0 ? `case when ${text} not in (${words.map(quoteText).join(', ')}) then ${text} end` : text;
 
 /** Returns the parts of a config or column that say how texts are read; undefined without one. */
 function readingOf({ decimal, thousands, dateFormat }: ValueReading): ValueReading | undefined {
@@ -126,10 +143,11 @@ async function readTexts(
       text: numberText(columns[i]!.text, reading),
       candidates: ['BIGINT', 'NUMBER'],
       doubles: false,
+      nullWords: false,
     })),
   );
   for (const [n, { i, reading }] of numbers.entries())
-    if (!isText(types[n]!)) found.set(i, { type: types[n]!, ...reading });
+    if (!isText(types[n]!.type)) found.set(i, { type: types[n]!.type, ...reading });
   return { found, ambiguous };
 }
 
@@ -159,7 +177,8 @@ function candidatesOf(kinds: string[]): Candidate[] {
 }
 
 /** Returns SQL of a column's value in its type. */
-export function valueOf({ raw, text, json }: TextColumn, column: FileColumn, config: FileConfig): string {
+export function valueOf({ raw, text: whole, json }: TextColumn, column: FileColumn, config: FileConfig): string {
+  const text = withoutWords(whole, column.nullValues);
   const { type } = column;
   const reading = readingOf(column) ?? readingOf(config);
   if (type === 'VARCHAR') return json ? text : raw;

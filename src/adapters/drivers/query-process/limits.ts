@@ -11,6 +11,9 @@ export const MAX_ROWS = 100_000_000;
  */
 export const MAX_PROCESS_MEMORY = 1024 ** 3;
 
+/** Error of a query process that exceeds its memory. */
+export const MEMORY_MESSAGE = `The query needs more memory than the ${MAX_PROCESS_MEMORY / 1024 ** 3} GiB that it may use`;
+
 /** Memory limit of an engine in bytes. */
 export const ENGINE_MEMORY = 512 * 1024 ** 2;
 

@@ -5,16 +5,13 @@
  */
 import { Worker } from 'node:worker_threads';
 import { reportRows } from '../row-reports.ts';
-import { MAX_PROCESS_MEMORY } from './limits.ts';
+import { MAX_PROCESS_MEMORY, MEMORY_MESSAGE } from './limits.ts';
 import type { FromProcess, ToProcess } from './work.ts';
 
 const WATCH_MS = 50;
 const HEAP_MB = 384;
 
-const TOO_MUCH_MEMORY: FromProcess = {
-  kind: 'refused',
-  message: `The query needs more memory than the ${MAX_PROCESS_MEMORY / 1024 ** 3} GiB that it may use`,
-};
+const TOO_MUCH_MEMORY: FromProcess = { kind: 'refused', message: MEMORY_MESSAGE };
 
 /** `process.exit` would wait for the other thread, which may never finish. */
 const end = (): void => {

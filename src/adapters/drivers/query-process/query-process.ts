@@ -9,7 +9,7 @@ import { withTimeout } from '../../../core/with-timeout.ts';
 import { lowerProcessPriority } from '../../process/priority.ts';
 import { segmentName } from '../csv-encoder.ts';
 import { SegmentQueue } from '../segment-files.ts';
-import { SPILL_FOLDER } from './limits.ts';
+import { MEMORY_MESSAGE, SPILL_FOLDER } from './limits.ts';
 import type { FromProcess, Job, ToProcess } from './work.ts';
 
 /** The program: compiled beside the compiled parent, or a source run by Node's type stripping. */
@@ -17,6 +17,9 @@ const PROGRAM = fileURLToPath(new URL(`./main${import.meta.url.endsWith('.ts') ?
 
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
+
+/** What V8 writes when it ends a process whose heap is exhausted too suddenly for an error. */
+const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 
 /** Segments that a process can have begun without being reported: one being written, two in transit. */
 const UNKNOWN_SEGMENTS = 3;
@@ -107,7 +110,8 @@ async function runProcess(job: Job, signal: AbortSignal, receiver: RowReceiver):
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
-    execArgv: ['--max-old-space-size=64', '--disable-warning=ExperimentalWarning'],
+    // No `--max-old-space-size`: it would replace the limit of the thread that reads the file.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     env: childEnvironment(),
   });
   lowerProcessPriority(child.pid);
@@ -151,7 +155,11 @@ function resultOf(child: ChildProcess, { onSegment, onRows }: RowReceiver, ackno
     child.once('exit', (code, signal) => {
       const cause = () => new Error(`${signal ?? `status ${code}`}: ${stderrTail}`);
       const rejectEnded = () =>
-        reject(upstreamFailed('The file could not be read: its query process ended unexpectedly', { cause: cause() }));
+        reject(
+          HEAP_EXHAUSTED.test(stderrTail)
+            ? badInput(MEMORY_MESSAGE, { cause: cause() })
+            : upstreamFailed('The file could not be read: its query process ended unexpectedly', { cause: cause() }),
+        );
       // Its last message may still be in the channel.
       if (child.connected) child.once('disconnect', rejectEnded);
       else rejectEnded();
