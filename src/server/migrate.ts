@@ -26,9 +26,9 @@ const MIGRATION_LOCK = 4_711_001;
 
 /**
  * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at
- * a time. Returns the names of the migrations that ran. See docs/architecture.md#migrations.
+ * a time, up to the migration `last`, by default all. Returns the names of the migrations that ran. See docs/architecture.md#migrations.
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, last?: string): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'dws migrate',
@@ -55,8 +55,8 @@ export async function migrate(url: string): Promise<string[]> {
       }),
     );
     try {
-      const ran = await orm.migrator.up();
-      await checkRoles(client);
+      const ran = await orm.migrator.up(last ? { to: last } : undefined);
+      if (!last) await checkRoles(client);
       return ran.map(({ name }) => name);
     } finally {
       await orm.close(true);

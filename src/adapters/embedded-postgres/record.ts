@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Contents of `DATA_DIR/postgres.json` (mode 600): the state of the embedded cluster. */
@@ -13,10 +13,15 @@ export interface ClusterRecord {
   holder: number;
 }
 
-/** Reads the record of `dataDir`; undefined when no cluster was ever created there. */
+/**
+ * Reads the record of `dataDir`; undefined when no cluster was ever created there. A cluster inside the folder is found
+ * there, also after the folder was copied or moved.
+ */
 export function readRecord(dataDir: string): ClusterRecord | undefined {
   try {
-    return JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as ClusterRecord;
+    const record = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as ClusterRecord;
+    const inside = join(dataDir, 'postgres');
+    return existsSync(inside) ? { ...record, cluster: inside } : record;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

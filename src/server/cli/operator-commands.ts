@@ -11,6 +11,8 @@ import {
   revokeToken,
   unlockUser,
 } from '../../services/identity/operator.ts';
+import { writeBackup } from '../backup/backup.ts';
+import { restoreBackup } from '../backup/restore.ts';
 import { migrate } from '../migrate.ts';
 import { doctor, formatCheck, type CheckResult } from './doctor.ts';
 import { withAuditedSystem } from './operator-audit.ts';
@@ -43,6 +45,28 @@ export function addOperatorCommands(program: Command): void {
       });
       if (json) console.log(JSON.stringify({ isHealthy, checks }, null, 2));
       if (!isHealthy) process.exitCode = 1;
+    });
+  program
+    .command('backup <file>')
+    .description('write database, files and dataset rows to one archive; the service may run')
+    .action(async (file: string) => {
+      const config = readConfig();
+      const { tables, files, datasets } = await withDatabase(config, ({ url }) => writeBackup(url, config, file));
+      console.log(`Wrote ${tables} tables, ${files} files and ${datasets} sets of dataset rows to ${file}.`);
+      console.log('APP_SECRET is not in it: keep it beside the backup.');
+    });
+  program
+    .command('restore <file>')
+    .description('restore a backup into an empty installation of the same or a newer version')
+    .action(async (file: string) => {
+      const config = readConfig();
+      const restored = await withDatabase(config, ({ url }) => restoreBackup(url, config, file));
+      const { createdAt, tables, files, datasets, hasKey } = restored;
+      console.log(`Restored ${tables} tables, ${files} files and ${datasets} sets of dataset rows of ${createdAt}.`);
+      if (!hasKey)
+        console.log(
+          'APP_SECRET does not have the key of this backup: set it, or restore DATA_DIR/secret, before the start.',
+        );
     });
   tenantCommands(program.command('tenant').description('manage tenants'));
   userCommands(program.command('user').description('manage users'));

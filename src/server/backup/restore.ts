@@ -1,0 +1,159 @@
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import pg from 'pg';
+import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
+import type { Config } from '../../core/config.ts';
+import { keyRing } from '../app-secret.ts';
+import { migrate, MIGRATIONS } from '../migrate.ts';
+import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
+import { readTar, type TarEntry } from './tar.ts';
+
+/** Names of the entries, so that no archive writes outside `DATA_DIR`. */
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const ROWS_NAME = /^tables\/([a-z_]+)\/\d+\.ndjson$/;
+const FILE_NAME = new RegExp(`^(files/${UUID}|datasets/${UUID}/rows\\.duckdb)$`);
+
+/** A restored backup. */
+export interface RestoreSummary extends BackupSummary {
+  createdAt: string;
+  /** Whether `APP_SECRET` has the key that the service used. Without it the service does not start. */
+  hasKey: boolean;
+}
+
+/**
+ * Restores a backup into the empty database at `url` and the empty `DATA_DIR`. Throws, and leaves both empty, if they
+ * are not empty, or the backup is damaged or of a newer version. See docs/contract.md#backups.
+ */
+export async function restoreBackup(url: string, config: Config, file: string): Promise<RestoreSummary> {
+  const client = new pg.Client({ connectionString: url, application_name: 'dws restore' });
+  await client.connect();
+  try {
+    await checkEmpty(client, config.DATA_DIR);
+    const entries = readTar(createReadStream(file).pipe(createGunzip()));
+    const manifest = await readManifest(entries);
+    try {
+      await migrate(url, manifest.migration);
+      const summary = await restoreEntries(client, config.DATA_DIR, entries);
+      await migrate(url);
+      return { ...summary, createdAt: manifest.createdAt, hasKey: hasKey(config, manifest) };
+    } catch (error) {
+      await client.query('rollback');
+      await client.query('drop schema if exists dws cascade');
+      for (const name of ['files', 'datasets']) await rm(join(config.DATA_DIR, name), { recursive: true, force: true });
+      throw error;
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+async function checkEmpty(client: pg.Client, dataDir: string): Promise<void> {
+  const { rowCount } = await client.query(`select from pg_catalog.pg_namespace where nspname = 'dws'`);
+  const hasFiles = ['files', 'datasets'].some((name) => isFilled(join(dataDir, name)));
+  if (rowCount || hasFiles) throw new Error('A backup is restored into an empty database and an empty DATA_DIR only');
+}
+
+const isFilled = (folder: string): boolean => existsSync(folder) && readdirSync(folder).length > 0;
+
+async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupManifest> {
+  const { value: entry } = await entries.next();
+  if (entry?.name !== 'backup.json') throw new Error('The file is not a backup of this service');
+  const manifest = JSON.parse(await textOf(entry)) as BackupManifest;
+  if (manifest.format !== 1 || !MIGRATIONS.some(({ name }) => name === manifest.migration))
+    throw new Error('The backup is of a newer version of the service: restore it with that version');
+  return manifest;
+}
+
+async function textOf({ content }: TarEntry): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** Restores rows and files in one transaction, without triggers, foreign keys and row-level security. */
+async function restoreEntries(
+  client: pg.Client,
+  dataDir: string,
+  entries: AsyncGenerator<TarEntry>,
+): Promise<BackupSummary> {
+  await client.query('begin');
+  const rules = await suspendRules(client);
+  const tables = new Set<string>();
+  const summary: BackupSummary = { tables: rules.tables.size, files: 0, datasets: 0 };
+  for await (const entry of entries) {
+    const table = ROWS_NAME.exec(entry.name)?.[1];
+    if (table && rules.tables.has(table)) {
+      await insertRows(client, table, await textOf(entry));
+      tables.add(table);
+    } else if (FILE_NAME.test(entry.name)) {
+      await writeFile(join(dataDir, entry.name), entry);
+      summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
+    } else throw new Error(`The backup has an unknown part: ${entry.name}`);
+  }
+  await rules.restore();
+  await client.query('commit');
+  return summary;
+}
+
+async function insertRows(client: pg.Client, table: string, lines: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>({
+    name: 'columns',
+    text: `select quote_ident(attname) as name
+      from pg_catalog.pg_attribute
+      where attrelid = format('dws.%I', $1::text)::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    values: [table],
+  });
+  const columns = rows.map(({ name }) => name).join(', ');
+  await client.query(
+    `insert into dws.${table} (${columns}) overriding system value
+      select ${columns} from json_populate_recordset(null::dws.${table}, $1::json)`,
+    [`[${lines.replaceAll('\n', ',')}]`],
+  );
+}
+
+/** Empties all tables and suspends what would refuse or change their rows. `restore` sets it up again. */
+async function suspendRules(client: pg.Client): Promise<{ tables: Set<string>; restore(): Promise<void> }> {
+  const { rows: tables } = await client.query<{ name: string }>(TABLES);
+  const { rows: forced } = await client.query<{ name: string }>(`select relname as name
+    from pg_catalog.pg_class
+    where relnamespace = 'dws'::regnamespace and relkind = 'r' and relforcerowsecurity`);
+  const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(`select
+      conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
+    from pg_catalog.pg_constraint
+    where connamespace = 'dws'::regnamespace and contype = 'f' and conparentid = 0`);
+  for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`);
+  for (const { name } of tables) {
+    await client.query(`alter table dws.${name} disable trigger user`);
+    await client.query(`delete from dws.${name}`);
+  }
+  for (const { name } of forced) await client.query(`alter table dws.${name} no force row level security`);
+  return {
+    tables: new Set(tables.map(({ name }) => name)),
+    async restore() {
+      for (const { table, name, definition } of keys)
+        await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+      for (const { name } of tables) await client.query(`alter table dws.${name} enable trigger user`);
+      for (const { name } of forced) await client.query(`alter table dws.${name} force row level security`);
+    },
+  };
+}
+
+async function writeFile(path: string, { content }: TarEntry): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    for await (const part of content) await handle.writeFile(part);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Returns whether the key ring of this installation has the key of the backup. Generates none. */
+function hasKey({ APP_SECRET, DATA_DIR }: Config, { keyFingerprint }: BackupManifest): boolean {
+  if (keyFingerprint === null) return true;
+  if (!APP_SECRET && !existsSync(join(DATA_DIR, 'secret'))) return false;
+  return createSecretBox(keyRing(APP_SECRET, DATA_DIR)).fingerprints.includes(keyFingerprint);
+}
