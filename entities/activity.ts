@@ -5,6 +5,7 @@ import type { ResourceKind } from '../src/core/permissions.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+import { ResourceKindEnum } from './word-enum.ts';
 
 /** A change of a resource (docs/contract.md#activity). It outlives the resource. */
 @ObjectType({
@@ -13,7 +14,7 @@ import { TenantRow } from './tenant-row.ts';
 })
 @Entity()
 export class Activity extends TenantRow {
-  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
+  @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
   @Property({ type: 'text' })
   kind!: ResourceKind;
 

@@ -33,7 +33,7 @@ export class ApiToken extends TenantRow {
   @Property({ type: 'text' })
   prefix!: string;
 
-  @Field(() => [String], {
+  @Field(() => [TokenScopeEnum], {
     description: 'Scopes: `read` allows queries and subscriptions, `write` allows mutations.',
   })
   @Property({ type: 'json' })

@@ -3,6 +3,7 @@ import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { AUDIT_OUTCOMES, AUDIT_CHANNELS, type AuditOutcome, type AuditChannel } from '../src/core/audit.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+import { ResourceKindEnum } from './word-enum.ts';
 
 export const AuditChannelEnum = {
   GRAPHQL: 'graphql',
@@ -61,7 +62,7 @@ export class AuditEvent extends TenantRow {
   @Property({ type: 'text' })
   action!: string;
 
-  @Field(() => String, {
+  @Field(() => ResourceKindEnum, {
     nullable: true,
     description: 'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource.',
   })

@@ -4,6 +4,7 @@ import type { ResourceKind } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+import { ResourceKindEnum } from './word-enum.ts';
 
 /** A resource marked as a favourite by a user. No other user has access to it (docs/contract.md#favorites). */
 @ObjectType({ description: 'A resource marked as a favourite by the caller. No other user sees it.', implements: Node })
@@ -24,7 +25,7 @@ export class Favorite extends TenantRow {
 /** A favourite resource of any kind. It is read from the tables of all kinds (favorite-model.ts). */
 @ObjectType({ description: 'A favourite resource of the caller, of any kind.' })
 export class FavoriteResource {
-  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
+  @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
   kind!: ResourceKind;
 
   @Field(() => ID, { description: 'Id of the resource.' })

@@ -3,6 +3,14 @@ import { Field, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+import { wordEnum } from './word-enum.ts';
+
+const NotificationTypeEnum = wordEnum(
+  'NotificationType',
+  'Type of a notification.',
+  ['dataset.filter.broken'],
+  () => 'A share shows no rows any more, because its saved filter no longer fits the fields.',
+);
 
 /** A message for one user. No one else can see it. See docs/contract.md#notifications. */
 @ObjectType({
@@ -15,7 +23,7 @@ export class Notification extends TenantRow {
   @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => String, { description: 'Type of the notification, e.g. `dataset.filter.broken`.' })
+  @Field(() => NotificationTypeEnum, { description: 'Type of the notification.' })
   @Property({ type: 'text' })
   type!: string;
 

@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ObjectType, registerEnumType } from 'type-graphql';
 import {
+  OPERATION_NAMES,
   OPERATION_STATUSES,
   type OperationFailure,
   type OperationInputs,
@@ -10,6 +11,7 @@ import {
 import { DateTime, Json } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+import { wordEnum } from './word-enum.ts';
 
 export const OperationStatusEnum = {
   QUEUED: 'queued',
@@ -31,6 +33,13 @@ registerEnumType(OperationStatusEnum, {
     },
   },
 });
+
+const OperationNameEnum = wordEnum(
+  'OperationName',
+  'Name of a long operation.',
+  OPERATION_NAMES,
+  (name) => `The operation \`${name}\`.`,
+);
 
 /** A long operation with its progress. Records stay for seven days after the end. See docs/contract.md#operations. */
 @ObjectType({
@@ -56,7 +65,7 @@ export class Operation extends TenantRow {
   @Property({ type: 'text', nullable: true })
   progress?: string | null;
 
-  @Field(() => String, { description: 'Name of the operation, e.g. `dataset.refresh`.' })
+  @Field(() => OperationNameEnum, { description: 'Name of the operation.' })
   @Property({ type: 'text' })
   operation!: OperationName;
 

@@ -1,10 +1,11 @@
 import { Field, ID, ObjectType } from 'type-graphql';
 import type { ResourceKind } from '../src/core/permissions.ts';
+import { ResourceKindEnum } from './word-enum.ts';
 
 /** A resource of any kind with owners, read from the tables of all kinds (resource-model.ts). */
 @ObjectType({ description: 'A resource of any kind with owners, without drafts and snapshots.' })
 export class Resource {
-  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
+  @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
   kind!: ResourceKind;
 
   @Field(() => ID, { description: 'Id of the resource.' })

@@ -5,6 +5,14 @@ import type { ParameterDefinition } from '../src/core/parameters.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 import { QueryParameter } from './query-parameter.ts';
+import { wordEnum } from './word-enum.ts';
+
+const QueryLanguageEnum = wordEnum(
+  'QueryLanguage',
+  'Language of a saved query.',
+  ['sql'],
+  () => 'SQL of the datasource.',
+);
 
 /** A named query with typed parameters (docs/contract.md#saved-queries). */
 @ObjectType({ description: 'A named query on a datasource, with typed parameters.', implements: Node })
@@ -14,7 +22,7 @@ export class SavedQuery extends OwnedRow {
   @Property({ type: 'uuid' })
   datasourceId!: string;
 
-  @Field(() => String, { description: 'Query language. Always `sql`.' })
+  @Field(() => QueryLanguageEnum, { description: 'Query language.' })
   @Property({ type: 'text' })
   language: string = 'sql';
 

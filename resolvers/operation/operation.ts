@@ -16,6 +16,7 @@ import {
   Subscription,
 } from 'type-graphql';
 import { Operation, OperationStatusEnum } from '../../entities/operation.ts';
+import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { OperationFailure, OperationStatus } from '../../src/core/operations.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -29,7 +30,7 @@ const OperationPage = pageOf(Operation, 'Operation');
 
 @ObjectType({ description: 'The resource that an operation reads or changes.' })
 export class OperationResource {
-  @Field(() => String, { description: 'Kind, e.g. `dataset`.' }) kind!: string;
+  @Field(() => ResourceKindEnum, { description: 'Kind, e.g. `dataset`.' }) kind!: string;
   @Field(() => ID, { description: 'Identifier.' }) id!: string;
 }
 

@@ -18,6 +18,7 @@ import {
 } from 'type-graphql';
 import { UpdateNotificationInput } from '../../entities/notification-input.ts';
 import { Notification } from '../../entities/notification.ts';
+import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
 import { limitRule, Rule, SORT_RULE, START_RULE } from '../../src/core/input-rules.ts';
 import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
@@ -32,7 +33,7 @@ const NotificationPage = pageOf(Notification, 'Notification');
 /** The resource that a notification concerns. */
 @ObjectType({ description: 'The resource that a notification concerns. It may have been deleted since.' })
 export class NotificationResource {
-  @Field(() => String, { description: 'Kind of the resource, e.g. `dataset`.' }) kind!: string;
+  @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `dataset`.' }) kind!: string;
   @Field(() => ID, { description: 'Id of the resource.' }) id!: string;
 }
 

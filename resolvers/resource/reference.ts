@@ -1,6 +1,7 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { OwnedKind } from '../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../entities/owned-row.ts';
+import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -12,7 +13,7 @@ import { loadPrincipal, Principal } from './principal.ts';
 /** A resource that uses another one. */
 @ObjectType({ description: 'A resource that uses another one.' })
 export class Reference {
-  @Field(() => String, { description: 'Kind of the using resource, e.g. `dataset` or `suite`.' })
+  @Field(() => ResourceKindEnum, { description: 'Kind of the using resource, e.g. `dataset` or `suite`.' })
   kind!: string;
 
   @Field(() => ID, { description: 'Id of the using resource.' })

@@ -1,5 +1,6 @@
 import { Field, ID, ObjectType } from 'type-graphql';
 import { VisualComponentEnum } from '../../entities/visual.ts';
+import { wordEnum } from '../../entities/word-enum.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import type { ComponentDefinition, VisualComponent } from '../../src/core/visual/component.ts';
 import type { VisualConfig } from '../../src/core/visual/config.ts';
@@ -35,6 +36,13 @@ export class VisualComponentType implements ComponentDefinition {
   needs!: readonly (keyof VisualConfig)[];
 }
 
+const VisualCategoryEnum = wordEnum(
+  'VisualCategory',
+  'Purpose of a visual.',
+  ['comparison', 'trend', 'proportion', 'relation', 'indicator', 'detail'],
+  (category) => `Visuals for the purpose \`${category}\`.`,
+);
+
 /** A predefined visual. */
 @ObjectType('VisualTemplate', { description: 'A predefined visual, as a starting point for a new one.' })
 export class VisualTemplateType implements VisualTemplate {
@@ -53,9 +61,7 @@ export class VisualTemplateType implements VisualTemplate {
   @Field(() => String, { description: 'Icon name, as defined by the front-end.' })
   icon!: string;
 
-  @Field(() => String, {
-    description: 'Purpose, one of `comparison`, `trend`, `proportion`, `relation`, `indicator` or `detail`.',
-  })
+  @Field(() => VisualCategoryEnum, { description: 'Purpose.' })
   category!: VisualTemplate['category'];
 
   @Field(() => JsonObject, { description: 'Config. The user fills the keys that are null.' })

@@ -97,6 +97,18 @@ export interface OperationInputs {
 
 export type OperationName = keyof OperationInputs;
 
+/** Names of all operations. */
+export const OPERATION_NAMES = [
+  'dataset.refresh',
+  'dataset.run',
+  'dataset.benchmark',
+  'dataset.preview',
+  'dataset.promoteRefresh',
+  'dataset.copy',
+  'dataset.snapshot',
+  'dataset.promote',
+] as const satisfies readonly OperationName[];
+
 /** States of an operation and of job runs. */
 export const OPERATION_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];

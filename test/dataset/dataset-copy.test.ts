@@ -62,7 +62,7 @@ describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
     const {
       copyDataset: { operation, result },
     } = await ann.data(copyMutation(origin.id, 'Another'));
-    expect(operation).toEqual({ operation: 'dataset.copy', status: 'SUCCEEDED' });
+    expect(operation).toEqual({ operation: 'DATASET_COPY', status: 'SUCCEEDED' });
     expect(result).toMatchObject({
       name: 'Another',
       ownerId: ann.id,

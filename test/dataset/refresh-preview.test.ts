@@ -128,7 +128,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     });
     await change();
     const { operation, result } = (await ann.data(previewMutation(id, ', params: { least: 2 }'))).previewRefresh;
-    expect(operation).toMatchObject({ operation: 'dataset.preview', status: 'SUCCEEDED', current: 2 });
+    expect(operation).toMatchObject({ operation: 'DATASET_PREVIEW', status: 'SUCCEEDED', current: 2 });
     expect(result).toEqual({
       previewId: expect.any(String),
       records: 2,
@@ -143,7 +143,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     expect(await rowsOf(ann, id)).toEqual([1, 2, 3]);
     const promoted = (await ann.data(promoteMutation(id, result.previewId))).promoteRefresh;
     expect(promoted).toMatchObject({
-      operation: { operation: 'dataset.promoteRefresh', status: 'SUCCEEDED' },
+      operation: { operation: 'DATASET_PROMOTE_REFRESH', status: 'SUCCEEDED' },
       result: {
         id,
         records: 2,
@@ -160,7 +160,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     ]);
 
     const started = (await ann.data(previewMutation(id, ', wait: false'))).previewRefresh;
-    expect(started).toMatchObject({ result: null, operation: { operation: 'dataset.preview' } });
+    expect(started).toMatchObject({ result: null, operation: { operation: 'DATASET_PREVIEW' } });
     await expect
       .poll(async () => (await ann.get(`/progress/${started.operation.id}`)).body, { timeout: 60_000 })
       .toMatchObject({ status: 'succeeded', result: { records: 4, previousRecordCount: 2 } });

@@ -156,7 +156,7 @@ test('a client that does not wait can follow the operation by its progress name'
         `,
       )
     ).createSnapshot,
-  ).toEqual({ result: null, operation: { operation: 'dataset.snapshot' } });
+  ).toEqual({ result: null, operation: { operation: 'DATASET_SNAPSHOT' } });
 });
 
 test('a snapshot counts towards the quota', async ({ ann, createOrders, service }) => {

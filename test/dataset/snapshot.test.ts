@@ -193,7 +193,7 @@ describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
     const {
       promoteSnapshot: { operation, result: beside },
     } = await ann.data(promotion);
-    expect(operation).toEqual({ operation: 'dataset.promote', status: 'SUCCEEDED' });
+    expect(operation).toEqual({ operation: 'DATASET_PROMOTE', status: 'SUCCEEDED' });
     expect(beside).toMatchObject({
       name: 'Beside',
       slug: 'beside',

@@ -138,7 +138,7 @@ describe('the scopes of an API token', () => {
   test('are enum values in GraphQL inputs', async ({ service, ann }) => {
     const session = await service.login(ann.username);
     expect(await session.data('mutation { createToken(input: { name: "enum", scopes: [READ] }) { scopes } }')).toEqual({
-      createToken: { scopes: ['read'] },
+      createToken: { scopes: ['READ'] },
     });
   });
 });

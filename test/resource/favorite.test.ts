@@ -153,7 +153,7 @@ describe('the list of favourites', () => {
     );
     expect(
       (await user.data('{ favorites(q: "COLLECTED QUER", limit: 5) { items { kind name } total } }')).favorites,
-    ).toEqual({ items: [{ kind: 'query', name: 'collected queries' }], total: 1 });
+    ).toEqual({ items: [{ kind: 'QUERY', name: 'collected queries' }], total: 1 });
     expect((await user.get('/me/favorites?sort=name&start=1&limit=1')).body._embedded['svc:favorite']).toMatchObject([
       { name: `collected ${OWNED_PATHS.toSorted()[1]}` },
     ]);

@@ -37,7 +37,8 @@ describe('a notification', () => {
       _links: { self: { href: `/api/notifications/${item.id}` } },
     });
     const { _links, ...record } = item;
-    expect((await user.data(LIST)).notifications).toEqual({ total: 1, items: [{ ...record, version: 1 }] });
+    const words = { type: 'DATASET_FILTER_BROKEN', resource: { kind: 'DATASET', id: datasetId } };
+    expect((await user.data(LIST)).notifications).toEqual({ total: 1, items: [{ ...record, ...words, version: 1 }] });
   });
 
   test('is marked as read or unread in both APIs', async ({ service }) => {

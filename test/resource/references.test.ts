@@ -71,7 +71,7 @@ describe('the references of a resource', () => {
     expect(data.datasource.references).toMatchObject({
       total: 4,
       hidden: 0,
-      items: [{ kind: 'dataset', id: own, name: 'own', ownerId: admin.id }, {}, {}, { ownerId: null }],
+      items: [{ kind: 'DATASET', id: own, name: 'own', ownerId: admin.id }, {}, {}, { ownerId: null }],
     });
     expect(data.savedQuery.references.items).toEqual([{ name: 'following' }]);
   });

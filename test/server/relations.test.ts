@@ -189,7 +189,7 @@ describe('relations', () => {
       folder(id: "${folder.id}") { resources { total items { kind name node { ... on SavedQuery { query } } } } }
       tag(id: "${tag.id}") { resources { items { id } } creator { username } }
     }`;
-    const resource = { kind: 'query', name: 'One', node: { query: 'select 1 as one' } };
+    const resource = { kind: 'QUERY', name: 'One', node: { query: 'select 1 as one' } };
     const expected = {
       savedQuery: {
         datasource: { id: source.id },

@@ -5,6 +5,7 @@ import { isUuid } from '../../core/id.ts';
 import { DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
+import { toPage, withOneMore } from '../../core/read/page.ts';
 import type {
   EntityType,
   Reader,
@@ -233,17 +234,6 @@ export class RowReader implements Reader {
     this.#loaders.set(purpose, loader as RowLoader<unknown>);
     return loader;
   }
-}
-
-/** Returns the part with one row more, which shows whether there is a next page. */
-const withOneMore = (part: ListPart): ListPart => ({ ...part, limit: part.limit + 1 });
-
-/** Returns the page of a part. With `hasNext` the rows may contain one more. */
-function toPage<T>(rows: ReadRow<T>[], { limit, start }: ListPart, hasNext: boolean): ReadPage<T> {
-  const items = rows.length > limit ? rows.slice(0, limit) : rows;
-  const page: ReadPage<T> = { items, start, count: items.length };
-  if (hasNext) page.hasNextPage = rows.length > limit;
-  return page;
 }
 
 function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSelection {

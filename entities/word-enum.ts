@@ -1,0 +1,33 @@
+import { registerEnumType } from 'type-graphql';
+import { ABILITIES } from '../src/core/permissions.ts';
+
+/** Returns the name of a word in GraphQL, e.g. `DATASET_PROMOTE_REFRESH` for `dataset.promoteRefresh`. */
+const enumName = (word: string): string =>
+  word
+    .replace(/[a-z](?=[A-Z])/g, '$&_')
+    .replace(/\W/g, '_')
+    .toUpperCase();
+
+/** Registers the enum of a closed set of words. REST prints the words. `describe` returns the description of a word. */
+export function wordEnum<W extends string>(
+  name: string,
+  description: string,
+  words: readonly W[],
+  describe: (word: W) => string,
+): Record<string, W> {
+  const values = Object.fromEntries(words.map((word) => [enumName(word), word]));
+  registerEnumType(values, {
+    name,
+    description,
+    valuesConfig: Object.fromEntries(words.map((word) => [enumName(word), { description: describe(word) }])),
+  });
+  return values;
+}
+
+/** Kinds of the records that activities, audit events, favourites, notifications and operations concern. */
+export const ResourceKindEnum = wordEnum(
+  'ResourceKind',
+  'Kind of a record.',
+  [...Object.keys(ABILITIES), 'token', 'session', 'operation', 'notification'],
+  (kind) => `Records of the kind \`${kind}\`.`,
+);

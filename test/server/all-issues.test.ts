@@ -1,0 +1,25 @@
+import { expect } from 'vitest';
+import type { ValidationIssue } from '../../src/core/errors.ts';
+import { test } from '../support/fixture.ts';
+
+const INPUT = { name: '', datasourceId: 'x', query: '', description: '\u0000' };
+const ISSUES = [
+  ['name', 'name is required'],
+  ['description', 'description must not contain control characters'],
+  ['query', 'query is required'],
+];
+
+const print = (validation: ValidationIssue[]) =>
+  validation.map(({ path, message }) => [path.join('.'), message]).toSorted();
+
+test('all invalid values of an input are reported at once, in both APIs', async ({ admin }) => {
+  const { status, body } = await admin.post('/queries', INPUT);
+  expect(status).toBe(400);
+  expect(print(body.validation)).toEqual(ISSUES.toSorted());
+
+  const create = 'mutation ($input: CreateSavedQueryInput!) { createSavedQuery(input: $input) { id } }';
+  const { errors } = await admin.gql(create, { input: INPUT });
+  expect(errors).toHaveLength(1);
+  expect(errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  expect(print(errors[0].extensions.validation)).toEqual(ISSUES.toSorted());
+});
