@@ -89,7 +89,8 @@ try {
       signal,
     );
   const works: Record<string, () => AsyncIterable<string | Uint8Array | Row[]>> = { scan };
-  for (const [format, encoder] of Object.entries(EXPORT_ENCODERS)) works[format] = () => encoder.encode(fields, scan());
+  for (const [format, encoder] of Object.entries(EXPORT_ENCODERS))
+    works[format] = () => encoder.encode(fields, scan(), 'Data');
   const measured = Object.keys(works).map((name) => ({ name, ms: [] as number[], cpu: [] as number[], bytes: 0 }));
   for (let round = 0; round < ROUNDS; round++) {
     for (const one of measured) {

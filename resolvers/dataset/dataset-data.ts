@@ -82,7 +82,7 @@ type ExportArgs = RowArgs & { id: string; format: ExportFormat };
 
 /** Checks the request before the first chunk, so that an invalid one is an error of the subscription itself. */
 const startExport = async (ctx: Context, { id, format, ...rows }: ExportArgs) =>
-  exportRows(ctx, await ctx.read.one(Dataset, id, [...VIEW_COLUMNS, 'slug']), format, rows);
+  exportRows(ctx, await ctx.read.one(Dataset, id, [...VIEW_COLUMNS, 'slug', 'name']), format, rows);
 
 @Resolver(() => DatasetRows)
 export class DatasetRowsResolver {

@@ -14,9 +14,11 @@ export interface ExportEncoder {
    * Yields the file in at least one chunk: text for text formats, bytes for the others. Reads a batch only when the
    * consumer requires the next chunk, and does not retain written rows. Parquet retains a few hundred bytes per column
    * and row group.
+   * `title` names the sheets of a workbook.
    */
   encode(
     fields: readonly Field[],
     batches: AsyncIterable<readonly Row[]>,
+    title: string,
   ): AsyncIterable<string> | AsyncIterable<Uint8Array>;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { readXlsx } from 'hucre/xlsx';
 import { describe, expect } from 'vitest';
 import { EXPORT_FORMATS, type ExportFormat } from '../../src/core/export-format.ts';
 import type { Field } from '../../src/core/fields.ts';
@@ -127,6 +128,10 @@ describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
         names: fields.map(({ name }) => name),
         rows: recordsOf(body),
       });
+      if (format === 'xlsx')
+        expect((await readXlsx(bytes)).sheets.map(({ name }) => name)).toEqual([
+          (await ann.get(`/datasets/${awkward.id}`)).body.name,
+        ]);
     }
   });
 

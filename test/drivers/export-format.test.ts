@@ -28,9 +28,11 @@ async function encodeFile(
   fields: readonly Field[],
   rows: readonly Row[],
   size = 100,
+  title = 'Data',
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of encoder.encode(fields, inBatches(rows, size))) pieces.push(Buffer.from(piece as string));
+  for await (const piece of encoder.encode(fields, inBatches(rows, size), title))
+    pieces.push(Buffer.from(piece as string));
   return Buffer.concat(pieces);
 }
 
@@ -146,7 +148,8 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
         yield batch;
       }
     }
-    const pieces = encoder.encode([field('n', 'integer'), field('s', 'string')], endless())[Symbol.asyncIterator]();
+    const file = encoder.encode([field('n', 'integer'), field('s', 'string')], endless(), 'Data');
+    const pieces = file[Symbol.asyncIterator]();
     let seen = 0;
     for (let taken = 0; taken < 200 && seen < 3; taken++) {
       const before = requested;
@@ -194,7 +197,7 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     }
     const base = used();
     let length = 0;
-    for await (const piece of encoder.encode(fields, batches())) length += piece.length;
+    for await (const piece of encoder.encode(fields, batches(), 'Data')) length += piece.length;
     expect(measured).toHaveLength(6);
     expect(Math.max(...measured) - base).toBeLessThan(60e6);
     // The second half does not use more than the first.
@@ -204,6 +207,46 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
 });
 
 describe('a workbook', () => {
+  const FIELDS = [
+    field('id', 'integer'),
+    field('amount', 'number'),
+    field('day', 'date'),
+    field('moment', 'datetime'),
+    field('a name that is longer than its values', 'boolean'),
+  ];
+  const ROW = { id: 1, amount: 1234.5, day: '2026-01-31', moment: '2026-01-31T08:00:00.000Z' };
+
+  test('has a bold header, a filter, a frozen header, column widths and formats', async () => {
+    const bytes = await encodeFile(EXPORT_ENCODERS.xlsx, FIELDS, [ROW, ROW], 100, 'Sales');
+    const [sheet] = (await readXlsx(bytes, { readStyles: true })).sheets;
+    expect(sheet).toMatchObject({ name: 'Sales', autoFilter: { range: 'A1:E3' }, freezePane: { rows: 1 } });
+    expect(sheet!.columns!.map(({ width }) => width)).toEqual([12, 16, 12, 25, 41]);
+    const styleAt = (row: number, column: number) => sheet!.cells!.get(`${row},${column}`)?.style;
+    expect([0, 1, 2, 3, 4].map((column) => styleAt(0, column)?.font?.bold)).toEqual([true, true, true, true, true]);
+    expect([0, 1, 2, 3].map((column) => styleAt(1, column)?.numFmt)).toEqual([
+      '0',
+      '#,##0.00########',
+      'yyyy\\-mm\\-dd',
+      'yyyy\\-mm\\-dd\\ hh:mm:ss.000',
+    ]);
+    expect(styleAt(1, 0)?.font?.bold ?? false).toBe(false);
+  });
+
+  test.each([
+    ['Sales & "more" <2026>', 'Sales & "more" <2026>'],
+    ['a/b\\c?d*e[f]:g', 'a b c d e f  g'],
+    [`'quoted'`, 'quoted'],
+    ['History', 'Data'],
+    [' ', 'Data'],
+    ['x'.repeat(40), 'x'.repeat(31)],
+    [`${'x'.repeat(30)}🦆`, 'x'.repeat(30)],
+  ])('a dataset %j is a sheet %j', async (title, name) => {
+    const { sheets } = await readXlsx(
+      await encodeFile(xlsxEncoder({ rows: 2, characters: 1e9 }), FIELDS, [ROW, ROW], 100, title),
+    );
+    expect(sheets.map((sheet) => sheet.name)).toEqual([name, `${name.slice(0, 29)} 2`]);
+  });
+
   const readCells = async (rows: unknown[]) =>
     (
       await readXlsx(

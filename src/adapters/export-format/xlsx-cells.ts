@@ -1,9 +1,6 @@
 import type { Field } from '../../core/fields.ts';
-
-/** Indices of the formats in `STYLES` (xlsx-parts.ts). */
-const DATE = 1;
-const DATETIME = 2;
-const TEXT = 3;
+import { DATE, DATETIME, HEADER, INTEGER, NUMBER, TEXT } from './xlsx-parts.ts';
+import { escaped } from './xlsx-text.ts';
 
 const MAX_CHARACTERS = 32_767;
 /** Excel has no larger numbers. */
@@ -28,20 +25,44 @@ export function cellOf({ type, format }: Pick<Field, 'type' | 'format'>): CellOf
 }
 
 const exact: CellOf = (address, value) => textCell(address, String(value), TEXT);
-const numeric: CellOf = (address, value) =>
-  fits(value as number) ? `<c r="${address}"><v>${value as number}</v></c>` : exact(address, value);
+const numeric =
+  (style: number): CellOf =>
+  (address, value) =>
+    fits(value as number) ? `<c r="${address}" s="${style}"><v>${value as number}</v></c>` : exact(address, value);
 const fits = (value: number) => value === 0 || (Math.abs(value) <= GREATEST && Math.abs(value) >= MIN_NORMAL_DOUBLE);
 
 const WRITERS: Record<Field['type'], CellOf> = {
   string: (address, value) => textCell(address, value as string),
   text: (address, value) => textCell(address, value as string),
   json: (address, value) => textCell(address, JSON.stringify(value)),
-  integer: numeric,
-  number: numeric,
+  integer: numeric(INTEGER),
+  number: numeric(NUMBER),
   boolean: (address, value) => `<c r="${address}" t="b"><v>${value === true ? 1 : 0}</v></c>`,
   date: (address, value) => dateCell(address, value as string, DATE),
   datetime: (address, value) => dateCell(address, value as string, DATETIME),
 };
+
+/** Formats the cell of a column's name. */
+export const headerCell = (address: string, name: string): string => textCell(address, name, HEADER);
+
+/** Widths of columns in characters. Values are not known before they are written. */
+const WIDTHS: Record<Field['type'], number> = {
+  integer: 12,
+  number: 16,
+  boolean: 9,
+  date: 12,
+  datetime: 25,
+  string: 24,
+  text: 48,
+  json: 48,
+};
+const MAX_WIDTH = 60;
+/** Characters that the button of the filter covers. */
+const BUTTON_WIDTH = 4;
+
+/** Returns the width of a field's column in characters. */
+export const widthOf = ({ name, type, format }: Pick<Field, 'name' | 'type' | 'format'>): number =>
+  Math.min(MAX_WIDTH, Math.max(format ? WIDTHS.string : WIDTHS[type], name.length + BUTTON_WIDTH));
 
 const dateCell = (address: string, iso: string, style: number): string =>
   iso < FIRST_DAY
@@ -52,7 +73,7 @@ const dateCell = (address: string, iso: string, style: number): string =>
  * Formats a text cell. A text that looks like a formula is styled as text, so that it stays text when a user edits its
  * cell.
  */
-export function textCell(address: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
+function textCell(address: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
   return `<c r="${address}"${style ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(cut(text))}</t></is></c>`;
 }
 
@@ -62,20 +83,3 @@ function cut(text: string): string {
   const end = MAX_CHARACTERS - 1;
   return `${text.slice(0, /[\uD800-\uDBFF]/.test(text[end - 1]!) ? end - 1 : end)}…`;
 }
-
-const SPECIAL = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_x/;
-const EVERY_SPECIAL =
-  /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}[_\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF])/g;
-const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-
-/**
- * Escapes a text for XML. Characters that XML forbids become `_xHHHH_` (ECMA-376, part 1, 22.9.2.19), and such
- * sequences in the text itself are escaped.
- */
-const escaped = (text: string): string =>
-  SPECIAL.test(text)
-    ? text.replace(
-        EVERY_SPECIAL,
-        (one) => NAMED[one] ?? `_x${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
-      )
-    : text;

@@ -1,3 +1,5 @@
+import { escaped } from './xlsx-text.ts';
+
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const SHEET_XML = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -9,17 +11,29 @@ export const ROOT_RELATIONS =
   `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships">` +
   `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`;
 
+/** Indices of cell styles. Cells without one are general. */
+export const DATE = 1;
+export const DATETIME = 2;
+export const TEXT = 3;
+export const HEADER = 4;
+export const INTEGER = 5;
+export const NUMBER = 6;
+
 const FORMATS = [
   '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
   ...[164, 165].map((id) => `<xf numFmtId="${id}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`),
   '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>',
+  '<xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1" applyFont="1"/>',
+  ...[1, 166].map((id) => `<xf numFmtId="${id}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`),
 ];
 
-/** Cell styles: general, dates, dates with times, texts that look like formulas, in the order of xlsx-cells.ts. */
+/** Cell styles, in the order of their indices. */
 export const STYLES =
-  `${DECLARATION}<styleSheet xmlns="${SHEET_XML}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>` +
-  '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/></numFmts>' +
-  '<fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
+  `${DECLARATION}<styleSheet xmlns="${SHEET_XML}"><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>` +
+  '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/>' +
+  '<numFmt numFmtId="166" formatCode="#,##0.00########"/></numFmts>' +
+  '<fonts count="2"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font>' +
+  '<font><b/><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
   '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
   '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
   '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
@@ -27,21 +41,41 @@ export const STYLES =
   '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
 
 /** XML of a sheet before and after its rows. The header row is frozen. */
-export const SHEET = {
-  begin:
-    `${DECLARATION}<worksheet xmlns="${SHEET_XML}"><sheetViews><sheetView workbookViewId="0">` +
-    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>',
-  end: '</sheetData></worksheet>',
-};
+const SHEET_BEGIN =
+  `${DECLARATION}<worksheet xmlns="${SHEET_XML}"><sheetViews><sheetView workbookViewId="0">` +
+  '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>';
+
+/** Returns the part of a sheet before its rows. `widths` are those of the columns, in characters. */
+export function beginSheet(widths: readonly number[]): string {
+  const columns = widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`);
+  return `${SHEET_BEGIN}${columns.length > 0 ? `<cols>${columns.join('')}</cols>` : ''}<sheetData>`;
+}
+
+/** Returns the part of a sheet after its rows: a filter over all cells, up to `lastCell`. */
+export const endSheet = (lastCell: string): string => `</sheetData><autoFilter ref="A1:${lastCell}"/></worksheet>`;
+
+const MAX_NAME = 31;
+
+/** Returns a name that Excel accepts for the sheet with this number. */
+function sheetName(title: string, number: number): string {
+  const suffix = number === 1 ? '' : ` ${number}`;
+  const name = title
+    .replace(/[\u0000-\u001f[\]:*?/\\]/g, ' ')
+    .slice(0, MAX_NAME - suffix.length)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .replace(/^[\s']+|[\s']+$/g, '');
+  // Excel reserves the name of its history of changes.
+  return (name === '' || name.toLowerCase() === 'history' ? 'Data' : name) + suffix;
+}
 
 const numbers = (sheets: number): number[] => Array.from({ length: sheets }, (_, i) => i + 1);
 /** Returns the path of a sheet, counted from 1. */
 export const sheetPath = (number: number): string => `xl/worksheets/sheet${number}.xml`;
 
-/** Returns the parts that list the sheets `Data`, `Data 2`, … */
-export function closingParts(sheets: number): { path: string; text: string }[] {
+/** Returns the parts that list the sheets, `<title>`, `<title> 2`, … */
+export function closingParts(sheets: number, title: string): { path: string; text: string }[] {
   const listed = numbers(sheets).map(
-    (n) => `<sheet name="Data${n === 1 ? '' : ` ${n}`}" sheetId="${n}" r:id="rId${n}"/>`,
+    (n) => `<sheet name="${escaped(sheetName(title, n))}" sheetId="${n}" r:id="rId${n}"/>`,
   );
   const related = numbers(sheets).map(
     (n) => `<Relationship Id="rId${n}" Type="${OFFICE}/worksheet" Target="worksheets/sheet${n}.xml"/>`,

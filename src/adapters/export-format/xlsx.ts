@@ -2,8 +2,8 @@ import type { Row } from '../../core/dataset-index.ts';
 import { badInput } from '../../core/errors.ts';
 import type { ExportEncoder } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
-import { cellOf, textCell } from './xlsx-cells.ts';
-import { closingParts, ROOT_RELATIONS, SHEET, sheetPath, STYLES } from './xlsx-parts.ts';
+import { cellOf, headerCell, widthOf } from './xlsx-cells.ts';
+import { beginSheet, closingParts, endSheet, ROOT_RELATIONS, sheetPath, STYLES } from './xlsx-parts.ts';
 import { zipArchive, type ZipEntry } from './zip.ts';
 
 const MAX_COLUMNS = 16_384;
@@ -30,7 +30,7 @@ export const xlsxEncoder = (limits: SheetLimits): ExportEncoder => ({
         `A sheet holds at most ${MAX_COLUMNS} columns, and these are ${length}; choose some with \`fields\``,
       );
   },
-  encode: (fields, batches) => zipArchive(partsOf(fields, batches, limits)),
+  encode: (fields, batches, title) => zipArchive(partsOf(fields, batches, limits, title)),
 });
 
 export const xlsx = xlsxEncoder(EXCELS_LIMITS);
@@ -39,6 +39,7 @@ async function* partsOf(
   fields: readonly Field[],
   batches: AsyncIterable<readonly Row[]>,
   limits: SheetLimits,
+  title: string,
 ): AsyncGenerator<ZipEntry> {
   yield { path: '_rels/.rels', texts: [ROOT_RELATIONS] };
   yield { path: 'xl/styles.xml', texts: [STYLES] };
@@ -47,15 +48,20 @@ async function* partsOf(
   let sheets = 0;
   do yield { path: sheetPath(++sheets), texts: sheet(rows, write, limits) };
   while (await rows.more());
-  for (const { path, text } of closingParts(sheets)) yield { path, texts: [text] };
+  for (const { path, text } of closingParts(sheets, title)) yield { path, texts: [text] };
 }
 
 /** Yields one sheet: the header, and rows up to the limits. */
-async function* sheet(rows: RowCursor, { header, row }: RowWriter, limits: SheetLimits): AsyncGenerator<string> {
-  let text = SHEET.begin + header;
+async function* sheet(
+  rows: RowCursor,
+  { begin, lastColumn, row }: RowWriter,
+  limits: SheetLimits,
+): AsyncGenerator<string> {
+  let text = begin;
   let written = 0;
+  let number = 2;
   for (
-    let number = 2;
+    ;
     number <= limits.rows && written + text.length < limits.characters && (rows.ready || (await rows.more()));
     number++
   ) {
@@ -65,18 +71,23 @@ async function* sheet(rows: RowCursor, { header, row }: RowWriter, limits: Sheet
     yield text;
     text = '';
   }
-  yield text + SHEET.end;
+  yield text + endSheet(`${lastColumn}${number - 1}`);
 }
 
 interface RowWriter {
-  header: string;
+  /** The sheet up to its header. */
+  begin: string;
+  lastColumn: string;
   row(row: Row, number: number): string;
 }
 
 function rowWriter(fields: readonly Field[]): RowWriter {
   const columns = fields.map((field, i) => ({ name: field.name, letters: lettersOf(i), cell: cellOf(field) }));
   return {
-    header: `<row r="1">${columns.map(({ name, letters }) => textCell(`${letters}1`, name)).join('')}</row>`,
+    begin: `${beginSheet(fields.map(widthOf))}<row r="1">${columns
+      .map(({ name, letters }) => headerCell(`${letters}1`, name))
+      .join('')}</row>`,
+    lastColumn: lettersOf(Math.max(columns.length - 1, 0)),
     row(row, number) {
       let cells = '';
       for (const { name, letters, cell } of columns) cells += cell(letters + number, row[name]);

@@ -12,14 +12,14 @@ import { viewOf, type ViewedDataset } from './dataset-view.ts';
  */
 export async function exportRows(
   ctx: Context,
-  dataset: ViewedDataset & { slug: string },
+  dataset: ViewedDataset & { slug: string; name: string },
   format: ExportFormat,
   query: RowQuery,
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
   const view = await viewOf(ctx, dataset);
   const { fields, ...rows } = await parseRowQuery(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  return exportFile(format, dataset.slug, fields, (signal) =>
+  return exportFile(format, { filename: dataset.slug, title: dataset.name }, fields, (signal) =>
     search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : noRows(),
   );
 }

@@ -62,7 +62,9 @@ export const exportAuditLog = (
   format: ExportFormat,
   filter: AuditFilter,
 ): AsyncGenerator<ExportChunk, void, undefined> =>
-  exportFile(format, 'audit', EXPORT_FIELDS, (signal) => readBatches(ctx, filter, signal));
+  exportFile(format, { filename: 'audit', title: 'Audit' }, EXPORT_FIELDS, (signal) =>
+    readBatches(ctx, filter, signal),
+  );
 
 async function* readBatches(
   ctx: Context,

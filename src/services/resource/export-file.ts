@@ -29,14 +29,14 @@ const HIGH_SURROGATE = 0xd800 >>> 10;
  */
 export function exportFile(
   format: ExportFormat,
-  name: string,
+  { filename, title }: { filename: string; title: string },
   fields: readonly Field[],
   scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
 ): AsyncGenerator<ExportChunk, void, undefined> {
   const encoder = EXPORT_ENCODERS[format];
   encoder.check?.(fields);
-  return toChunks(encodeRows(encoder, fields, scan), {
-    filename: `${name}.${format}`,
+  return toChunks(encodeRows(encoder, fields, scan, title), {
+    filename: `${filename}.${format}`,
     contentType: encoder.contentType,
   });
 }
@@ -92,13 +92,14 @@ async function* encodeRows(
   encoder: ExportEncoder,
   fields: readonly Field[],
   scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
+  title: string,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   const abort = new AbortController();
   const batches = scan(abort.signal)[Symbol.asyncIterator]();
   try {
     // The first batch is read before the encoder writes anything, so that an early error precedes the first chunk.
     const first = await batches.next();
-    yield* encoder.encode(fields, prepend(first, batches));
+    yield* encoder.encode(fields, prepend(first, batches), title);
   } finally {
     abort.abort();
     await batches.return?.();

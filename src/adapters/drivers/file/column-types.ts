@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
 
 /** Words that stand for a missing value in columns that are not texts, in upper case. */
-export const NULL_WORDS = ['NA', 'N/A', '#N/A', 'NULL', '-'];
+const NULL_WORDS = ['NA', 'N/A', '#N/A', 'NULL', '-'];
 const IS_NULL_WORD = `upper(v) in (${NULL_WORDS.map(quoteText).join(', ')})`;
 
 /** A column of texts whose type is to be determined: its SQL and its possible types. */
