@@ -1,8 +1,7 @@
 import { Field, InputType } from 'type-graphql';
 import type { IncomingFile } from '../src/core/files.ts';
 import { FlowStepScalar } from '../src/core/query-language.ts';
-import { JsonObject } from '../src/core/scalars.ts';
-import { FileContent } from '../src/core/scalars.ts';
+import { FileContent, JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
 

@@ -104,7 +104,12 @@ describe('the record of an operation', () => {
       const { body } = await ann.get(`/progress/${idOrName}`);
       expect(body).toEqual({ ...finished, _links: { self: { href: `/api/progress/${id}` } } });
       const { operation } = await ann.data(`{ operation(id: "${idOrName}") { ${FIELDS} } }`);
-      expect(operation).toEqual({ ...finished, status: 'SUCCEEDED' });
+      expect(operation).toEqual({
+        ...finished,
+        status: 'SUCCEEDED',
+        operation: 'DATASET_REFRESH',
+        resource: { ...(finished['resource'] as object), kind: 'DATASET' },
+      });
     }
   });
 

@@ -12,14 +12,11 @@ import {
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { LRUCache } from 'lru-cache';
-import type { WebSocket } from 'ws';
-import type { RequestInfo } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
-import type { Viewer } from '../../core/viewer.ts';
 import type { Credential } from '../../services/identity/credential.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
@@ -27,24 +24,10 @@ import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 import { ignoreUnsentMessages } from './quiet-send.ts';
+import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { checkVariables } from './variables.ts';
 
-/** The authenticated caller of a socket. */
-interface SocketCaller {
-  credential: Credential;
-  /** Updated in place when the caller's permissions change, so that open operations see the change. */
-  viewer: Viewer;
-  /** The running operations by id. A client may use an id again before the work of the first operation has ended. */
-  operations: Map<string, RunningOperation>;
-  stop: () => void;
-}
-/** An operation of a socket. Aborting it ends its work. */
-interface RunningOperation {
-  payload: SubscribePayload;
-  abort: AbortController;
-}
-type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
 /** The valid documents that clients used last, by their text: parsing and validating takes longer than subscribing. */
@@ -204,29 +187,6 @@ function formatErrors(
   });
 }
 
-function endConnection({ caller }: SocketExtra): void {
-  caller?.stop();
-  for (const { abort } of caller?.operations.values() ?? []) abort.abort();
-}
-
-/** Ends the work of an operation; with a payload only if the id still belongs to it. */
-function endOperation({ caller }: SocketExtra, id: string, payload?: SubscribePayload): void {
-  const operation = caller?.operations.get(id);
-  if (!operation || (payload && operation.payload !== payload)) return;
-  operation.abort.abort();
-  caller!.operations.delete(id);
-}
-
-/** Ends the operation that a client completes. graphql-ws ends subscriptions only, and lets queries continue. */
-function endCompleted(extra: SocketExtra, message: Buffer): void {
-  try {
-    const { type, id } = JSON.parse(message.toString()) as { type?: unknown; id?: unknown };
-    if (type === 'complete' && typeof id === 'string') endOperation(extra, id);
-  } catch {
-    // graphql-ws closes a socket that sends no JSON object.
-  }
-}
-
 /**
  * Returns the credential of a socket. The cookie is accepted on a same-origin upgrade only, because browsers send it
  * from any origin.
@@ -238,22 +198,4 @@ function findCredential(
   const cookie = headers.origin && sameHost(headers.origin, headers.host) ? cookies[SESSION_COOKIE] : undefined;
   const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
   return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
-}
-
-/** Registers an operation of the socket and returns its facts. */
-function startOperation(extra: SocketExtra, id: string, payload: SubscribePayload): RequestInfo {
-  const { request, socket, caller } = extra;
-  const abort = new AbortController();
-  endOperation(extra, id);
-  if (socket.readyState === socket.OPEN) caller!.operations.set(id, { payload, abort });
-  else abort.abort();
-  return {
-    id: request.id,
-    address: request.ip,
-    channel: 'websocket',
-    userAgent: request.headers['user-agent'] ?? null,
-    signal: abort.signal,
-    setOperation() {},
-    setSession() {},
-  };
 }
