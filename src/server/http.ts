@@ -26,6 +26,7 @@ import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
+import { respondToUnparsable } from './unparsable-requests.ts';
 import { limitUnreadResponses } from './unread-responses.ts';
 
 /** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
@@ -115,6 +116,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
+    clientErrorHandler: respondToUnparsable,
   }) as unknown as FastifyInstance;
 
   queuePipelinedRequests(app);
