@@ -171,6 +171,8 @@ describe('connections', () => {
       'src/adapters/demo-source/demo-source.ts', // its own database, created as a source
       'src/adapters/drivers/postgres/session.ts', // sources of users
       'src/adapters/embedded-postgres/embedded-postgres.ts', // creates the database
+      'src/server/backup/backup.ts', // a command of operators, reads all rows as the system role
+      'src/server/backup/restore.ts',
       'src/server/cli/doctor.ts',
       'src/server/cli/generated-files.ts', // commands of operators and developers
       'src/server/migrate.ts',

@@ -146,7 +146,7 @@ test('creating a token prints nothing but the token, which authenticates its use
   const client = new Client(service.url, { authorization: `Bearer ${out[0]}` });
   expect(await client.data('{ me { id } tokens { name scopes } }')).toMatchObject({
     me: { id: ann.id },
-    tokens: expect.arrayContaining([{ name: 'cron', scopes: ['read', 'write'] }]) as unknown,
+    tokens: expect.arrayContaining([{ name: 'cron', scopes: ['READ', 'WRITE'] }]) as unknown,
   });
 });
 
@@ -233,6 +233,8 @@ describe('usage', () => {
       'serve',
       'migrate',
       'doctor',
+      'backup',
+      'restore',
       'tenant',
       'user',
       'token',
