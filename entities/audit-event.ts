@@ -3,7 +3,6 @@ import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { AUDIT_OUTCOMES, AUDIT_CHANNELS, type AuditOutcome, type AuditChannel } from '../src/core/audit.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
-import { ResourceKindEnum } from './word-enum.ts';
 
 export const AuditChannelEnum = {
   GRAPHQL: 'graphql',
@@ -62,7 +61,8 @@ export class AuditEvent extends TenantRow {
   @Property({ type: 'text' })
   action!: string;
 
-  @Field(() => ResourceKindEnum, {
+  // No enum: the log keeps the words of older versions, too.
+  @Field(() => String, {
     nullable: true,
     description: 'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource.',
   })

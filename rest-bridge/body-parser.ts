@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { badInput, defineError } from '../src/core/errors.ts';
 import { MAX_JSON_DEPTH } from '../src/core/json-depth.ts';
-import { parseInOwnTurn } from '../src/core/own-turn.ts';
+import { parseInOwnTurn } from '../src/core/large-json.ts';
 
 /** A longer JSON body is refused with 413. See docs/contract.md#shapes. */
 export const MAX_JSON_BYTES = 10 * 1024 * 1024;
@@ -56,14 +56,15 @@ export function acceptOnlyJson(scope: FastifyInstance): void {
     { parseAs: 'string', bodyLimit: MAX_JSON_BYTES },
     (request, text, done) => {
       const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-      parseInOwnTurn(text as string, () => {
+      const parse = () => {
         try {
           if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw unsupportedCharset(charset);
           done(null, parseJson(text as string));
         } catch (error) {
           done(error as Error);
         }
-      });
+      };
+      parseInOwnTurn({ text: text as string, address: request.ip }, parse, done);
     },
   );
 }

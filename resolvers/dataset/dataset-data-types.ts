@@ -58,7 +58,7 @@ export class DataArgs extends RowArgs {
 @ObjectType({ description: 'A page of a dataset’s rows.' })
 export class DatasetRows {
   @Field(() => [JsonObject], {
-    description: 'Rows, by field name. A field with a `format` has texts in place of numbers.',
+    description: 'Rows, by field name. A field with a `format` contains strings instead of numbers.',
   })
   items!: Record<string, unknown>[];
 

@@ -41,7 +41,7 @@ export class UserPermissionsResolver {
     @Ctx() ctx: Context,
     @Username() username: string,
     @Arg('permissions', () => [String], {
-      description: `Replaces all of them. Each is one of ${GLOBAL_PERMISSIONS.join(', ')}.`,
+      description: `New global permissions. They replace the current ones. Each is one of ${GLOBAL_PERMISSIONS.join(', ')}.`,
     })
     @Rule({ items: { enum: GLOBAL_PERMISSIONS } })
     words: string[],

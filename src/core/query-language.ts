@@ -35,7 +35,7 @@ const FIELD_CONDITION = {
         $exists: { type: 'boolean', description: 'Whether the row has a value.' },
         $regex: { type: 'string', description: 'Matches this regular expression anywhere in the text.' },
         $options: { enum: ['i', ''], description: 'With `$regex`. `i` ignores the case of ASCII letters.' },
-        $not: { type: 'object', description: 'An object of operators of which at least one is false.' },
+        $not: { type: 'object', description: 'The condition with these operators is false, or the value is missing.' },
       },
     },
   ],
@@ -51,7 +51,7 @@ const OPERATORS = `
 | \`{"note": {"$exists": true}}\`, \`{"note": null}\` | with a value; without one |
 | \`{"name": {"$regex": "^A.*son$", "$options": "i"}}\` | the text matches; \`i\` ignores case |
 | \`{"amount": {"$not": {"$gt": 10}}}\` | the condition on the field is false |
-| \`{"$and": […]}\`, \`{"$or": […]}\`, \`{"$not": {…}}\` | all, one, none of the criteria |
+| \`{"$and": […]}\`, \`{"$or": […]}\`, \`{"$not": {…}}\` | all match, at least one matches, it does not match |
 
 Several keys must all be true. Dates are texts, e.g. \`{"ordered_at": {"$gte": "2026-01-31"}}\`; a date is midnight in UTC.`;
 
@@ -146,5 +146,5 @@ functions \`abs round floor ceil lower upper trim length concat coalesce if year
 
 const JSON_SCALARS = new Set(['JSON', 'JSONObject', ...[Criteria, RowFilter, FlowStepScalar].map(({ name }) => name)]);
 
-/** Returns whether the values of a type are JSON objects or lists, which the type does not list. */
+/** Returns whether a scalar accepts JSON whose shape GraphQL does not describe. */
 export const isJsonScalar = (type: { name?: string }): boolean => JSON_SCALARS.has(type.name ?? '');

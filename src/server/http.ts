@@ -9,7 +9,7 @@ import type { GraphQLSchema } from 'graphql';
 import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../core/errors.ts';
-import { parseInOwnTurn } from '../core/own-turn.ts';
+import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { createApollo } from './graphql/apollo.ts';
@@ -143,7 +143,11 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
-    parseInOwnTurn(text as string, () => void parseJson(request, text as string, done)),
+    parseInOwnTurn(
+      { text: text as string, address: request.ip },
+      () => void parseJson(request, text as string, done),
+      done,
+    ),
   );
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);

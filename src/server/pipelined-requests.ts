@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Starts a request that follows others on its connection when their responses were sent. Otherwise its work would run,
- * and its response wait in memory, as long as the first response takes. Call this before other hooks.
+ * Delays a pipelined request until the earlier responses on its connection are sent. Otherwise its work would run, and
+ * its response wait in memory, as long as the first response takes. Call this before other hooks.
  */
 export function queuePipelinedRequests(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, { raw }) => {

@@ -9,7 +9,7 @@ import type { Credential } from '../services/identity/credential.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
-import { ownResponse } from './unread-responses.ts';
+import { assignResponse } from './unread-responses.ts';
 
 /** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
 export type CreateContext = (
@@ -50,7 +50,7 @@ export function createContextFactory({ platform, authenticator, limiter, closing
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
-    if (viewer) ownResponse(reply.raw, viewer.userId);
+    if (viewer) assignResponse(reply.raw, viewer.userId);
     const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
     return createRequestContext(
       platform,

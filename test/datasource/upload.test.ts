@@ -72,7 +72,7 @@ test('GraphQL accepts a file as a data: URL or base64 and returns the same datas
   for (const file of [`data:text/csv;base64,${base64}`, base64]) {
     const { uploadDataset } = await ann.data(upload, { input: { file, filename: 'orders.csv' } });
     expect(uploadDataset).toMatchObject({
-      operation: { status: 'SUCCEEDED', resource: { kind: 'dataset', id: uploadDataset.result.id } },
+      operation: { status: 'SUCCEEDED', resource: { kind: 'DATASET', id: uploadDataset.result.id } },
       result: { name: 'orders', records: 3, owner: { id: ann.id }, data: { items: ORDER_ROWS } },
     });
   }

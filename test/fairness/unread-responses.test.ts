@@ -55,6 +55,12 @@ describe('responses that a user does not receive', () => {
       await expectError(ann.get(largePage(wide.id)), 429, TOO_MANY);
       const inGraphql = await ann.request('POST', '/graphql', { query: largeQuery(wide.id) });
       expect([inGraphql.status, inGraphql.body.message]).toEqual([429, TOO_MANY]);
+      // A change is done: no status asks the client to repeat it.
+      const change = `mutation {
+        updateDataset(id: "${wide.id}", input: { description: "changed" }) { data(limit: 1000) { items } }
+      }`;
+      await expect(ann.gql(change)).rejects.toThrow('fetch failed');
+      expect((await ann.get(`/datasets/${wide.id}`)).body.description).toBe('changed');
       expect((await ann.get(`/datasets/${wide.id}/data?limit=2`)).body.count).toBe(2);
       for (const other of [bob, admin]) expect((await other.get(largePage(wide.id), PLAIN)).body.count).toBe(1000);
     } finally {

@@ -46,6 +46,7 @@ describe('a period is incomplete when more than a seventh of it is without data 
     ['month', ['2026-01-01', '2026-02-01'], '2026-01-02', '2026-02-27', false, false],
     ['month', ['2026-01-01', '2026-02-01'], '2026-01-02', '2026-02-20', false, true],
     ['year', ['2024-01-01'], '2024-06-01', '2024-12-30', true, false],
+    ['month', ['2026-01-01', '2026-02-01'], '2026-01-01', '2026-02-01', false, false],
     ['day', [null], null, null, false, false],
   ] as const)('%s', (interval, periods, earliest, latest, first, last) => {
     expect(incompletePeriods(periods, interval, { earliest, latest })).toEqual({ first, last });

@@ -87,16 +87,22 @@ function incompleteEnds(
   // Between complete periods there is a line to draw.
   if ((!first && !last) || order.length < 3) return { note: '', partsOf: (part) => [{ part, isComplete: true }] };
   const which = first && last ? 'first and last' : first ? 'first' : 'last';
-  const cut = (values: (number | null)[], from: number, to: number) => {
-    const kept = new Set(order.slice(from, to));
-    return values.map((value, i) => (kept.has(i) ? value : null));
-  };
   return {
     note: `${which} ${dateInterval ?? 'day'} incomplete`,
-    partsOf: (values) => [
-      ...(first ? [{ part: cut(values, 0, 2), isComplete: false }] : []),
-      { part: cut(values, Number(first), order.length - Number(last)), isComplete: true },
-      ...(last ? [{ part: cut(values, -2, order.length), isComplete: false }] : []),
-    ],
+    partsOf(values) {
+      // The positions where this line has a value: the ends of a part are two of them.
+      const drawn = order.filter((i) => values[i] !== null && values[i] !== undefined);
+      const isFirst = first && drawn[0] === order[0];
+      const isLast = last && drawn.at(-1) === order.at(-1);
+      const cut = (from: number, to: number) => {
+        const kept = new Set(drawn.slice(from, to));
+        return values.map((value, i) => (kept.has(i) ? value : null));
+      };
+      return [
+        ...(isFirst ? [{ part: cut(0, 2), isComplete: false }] : []),
+        { part: cut(Number(isFirst), drawn.length - Number(isLast)), isComplete: true },
+        ...(isLast ? [{ part: cut(-2, drawn.length), isComplete: false }] : []),
+      ];
+    },
   };
 }

@@ -37,8 +37,8 @@ const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric'
 const DAY = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 /**
- * Creates the labels of a field's values. Dates are as short as all of them permit: `2026` for first days of years,
- * `Jan 2026` of months, `Jan 31, 2026` for others.
+ * Creates the labels of a field's values. Dates are as short as all of them permit: years (`2026`) if
+ * each is the first day of a year, months (`Jan 2026`) if each is the first of a month, otherwise days (`Jan 31, 2026`).
  */
 export function labelsOf(values: readonly unknown[], type: FieldType): (value: unknown) => string {
   const plainLabel = (value: unknown) => label(value, type);
@@ -79,7 +79,7 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
-/** Formats a number in full, with its significant digits. */
+/** Formats a number with at most two decimals; one below 0.1 with three significant digits. */
 const formatNumber = (value: number): string => (value !== 0 && Math.abs(value) < 0.1 ? precise : plain).format(value);
 
 const UNITS: [number, string][] = [

@@ -25,8 +25,10 @@ export function lowerProcessPriority(pid: number | undefined): void {
 export function lowerThreadPoolPriority(): void {
   if (platform() !== 'linux') return;
   for (const thread of readdirSync('/proc/self/task'))
-    if (readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').trim() === 'libuv-worker')
-      ignoreFailure(() => setPriority(Number(thread), NICENESS));
+    ignoreFailure(() => {
+      const name = readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').trim();
+      if (name === 'libuv-worker') setPriority(Number(thread), NICENESS);
+    });
 }
 
 /** Runs what may fail: the process or thread has ended, or the system has no such priorities. */

@@ -2,7 +2,7 @@ import type { Aggregation } from '../dataset-index.ts';
 
 type Interval = NonNullable<Aggregation['groupBy'][number]['interval']>;
 
-/** Whether the data begins after the begin of the first period of a chart, and ends before the end of the last one. */
+/** Whether the data begins after the start of the first period of a chart, and ends before the end of the last one. */
 export interface IncompletePeriods {
   first: boolean;
   last: boolean;
@@ -16,7 +16,7 @@ const LENGTHS: Partial<Record<Interval, number>> = {
   day: 24 * 60 * MINUTE,
   week: 7 * 24 * 60 * MINUTE,
 };
-/** Part of a period at its begin or end that may be without data, e.g. one day of a week. */
+/** Part of a period at its start or end that may be without data, e.g. one day of a week. */
 const TOLERANCE = 1 / 7;
 
 function endOf(start: number, interval: Interval): number {
@@ -39,6 +39,8 @@ export function incompletePeriods(
   const [from, to] = [Date.parse(String(earliest)), Date.parse(String(latest))];
   if (starts.length === 0 || Number.isNaN(from) || Number.isNaN(to)) return { first: false, last: false };
   const [first, last] = [Math.min(...starts), Math.max(...starts)];
+  // The times are those of periods, e.g. one row for each month: they do not say when a period ends.
+  if (from === first && to === last) return { first: false, last: false };
   const hasGap = (start: number, gap: number) => gap > TOLERANCE * (endOf(start, interval) - start);
   return { first: hasGap(first, from - first), last: hasGap(last, endOf(last, interval) - to) };
 }

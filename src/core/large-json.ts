@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
+import { FairGate } from './fair-gate.ts';
+
+/** Longer JSON texts are parsed in turns of their own: 10 MiB can take a tenth of a second. */
+const MIN_LARGE_CHARACTERS = 1 << 16;
+
+/** One large text a turn of the event loop, shared among addresses: the caller may not be known yet. */
+const GATE = new FairGate({ places: 1, maxWaiting: 1000, taskNoun: 'large bodies' });
+const { signal: NEVER } = new AbortController();
+
+/**
+ * Parses a JSON text. Of large ones, only one a turn of the event loop is parsed, so that other requests do not wait for
+ * all the large bodies that arrived at the same time. Calls `fail` with what `parse` throws, and when too many wait.
+ */
+export function parseInOwnTurn(
+  { text, address }: { text: string; address: string },
+  parse: () => void,
+  fail: (error: Error) => void,
+): void {
+  if (text.length < MIN_LARGE_CHARACTERS) return parse();
+  GATE.run({ tenantId: address, userId: address }, NEVER, async () => {
+    await setImmediate();
+    parse();
+  }).catch(fail);
+}
