@@ -42,7 +42,7 @@ const createRequestPlugin = (
     let cost = 0;
     return {
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
-        contextValue.request.setOperation({ name: operationName, type: operation!.operation });
+        if (operation) contextValue.request.setOperation({ name: operationName, type: operation.operation });
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL');
