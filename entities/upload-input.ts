@@ -21,8 +21,7 @@ export class UploadDatasourceInput extends UpdateOwnedInput {
 
   @Field(() => JsonObject, {
     nullable: true,
-    description:
-      'Settings of the driver, e.g. the delimiter, that are used as they are. The others are detected with them.',
+    description: 'Settings that replace detection, e.g. the delimiter. The remaining ones are detected to match.',
   })
   config?: Record<string, unknown> | null;
 }

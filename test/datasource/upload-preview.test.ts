@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { writeOds } from 'hucre/ods';
 import { writeXlsx } from 'hucre/xlsx';
 import { expect, vi } from 'vitest';
-import { expectBody, expectError } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { createForm, createSqliteFile, storedFiles, uploadRows } from '../support/upload-form.ts';
 
@@ -83,6 +83,63 @@ test('a line that cannot be read is a problem; a file that cannot be read at all
   await expectError(ann.post(PREVIEW, createForm('', 'x.csv')), 400, 'The file is empty');
   await expectError(ann.post(PREVIEW, createForm('<html>', 'x.csv')), 400, /is not a supported file/);
   expect(storedFiles(service)).toEqual(before);
+});
+
+test('the file is removed once, and a failed removal does not fail the preview', async ({ ann, service }) => {
+  const remove = vi.spyOn(service.platform.files, 'remove');
+  const database = createSqliteFile('first', 'second');
+  try {
+    await expectError(ann.post(PREVIEW, createForm(database, 'x.db')), 400, 'table must be one of first, second');
+    expect(remove).toHaveBeenCalledTimes(1);
+    await expectBody(ann.post(PREVIEW, createForm('a\n1\n', 'x.csv')), 200, { rows: [{ a: 1 }] });
+    expect(remove).toHaveBeenCalledTimes(2);
+    remove.mockRejectedValue(Object.assign(new Error('read-only file system'), { code: 'EROFS' }));
+    await expectBody(ann.post(PREVIEW, createForm('a\n1\n', 'x.csv')), 200, { rows: [{ a: 1 }], problems: [] });
+    const { previewUpload } = await ann.data(MUTATION, { input: { file: fileOf('a\n1\n'), filename: 'x.csv' } });
+    expect(previewUpload).toMatchObject({ rows: [{ a: 1 }], problems: [] });
+    const kept = remove.mock.calls.slice(2).map(([id]) => id);
+    expect(kept).toHaveLength(2);
+    remove.mockRestore();
+    for (const id of kept) await service.platform.files.remove(id);
+  } finally {
+    remove.mockRestore();
+  }
+});
+
+test('a German column of thousands alone is a problem until decimal is given', async ({ ann }) => {
+  const content = 'Ort;Menge\nUlm;1.234\nBonn;2.500\n';
+  const message =
+    'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
+  const first = {
+    rows: [
+      { Ort: 'Ulm', Menge: 1.234 },
+      { Ort: 'Bonn', Menge: 2.5 },
+    ],
+    problems: [{ line: null, column: 'Menge', message }],
+  };
+  const second = {
+    rows: [
+      { Ort: 'Ulm', Menge: 1234 },
+      { Ort: 'Bonn', Menge: 2500 },
+    ],
+    problems: [],
+  };
+  const config = { decimal: ',' };
+  await expectBody(ann.post(PREVIEW, createForm(content, 'm.csv')), 200, first);
+  const decided = createForm(content, 'm.csv', { before: { config: JSON.stringify(config) } });
+  await expectBody(ann.post(PREVIEW, decided), 200, second);
+  const input = { file: fileOf(content), filename: 'm.csv' };
+  expect((await ann.data(MUTATION, { input })).previewUpload).toMatchObject(first);
+  expect((await ann.data(MUTATION, { input: { ...input, config } })).previewUpload).toMatchObject(second);
+});
+
+test('equal separators are refused', async ({ ann }) => {
+  const config = { decimal: ',', thousands: ',' };
+  const message = 'config.thousands must match pattern "^[^,]?$"';
+  const form = createForm('a;b\n1,5;2\n', 'x.csv', { before: { config: JSON.stringify(config) } });
+  await expectError(ann.post(PREVIEW, form), 400, message);
+  const input = { file: fileOf('a;b\n1,5;2\n'), filename: 'x.csv', config };
+  await expectGraphqlError(ann.gql(MUTATION, { input }), 'BAD_USER_INPUT', message);
 });
 
 test.for(['xlsx', 'ods'] as const)('%s: the first sheet or a named one', async (format, { ann }) => {

@@ -99,7 +99,7 @@ describe('schema and connection test', () => {
     await openSmallFile();
     await expect(files.open('file', 'small').query(SELECT_ALL)).rejects.toMatchObject({
       status: 400,
-      message: expect.stringContaining('says no format') as string,
+      message: expect.stringContaining('has no format') as string,
     });
     expect(() => driverOf('file').connect({}, {}, null)).toThrow('The datasource has no file');
   });

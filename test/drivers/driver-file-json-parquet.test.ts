@@ -89,15 +89,15 @@ describe('JSON', () => {
     });
     expect(await uploadFailure('[{"id": 1, "ID": 2}]', 'x.json')).toMatchObject({
       status: 400,
-      message: 'The key "ID" differs from another only in case, which SQL does not tell apart',
+      message: 'The key "ID" differs from another only in case, which SQL ignores',
     });
   });
 
   test.each([
-    ['{"a": 1,\n "b": 2}', 'x.json', /first line of the file is no JSON object/],
+    ['{"a": 1,\n "b": 2}', 'x.json', /first line of the file is not a JSON object/],
     ['"text"', 'x.json', /begins neither with \[ nor with \{/],
-    ['[1, {"a": 2}]', 'x.json', /Record 1 of the file is no JSON object/],
-    ['{"a":1}\n5\n', 'x.ndjson', /Record 2 of the file is no JSON object/],
+    ['[1, {"a": 2}]', 'x.json', /Record 1 of the file is not a JSON object/],
+    ['{"a":1}\n5\n', 'x.ndjson', /Record 2 of the file is not a JSON object/],
     ['[]', 'x.json', /has no values/],
     ['[{"a": 1}, {"a": 2}', 'x.json', /Malformed JSON/],
     ['{"a":1}\n{"a":\n{"a":2}\n', 'x.ndjson', /Line 2 of the file: /],

@@ -1,4 +1,7 @@
+import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, test } from 'vitest';
+import { validateDatasourceConfig } from '../../src/services/datasource/datasource-config.ts';
+import { driverOf } from '../support/uploaded-source.ts';
 import { useUploads } from './driver-file-fixture.ts';
 
 const { readInProcess } = useUploads();
@@ -90,6 +93,34 @@ describe('a column that admits several readings, or none, is text', () => {
     expect(await readColumn(values)).toEqual({ type: 'string', column: { type: 'VARCHAR' }, values });
   });
 
+  test('points that could separate thousands are a problem until settings decide', async () => {
+    const message =
+      'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
+    const content = 'a;b;c;d\n1.234;1.234;0.500;1e3\n2.500;1.5;1.250;2\n';
+    const { config, problems, rows } = await readInProcess(content);
+    expect(problems).toEqual([{ column: 'a', message }]);
+    expect(rows).toEqual([
+      [1.234, 1.234, 0.5, 1000],
+      [2.5, 1.5, 1.25, 2],
+    ]);
+    expect(await readInProcess(content, config)).toMatchObject({ problems: [], rows });
+    expect(await readInProcess(content, { decimal: '.' })).toMatchObject({ problems: [], rows });
+    expect(await readInProcess('a;b\n1.234;x\n2.500;x\n', { decimal: ',' })).toMatchObject({
+      problems: [],
+      rows: [
+        [1234, 'x'],
+        [2500, 'x'],
+      ],
+    });
+    expect(await readInProcess('[{"a": 1.234}]', {}, 'x.json')).toMatchObject({ problems: [], rows: [[1.234]] });
+  });
+
+  test('every value counts for the meaning of a point', async () => {
+    const numbers = Array.from({ length: 60_000 }, () => '1.234').join('\n');
+    expect((await readInProcess(`a\n${numbers}\n2.345\n`)).problems).toMatchObject([{ column: 'a' }]);
+    expect((await readInProcess(`a\n${numbers}\n2.5\n`)).problems).toEqual([]);
+  });
+
   test('`1.234` is a number with decimals, unless another column has decimal commas', async () => {
     expect(await readInProcess('a;b\n1.234;1,5x\n')).toMatchObject({
       types: ['a number', 'b string'],
@@ -130,6 +161,80 @@ describe('settings of values', () => {
     [['1', '2,5'], { decimal: ',', columns }, 'number', [1, 2.5]],
   ])('%j with %j is a %s', async (values, given, type, read) => {
     expect(await readColumn(values, given as Record<string, unknown>)).toMatchObject({ type, values: read });
+  });
+
+  test.each(['json', 'xlsx'] as const)('decimal applies to the texts of %s, and not to its numbers', async (format) => {
+    const table = [
+      ['text', 'number', 'both'],
+      ['1.234,56', 1.5, '1,5'],
+      ['-7,5', 2, 2.5],
+    ];
+    const records = table.slice(1).map((row) => Object.fromEntries(row.map((value, i) => [table[0]![i], value])));
+    const content =
+      format === 'json'
+        ? JSON.stringify(records)
+        : Buffer.from(await writeXlsx({ sheets: [{ name: 'One', rows: table }] }));
+    const found = await readInProcess(content, { decimal: ',' }, `x.${format}`);
+    expect(found).toMatchObject({
+      types: ['text number', 'number number', 'both string'],
+      rows: [
+        [1234.56, 1.5, '1,5'],
+        [-7.5, 2, '2.5'],
+      ],
+    });
+    expect(found.config['columns']).toEqual([
+      { name: 'text', type: 'DOUBLE', decimal: ',' },
+      { name: 'number', type: 'DOUBLE' },
+      { name: 'both', type: 'VARCHAR' },
+    ]);
+    const doubles = ['text', 'number', 'both'].map((name) => ({ name, type: 'DOUBLE' }));
+    expect(await readInProcess(content, { decimal: ',', columns: doubles }, `x.${format}`)).toMatchObject({
+      rows: [
+        [1234.56, 1.5, 1.5],
+        [-7.5, 2, 2.5],
+      ],
+    });
+  });
+
+  test('thousands alone decide what a point is', async () => {
+    expect(await readColumn(['1.234', '2.500'], { thousands: '.' })).toMatchObject({
+      column: { type: 'BIGINT' },
+      values: [1234, 2500],
+    });
+    expect(await readColumn(['1.5'], { thousands: '.' })).toMatchObject({ type: 'string', values: ['1.5'] });
+  });
+
+  const refused = String.raw`^[^\p{L}\p{N}\p{Sc}\p{Sm}\p{Pd}%"“”„«»]?$`;
+  test.each<[given: object, pattern: string]>([
+    [{ decimal: ',', thousands: ',' }, '^[^,]?$'],
+    [{ decimal: '.', thousands: '.' }, '^[^.]?$'],
+    ...['1', '٣', '-', '+', '−', '$', '%', 'e', 'é', '"', '“'].map((thousands): [object, string] => [
+      { thousands },
+      refused,
+    ]),
+  ])('%j is refused', (given, pattern) => {
+    const refusal = (config: object) => {
+      try {
+        return validateDatasourceConfig(driverOf('file'), { format: 'csv', ...config });
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refusal(given)).toMatchObject({
+      status: 400,
+      message: `config.thousands must match pattern "${pattern}"`,
+      validation: [{ path: ['config', 'thousands'] }],
+    });
+    expect(refusal({ columns: [{ name: 'a', type: 'DOUBLE', ...given }] })).toMatchObject({
+      status: 400,
+      message: `config.columns.0.thousands must match pattern "${pattern}"`,
+      validation: [{ path: ['config', 'columns', '0', 'thousands'] }],
+    });
+  });
+
+  test.each(['', ' ', '.', "'", '’', '_', '\u00a0', '\u202f'])('%j may separate thousands', (thousands) => {
+    const config = { format: 'csv', decimal: ',', thousands };
+    expect(validateDatasourceConfig(driverOf('file'), config)).toMatchObject(config);
   });
 
   test('a value that the reading of its column does not admit is 400 and named', async () => {

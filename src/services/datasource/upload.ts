@@ -111,7 +111,7 @@ async function detectDriver(
 }
 
 /** Deletes the bytes unless a row refers to them. If that fails, the janitor deletes them later. */
-async function deleteUnreferenced({ platform, query }: Context, id: string): Promise<void> {
+export async function deleteUnreferenced({ platform, query }: Context, id: string): Promise<void> {
   try {
     const rows = await query({ text: `select from dws.stored_file where id = $1`, values: [id] });
     if (rows.length === 0) await platform.files.remove(id);

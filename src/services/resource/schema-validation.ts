@@ -7,7 +7,8 @@ import { shortenName } from '../../core/shorten-message.ts';
  * and no values.
  */
 export function schemaError(errors: readonly ErrorObject[], root: string): ApiError {
-  const validation = errors.map((error) => issueOf(error, root));
+  // `if` only repeats that its branch has errors.
+  const validation = errors.filter(({ keyword }) => keyword !== 'if').map((error) => issueOf(error, root));
   return badInput(validation[0]!.message, { validation });
 }
 

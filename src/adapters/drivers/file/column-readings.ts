@@ -171,7 +171,12 @@ export async function couldBeThousands(
   columns: TextColumn[],
 ): Promise<boolean[]> {
   if (columns.length === 0) return [];
-  const checks = columns.map(({ text }) => `coalesce(bool_and(${isNumber(text, { decimal: ',' })}), false)`);
+  const fits = columns.map(({ text }) => `bool_and(${isNumber(text, { decimal: ',' })})`);
+  const [sampled] = await session.rows(`select ${fits.join(', ')} from (select * from ${from} limit ${SAMPLE_VALUES})`);
+  if (sampled!.every((fit) => fit === false)) return columns.map(() => false);
+  const checks = columns.map(({ text }, i) =>
+    sampled![i] === false ? 'false' : `${fits[i]} and bool_or(contains(${text}, '.'))`,
+  );
   const [results] = await session.rows(`select ${checks.join(', ')} from ${from}`);
   return results!.map((result) => result === true);
 }

@@ -107,7 +107,7 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
 function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' | 'ndjson' {
   const text = head.trimStart();
   if (CSV_NAME.test(filename) || !/^[[{]/.test(text)) {
-    if (JSON_NAME.test(filename)) throw badInput('The file is no JSON table: it begins neither with [ nor with {');
+    if (JSON_NAME.test(filename)) throw badInput('The file is not a JSON table: it begins neither with [ nor with {');
     return 'csv';
   }
   if (text.startsWith('[')) return 'json';
@@ -118,7 +118,7 @@ function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' 
     return 'ndjson';
   } catch {
     throw badInput(
-      'The first line of the file is no JSON object: a JSON table is an array of objects, or an object a line. ' +
+      'The first line of the file is not a JSON object: a JSON table is an array of objects, or an object a line. ' +
         'For an array inside a document, set config.path',
     );
   }

@@ -53,8 +53,10 @@ const readingSchema = {
   thousands: {
     type: 'string',
     maxLength: 1,
-    pattern: '^[^0-9a-zA-Z+-]?$',
-    description: 'Separator of thousands in texts; empty for none. Default: those that are usual with `decimal`.',
+    pattern: String.raw`^[^\p{L}\p{N}\p{Sc}\p{Sm}\p{Pd}%"“”„«»]?$`,
+    description:
+      'Separator of thousands in texts, other than `decimal`: no letter, digit, sign or double quote; empty for none. ' +
+      'Default: those that are usual with `decimal`.',
   },
   dateFormat: {
     type: 'string',
@@ -65,10 +67,17 @@ const readingSchema = {
   },
 };
 
+/** Decimals and thousands have different separators. */
+const separatorsDiffer = ['.', ','].map((separator) => ({
+  if: { not: { properties: { decimal: { const: separator } }, required: ['decimal'] } },
+  else: { properties: { thousands: { type: 'string', pattern: `^[^${separator}]?$` } } },
+}));
+
 /** JSON Schema of a file datasource's `config`. */
 export const configSchema = {
   type: 'object',
   additionalProperties: false,
+  allOf: separatorsDiffer,
   properties: {
     format: {
       enum: ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'ods'],
@@ -144,6 +153,7 @@ export const configSchema = {
         type: 'object',
         additionalProperties: false,
         required: ['name', 'type'],
+        allOf: separatorsDiffer,
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 1000 },
           type: {

@@ -40,7 +40,7 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
 
 /** Opens the file as the table `data` of a session that can read nothing else. */
 async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
-  if (!config.format) throw badInput("The datasource's config says no format: csv, json, ndjson, parquet, xlsx or ods");
+  if (!config.format) throw badInput("The datasource's config has no format: csv, json, ndjson, parquet, xlsx or ods");
   const source = await openSource(file, config);
   // Rows are read in order: a second thread would only read ahead, with twice the memory.
   const session = await DuckdbSession.open(source.path, spill, spill ? 1 : 2);

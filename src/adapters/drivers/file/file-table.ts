@@ -143,7 +143,7 @@ async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]>
   const [odd] = await session.rows(
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
   );
-  if (odd) throw badInput(`Record ${String(odd[0])} of the file is no JSON object`);
+  if (odd) throw badInput(`Record ${String(odd[0])} of the file is not a JSON object`);
   const rows = await session.rows(`select key
       from (
         select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i
@@ -154,9 +154,7 @@ async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]>
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
   const double = keys.find((key, i) => keys.findIndex((other) => other.toLowerCase() === key.toLowerCase()) < i);
   if (double !== undefined)
-    throw badInput(
-      `The key ${JSON.stringify(double)} differs from another only in case, which SQL does not tell apart`,
-    );
+    throw badInput(`The key ${JSON.stringify(double)} differs from another only in case, which SQL ignores`);
   if (keys.includes('')) throw badInput('An object of the file has an empty key');
   return keys;
 }

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { badInput } from '../../../core/errors.ts';
 import { chunksOf, unlinkedFile } from './text-file.ts';
 
@@ -11,7 +11,7 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
  */
 export function arrayPath(path: string, keys: string): string {
   const copy = unlinkedFile();
-  const search = new ArraySearch(keys, (bytes) => writeSync(copy.file, bytes));
+  const search = new ArraySearch(keys, (bytes) => writeFileSync(copy.file, bytes));
   for (const chunk of chunksOf(path)) {
     search.read(chunk);
     if (search.finished) break;

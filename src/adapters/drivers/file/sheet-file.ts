@@ -1,4 +1,4 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { StreamRow } from 'hucre/xlsx';
 import { ApiError, badInput } from '../../../core/errors.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
@@ -115,7 +115,9 @@ class SheetWriter {
   }
 
   #flush(): void {
-    this.#bytes += writeSync(this.#copy.file, this.#text);
+    const bytes = Buffer.from(this.#text);
+    writeFileSync(this.#copy.file, bytes);
+    this.#bytes += bytes.length;
     this.#text = '';
     if (this.#bytes > MAX_SHEET_BYTES)
       throw badInput(`The sheet has more than ${MAX_SHEET_BYTES / 1024 ** 2} MiB of values`);

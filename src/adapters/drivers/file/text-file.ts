@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../../core/errors.ts';
@@ -17,7 +17,10 @@ export function* chunksOf(path: string): Generator<Buffer> {
   }
 }
 
-/** Creates a file without a name, which ends with this process. Returns its descriptor and a path to read it at. */
+/**
+ * Creates a file without a name, which ends with this process. Returns its descriptor and a path to read it at. Write to it
+ * with `writeFileSync`: `writeSync` may write a part only.
+ */
 export function unlinkedFile(): { file: number; path: string } {
   const folder = mkdtempSync(join(tmpdir(), 'dws-text-'));
   const file = openSync(join(folder, 'copy'), 'w+', 0o600);
@@ -35,7 +38,7 @@ export function utf8Path(path: string, encoding: Encoding): string {
   const decoder = new TextDecoder(encoding, { fatal: true });
   const write = (text: string) => {
     if (text.includes('\0')) throw badInput('The file has a character U+0000');
-    writeSync(copy.file, text);
+    writeFileSync(copy.file, text);
   };
   try {
     for (const chunk of chunksOf(path)) write(decoder.decode(chunk, { stream: true }));

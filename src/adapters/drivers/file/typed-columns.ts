@@ -32,8 +32,10 @@ export interface TypedColumns {
   problems: FileProblem[];
 }
 
-const SEVERAL_READINGS =
+const READ_AS_TEXT =
   'The values can be read in several ways, so the column is text. Set decimal or dateFormat, or its type in columns';
+const READ_AS_DECIMALS =
+  'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
 
 const isText = (type: string): boolean => type === 'VARCHAR';
 const isNumeric = (type: string): boolean => /^(BIGINT|DOUBLE|DECIMAL)/.test(type);
@@ -47,6 +49,7 @@ export async function typedColumns(
 ): Promise<TypedColumns> {
   const { from, columns } = table;
   const json = columns[0]!.json;
+  const given = readingOf(config);
   const kinds = json
     ? await jsonKinds(
         session,
@@ -58,7 +61,7 @@ export async function typedColumns(
     text,
     candidates: kinds
       ? candidatesOf(kinds[i]!)
-      : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || config.decimal !== ','),
+      : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || given?.decimal !== ','),
     doubles: json,
     nullWords: !json && config.nullValues === undefined,
   }));
@@ -68,7 +71,6 @@ export async function typedColumns(
     ...(kinds?.[i]!.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? { type: 'JSON' } : typeOf(types[i]!)),
   }));
   // A text of JSON is a number or a date only if the config says so.
-  const given = readingOf(config);
   const texts = typed.flatMap(({ type }, i) =>
     isText(type) && (json ? given && kinds![i]!.every((kind) => kind === 'VARCHAR') : true) ? [i] : [],
   );
@@ -82,10 +84,13 @@ export async function typedColumns(
     found.has(i) ? { ...column, ...found.get(i), ...wordsOf(words[i]!) } : column,
   );
   const doubtful = await findDoubtful(session, bare, read, config);
+  const hasCommas = read.some(({ decimal }) => decimal === ',');
   return {
-    columns: read.map((column, i) => (doubtful.has(i) ? { name: column.name, type: 'VARCHAR' } : column)),
+    columns: read.map((column, i) => (doubtful.has(i) && hasCommas ? { name: column.name, type: 'VARCHAR' } : column)),
     problems: columns.flatMap(({ name }, i) =>
-      ambiguous.has(i) || doubtful.has(i) ? [{ column: name, message: SEVERAL_READINGS }] : [],
+      ambiguous.has(i) || doubtful.has(i)
+        ? [{ column: name, message: ambiguous.has(i) || hasCommas ? READ_AS_TEXT : READ_AS_DECIMALS }]
+        : [],
     ),
   };
 }
@@ -151,15 +156,17 @@ async function readTexts(
   return { found, ambiguous };
 }
 
-/** Returns the columns whose `1.234` could be a thousand, because another column of the file has decimal commas. */
+/** Returns the columns of texts whose points, as in `1.234`, could separate thousands as well as decimals. */
 async function findDoubtful(
   session: DuckdbSession,
   { from, columns }: TextTable,
   typed: FileColumn[],
-  config: FileConfig,
+  { decimal: givenDecimal, thousands }: FileConfig,
 ): Promise<Set<number>> {
-  if (config.decimal !== undefined || !typed.some(({ decimal }) => decimal === ',')) return new Set();
-  const pointed = typed.flatMap(({ type, decimal }, i) => (isFractional(type) && decimal === undefined ? [i] : []));
+  if (givenDecimal !== undefined || thousands !== undefined) return new Set();
+  const pointed = typed.flatMap(({ type, decimal }, i) =>
+    isFractional(type) && decimal === undefined && !columns[i]!.json ? [i] : [],
+  );
   const doubtful = await couldBeThousands(
     session,
     from,
@@ -183,8 +190,11 @@ export function valueOf({ raw, text: whole, json }: TextColumn, column: FileColu
   const reading = readingOf(column) ?? readingOf(config);
   if (type === 'VARCHAR') return json ? text : raw;
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
-  if (isNumeric(type) && reading?.decimal && !json)
-    return `cast(${numberText(text, reading as ValueReading)} as ${type})`;
+  if (isNumeric(type) && reading?.decimal) {
+    const number = numberText(text, reading);
+    // A number of JSON has its own form.
+    return `cast(${json ? `case when json_type(${raw}) = 'VARCHAR' then ${number} else ${text} end` : number} as ${type})`;
+  }
   const usual = type === 'TIMESTAMP' ? `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'` : `cast(${text} as ${type})`;
   return reading?.dateFormat !== undefined && (type === 'DATE' || type === 'TIMESTAMP')
     ? `cast(coalesce(${timeIn(text, reading.dateFormat)}, ${usual}) as ${type})`
