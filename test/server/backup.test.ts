@@ -16,7 +16,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { childEnvironment, readConfig } from '../../src/core/config.ts';
 import { newId } from '../../src/core/id.ts';
@@ -352,6 +352,7 @@ describe('a backup or restore that fails', () => {
       const env = { ...childEnvironment(), DATA_DIR: config.DATA_DIR, APP_SECRET, DATABASE_URL: database.url };
       const child = spawn(process.execPath, [builtMain(), 'backup', archive], { env, stdio: 'ignore' });
       const ended = once(child, 'exit');
+      onTestFinished(() => void child.kill('SIGKILL'));
       await eventually(async () => existsSync(archive) && statSync(archive).size > 0);
       expect(links()).toHaveLength(1);
       child.kill(signal);
