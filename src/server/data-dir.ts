@@ -6,6 +6,7 @@ import {
   lstatSync,
   readdirSync,
   realpathSync,
+  rmSync,
   statSync,
   type Stats,
 } from 'node:fs';
@@ -13,6 +14,11 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { createFolder } from '../adapters/embedded-postgres/create-folder.ts';
 import { readRecord } from '../adapters/embedded-postgres/record.ts';
+
+/** Folder in `DATA_DIR` with a folder of links for each running backup. */
+export const BACKUP_LINKS = 'backup-links';
+/** A running backup changes its folder whenever a file is written. */
+const MAX_BACKUP_AGE_MS = 24 * 60 * 60 * 1000;
 
 /** What the service itself creates in `DATA_DIR`. Other files there, e.g. programs of Postgres, are not touched. */
 const OWN_NAMES = [
@@ -24,6 +30,7 @@ const OWN_NAMES = [
   'postgres.lock',
   'postgres.log',
   'postgres.log.old',
+  BACKUP_LINKS,
 ];
 
 /** Folders that a mistake may name, and whose modes must not change. */
@@ -68,6 +75,21 @@ export function protectDataDir(folder: string, startsPostgres: boolean): void {
       // Another process has removed the file, or it has another owner, or its file system has fixed modes.
       if (!['ENOENT', 'EPERM', 'ENOTSUP', 'EROFS'].includes(codeOf(error))) throw error;
     }
+}
+
+/** Removes the links of backups that were killed: nothing has changed in their folders for a day. */
+export function removeOldBackupLinks(folder: string): void {
+  const parent = join(folder, BACKUP_LINKS);
+  try {
+    for (const name of namesIn(parent)) {
+      const path = join(parent, name);
+      const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+      if (changedAt < Date.now() - MAX_BACKUP_AGE_MS) rmSync(path, { recursive: true, force: true });
+    }
+  } catch (error) {
+    // They belong to another user. No reason to refuse a start.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))) throw error;
+  }
 }
 
 /**

@@ -5,12 +5,12 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import type { Config } from '../core/config.ts';
 import { isConnectionLoss } from '../core/connection-loss.ts';
-import { openDataDir, protectDataDir } from './data-dir.ts';
+import { openDataDir, protectDataDir, removeOldBackupLinks } from './data-dir.ts';
 
 type Address = Pick<Config, 'HOST' | 'PORT'>;
 
 /**
- * Checks what a start needs before it creates anything, then creates and protects `DATA_DIR`. Returns its real path.
+ * Checks what a start needs before it creates anything, then creates and protects `DATA_DIR` and removes leftovers. Returns its real path.
  * Throws a sentence that names the variable.
  */
 export async function prepareStart(config: Config): Promise<string> {
@@ -23,6 +23,7 @@ export async function prepareStart(config: Config): Promise<string> {
   if (DATABASE_URL) await checkDatabaseUrl(DATABASE_URL);
   const folder = openDataDir(DATA_DIR, startsPostgres);
   protectDataDir(folder, startsPostgres);
+  removeOldBackupLinks(folder);
   return folder;
 }
 

@@ -1,18 +1,33 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { childEnvironment, readConfig } from '../../src/core/config.ts';
 import { newId } from '../../src/core/id.ts';
 import { writeBackup } from '../../src/server/backup/backup.ts';
-import { restoreBackup } from '../../src/server/backup/restore.ts';
+import { openBackup, restoreBackup, type Backup } from '../../src/server/backup/restore.ts';
 import { migrate, MIGRATIONS } from '../../src/server/migrate.ts';
+import { prepareStart } from '../../src/server/start-checks.ts';
+import { eventually } from '../operation/fixture.ts';
 import { builtMain } from '../support/built-service.ts';
 import type { Client } from '../support/client.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 import {
   ADMIN_PASSWORD,
@@ -87,6 +102,7 @@ test('a backup of a running service is restored into another folder', { timeout:
     });
     expect(statSync(archive).mode & 0o777).toBe(0o600);
     expect(gunzipSync(readFileSync(archive)).includes(APP_SECRET)).toBe(false);
+    expect(backup.printed).toContain('APP_SECRET is not in it: store it separately.');
     expect(await dws(variables, 'backup', archive)).toMatchObject({ code: 1 });
     expect(await dws(variables, 'restore', archive)).toEqual({
       code: 1,
@@ -102,7 +118,10 @@ test('a backup of a running service is restored into another folder', { timeout:
     // A damaged backup changes nothing, so that the restore can be repeated.
     const damaged = join(away.path, 'damaged');
     writeFileSync(damaged, readFileSync(archive).subarray(0, -2000));
-    expect((await dws({ DATA_DIR: other.path, APP_SECRET }, 'restore', damaged)).code).toBe(1);
+    expect(await dws({ DATA_DIR: other.path, APP_SECRET }, 'restore', damaged)).toEqual({
+      code: 1,
+      printed: 'The backup ends early: it is incomplete\n',
+    });
 
     const withoutKey = await dws({ DATA_DIR: other.path }, 'restore', archive);
     expect(withoutKey).toEqual({ code: 0, printed: expect.stringContaining('APP_SECRET does not have the key') });
@@ -161,7 +180,11 @@ describe('a database of an older version', () => {
       `set role dws_system; insert into dws.app_user (id, tenant_id, username) values ('${user}', '${tenant}', 'ann')`,
     );
     await writeBackup(databases.from, config, archive);
-    expect(await restoreBackup(databases.to, config, archive)).toMatchObject({ files: 0, datasets: 0, hasKey: true });
+    expect(await restoreBackup(databases.to, config, await openBackup(archive))).toMatchObject({
+      files: 0,
+      datasets: 0,
+      hasKey: true,
+    });
     const system = new SystemPool(databases.to);
     const joined = 'select slug, username from dws.tenant t join dws.app_user u on u.tenant_id = t.id';
     expect(await system.query({ text: joined })).toEqual([{ slug: 'acme', username: 'ann' }]);
@@ -181,4 +204,179 @@ describe('a database of an older version', () => {
     folder.remove();
     await databases.drop();
   });
+});
+
+describe('a backup or restore that fails', () => {
+  interface Installation {
+    database: TestDatabase;
+    config: ReturnType<typeof readConfig>;
+    /** Folder of archives. */
+    away: string;
+    /** Records an uploaded file and returns its path. */
+    addFile(filename: string): Promise<string>;
+    /** Names of the folders of running backups; undefined when their parent does not exist. */
+    links(): string[] | undefined;
+  }
+
+  async function withInstallation(work: (installation: Installation) => Promise<void>): Promise<void> {
+    const [folder, away] = [newFolder(), newFolder()];
+    const database = await createDatabase();
+    const tenant = newId();
+    await runSql(database.url, `insert into dws.tenant (id, slug) values ('${tenant}', 'acme')`);
+    mkdirSync(join(folder.path, 'files'));
+    await work({
+      database,
+      config: readConfig({ DATA_DIR: folder.path, APP_SECRET }),
+      away: away.path,
+      async addFile(filename) {
+        const id = newId();
+        await runSql(
+          database.url,
+          `insert into dws.stored_file (id, tenant_id, filename, content_type, size, sha256)
+            values ($1, $2, $3, 'text/csv', 0, '')`,
+          [id, tenant, filename],
+        );
+        return join(folder.path, 'files', id);
+      },
+      links: () => {
+        const parent = join(folder.path, 'backup-links');
+        return existsSync(parent) ? readdirSync(parent) : undefined;
+      },
+    });
+    for (const { remove } of [folder, away]) remove();
+    await database.drop();
+  }
+
+  test('a file that cannot be read is reported before the embedded Postgres is started', async () => {
+    const [folder, away] = [newFolder(), newFolder()];
+    const file = join(away.path, 'typo.tar.gz');
+    const restore = (name: string) => dws({ DATA_DIR: folder.path, APP_SECRET }, 'restore', name);
+    expect(await restore(file)).toEqual({
+      code: 1,
+      printed: `The backup cannot be read: ENOENT: no such file or directory, open '${file}'\n`,
+    });
+    expect(await restore(away.path)).toEqual({
+      code: 1,
+      printed: 'The backup cannot be read: EISDIR: illegal operation on a directory, read\n',
+    });
+    writeFileSync(file, 'not compressed');
+    expect(await restore(file)).toEqual({ code: 1, printed: 'The file is not a backup of this service\n' });
+    expect(readdirSync(folder.path)).toEqual([]);
+    for (const { remove } of [folder, away]) remove();
+  });
+
+  test('a restore whose connection is lost reports the loss and leaves database and folder empty', () =>
+    withInstallation(async ({ database, config, away, addFile }) => {
+      writeFileSync(await addFile('orders.csv'), 'id');
+      const archive = join(away, 'backup');
+      await writeBackup(database.url, config, archive);
+      const empty = await createDatabase('template0');
+      const target = readConfig({ DATA_DIR: join(away, 'target'), APP_SECRET });
+      const { manifest, entries } = await openBackup(archive);
+      async function* disconnected(): Backup['entries'] {
+        yield* entries;
+        // All is written and nothing committed.
+        await runSql(
+          empty.url,
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and application_name = 'dws restore'`,
+        );
+      }
+      await expect(restoreBackup(empty.url, target, { manifest, entries: disconnected() })).rejects.toThrow(
+        /^(terminating connection|Connection terminated|Client has encountered a connection error)/,
+      );
+      expect(readdirSync(target.DATA_DIR)).toEqual([]);
+      expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
+      expect(await restoreBackup(empty.url, target, await openBackup(archive))).toMatchObject({ files: 1 });
+      await empty.drop();
+    }));
+
+  test('an archive that is damaged anywhere is refused', () =>
+    withInstallation(async ({ database, config, away }) => {
+      const archive = join(away, 'backup');
+      await writeBackup(database.url, config, archive);
+      const bytes = readFileSync(archive);
+      const plain = gunzipSync(bytes);
+      // The checksum of the decompressed bytes is at the end.
+      bytes[bytes.length - 8]! ^= 1;
+      writeFileSync(join(away, 'trailer'), bytes);
+      const empty = await createDatabase('template0');
+      const restore = async () => restoreBackup(empty.url, config, await openBackup(join(away, 'trailer')));
+      await expect(restore()).rejects.toThrow('The backup is damaged: incorrect data check');
+      expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
+      await empty.drop();
+      // The first letter of the first name.
+      plain[0]! ^= 1;
+      writeFileSync(join(away, 'header'), gzipSync(plain));
+      await expect(openBackup(join(away, 'header'))).rejects.toThrow('The backup is damaged at cackup.json');
+    }));
+
+  test('a lost file or a wrong DATA_DIR is named, and no archive stays', () =>
+    withInstallation(async ({ database, config, away, addFile, links }) => {
+      const archive = join(away, 'backup');
+      const absent = join(away, 'absent');
+      await expect(writeBackup(database.url, { ...config, DATA_DIR: absent }, archive)).rejects.toThrow(
+        `DATA_DIR ${absent} does not exist: set it to the folder of the service`,
+      );
+      const path = await addFile('orders.csv');
+      await expect(writeBackup(database.url, config, archive)).rejects.toThrow(
+        `The uploaded file "orders.csv" is missing: there is no ${path}. Set DATA_DIR to the folder of the service; ` +
+          'if it is, delete its datasource or upload it again',
+      );
+      expect(readdirSync(away)).toEqual([]);
+      expect(links()).toBeUndefined();
+    }));
+
+  test('the snapshot has ended while files are written', () =>
+    withInstallation(async ({ database, config, away, addFile }) => {
+      // A pipe keeps the backup at this file until it is closed.
+      const path = await addFile('orders.csv');
+      execFileSync('mkfifo', [path]);
+      const backup = writeBackup(database.url, config, join(away, 'backup'));
+      const pipe = await open(path, 'w');
+      const connections = await runSql(
+        database.url,
+        `select state from pg_stat_activity where datname = current_database() and application_name = 'dws backup'`,
+      );
+      await pipe.close();
+      expect(connections).toEqual([{ state: 'idle' }]);
+      expect(await backup).toMatchObject({ files: 1 });
+    }));
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s removes archive and links', (signal) =>
+    withInstallation(async ({ database, config, away, addFile, links }) => {
+      const path = await addFile('orders.csv');
+      writeFileSync(path, '');
+      truncateSync(path, 2 ** 40);
+      const archive = join(away, 'backup');
+      const env = { ...childEnvironment(), DATA_DIR: config.DATA_DIR, APP_SECRET, DATABASE_URL: database.url };
+      const child = spawn(process.execPath, [builtMain(), 'backup', archive], { env, stdio: 'ignore' });
+      const ended = once(child, 'exit');
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await eventually(async () => existsSync(archive) && statSync(archive).size > 0);
+      expect(links()).toHaveLength(1);
+      child.kill(signal);
+      expect(await ended).toEqual([1, null]);
+      expect(readdirSync(away)).toEqual([]);
+      expect(links()).toBeUndefined();
+    }),
+  );
+
+  test('links of killed backups are removed after a day, by the next backup and by a start', () =>
+    withInstallation(async ({ database, config, away, links }) => {
+      const parent = join(config.DATA_DIR, 'backup-links');
+      const leave = (name: string, hours: number) => {
+        mkdirSync(join(parent, name), { recursive: true });
+        writeFileSync(join(parent, name, '0'), 'rows');
+        const time = new Date(Date.now() - hours * 3_600_000);
+        utimesSync(join(parent, name), time, time);
+      };
+      leave('old', 25);
+      leave('young', 23);
+      await writeBackup(database.url, config, join(away, 'backup'));
+      expect(links()).toEqual(['young']);
+      leave('old', 25);
+      await prepareStart({ ...config, HOST: '127.0.0.1', PORT: 0, DATABASE_URL: database.url });
+      expect(links()).toEqual(['young']);
+    }));
 });

@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { copyFile, link, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import pg from 'pg';
-import { ROWS, rowsFile } from '../../adapters/dataset-index/duckdb/generation-files.ts';
 import type { Config } from '../../core/config.ts';
 import { MIGRATIONS } from '../migrate.ts';
+import { createLinksFolder, FileMissing, filesOf, linkFiles, removeLinksFolder, type LinkedFile } from './links.ts';
 import { writeTar, type TarEntry } from './tar.ts';
 
 /** The first entry of an archive: what a restore checks before it writes anything. */
@@ -29,85 +28,85 @@ export interface BackupSummary {
 
 /** Rows of a table are written in entries of this size, so that memory stays constant. */
 const CHUNK_BYTES = 4_000_000;
-const ROWS_PER_FETCH = 500;
+/** A row can have 1 MB. */
+const ROWS_PER_FETCH = 50;
 /** Attempts to link all files of one snapshot. The janitor may delete a file between the snapshot and its link. */
 const MAX_ATTEMPTS = 5;
 
 /**
  * Writes a backup of the database at `url` and the files of `DATA_DIR` to `file`, mode 600, while the service may run.
  * All parts are of one moment: the database's snapshot, and links to the files that it names, which never change. Throws
- * if the file exists. See docs/contract.md#backups.
+ * if the file exists, and when `signal` is aborted; then nothing is left. See docs/contract.md#backups.
  */
-export async function writeBackup(url: string, config: Config, file: string): Promise<BackupSummary> {
-  const handle = await open(file, 'wx', 0o600);
+export async function writeBackup(
+  url: string,
+  config: Config,
+  file: string,
+  signal?: AbortSignal,
+): Promise<BackupSummary> {
+  const links = await createLinksFolder(config.DATA_DIR);
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      return await writeArchive(url, config, links, handle, signal);
+    } catch (error) {
+      await rm(file, { force: true });
+      throw signal?.aborted ? signal.reason : error;
+    } finally {
+      await handle.close();
+    }
+  } finally {
+    await removeLinksFolder(links);
+  }
+}
+
+async function writeArchive(
+  url: string,
+  config: Config,
+  links: string,
+  handle: FileHandle,
+  signal?: AbortSignal,
+): Promise<BackupSummary> {
   const client = new pg.Client({ connectionString: url, application_name: 'dws backup' });
-  const links = await mkdtemp(join(config.DATA_DIR, 'backup-'));
+  // The query that needs the lost connection fails; without a listener the process would end.
+  client.on('error', () => undefined);
   const summary: BackupSummary = { tables: 0, files: 0, datasets: 0 };
   try {
     await client.connect();
-    const linked = await openSnapshot(client, config, links);
+    const linked = await openSnapshot(client, config, links, signal);
     const entries = entriesOf(client, linked, summary);
     await pipeline(
       Readable.from(writeTar(entries)),
       createGzip({ level: 1 }),
       handle.createWriteStream({ flush: true }),
+      { signal },
     );
     return summary;
-  } catch (error) {
-    await rm(file, { force: true });
-    throw error;
   } finally {
     await client.end();
-    await handle.close();
-    await rm(links, { recursive: true, force: true });
   }
 }
 
-/** A file of the backup and its link. */
-interface LinkedFile {
-  name: string;
-  path: string;
-}
-
 /** Begins a transaction on one snapshot, and links the files that it names. Returns the links. */
-async function openSnapshot(client: pg.Client, config: Config, links: string): Promise<LinkedFile[]> {
+async function openSnapshot(
+  client: pg.Client,
+  config: Config,
+  links: string,
+  signal?: AbortSignal,
+): Promise<LinkedFile[]> {
   for (let attempt = 1; ; attempt++) {
     await client.query('begin transaction isolation level repeatable read read only');
     // Row-level security applies to the owner of the tables too.
     await client.query('set local role dws_system');
     try {
-      return await linkFiles(client, config, links);
+      return await linkFiles(await filesOf(client, config), links, signal);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error;
+      if (!(error instanceof FileMissing) || attempt === MAX_ATTEMPTS) throw error;
       await client.query('rollback');
       await rm(links, { recursive: true });
       await mkdir(links);
     }
   }
-}
-
-async function linkFiles(
-  client: pg.Client,
-  { DATA_DIR, ELASTICSEARCH_URL }: Config,
-  links: string,
-): Promise<LinkedFile[]> {
-  const idsOf = async (table: string) =>
-    (await client.query<{ id: string }>(`select id from dws.${table} order by id`)).rows.map(({ id }) => id);
-  const sources: [name: string, path: string][] = [];
-  for (const id of await idsOf('stored_file')) sources.push([`files/${id}`, join(DATA_DIR, 'files', id)]);
-  if (!ELASTICSEARCH_URL)
-    for (const id of await idsOf('generation'))
-      sources.push([`datasets/${id}/${ROWS}`, rowsFile(join(DATA_DIR, 'datasets'), id)]);
-  const linked: LinkedFile[] = [];
-  for (const [name, source] of sources) {
-    const path = join(links, String(linked.length));
-    await link(source, path).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') throw error;
-      await copyFile(source, path);
-    });
-    linked.push({ name, path });
-  }
-  return linked;
 }
 
 async function* entriesOf(client: pg.Client, linked: LinkedFile[], summary: BackupSummary): AsyncGenerator<TarEntry> {
@@ -117,9 +116,12 @@ async function* entriesOf(client: pg.Client, linked: LinkedFile[], summary: Back
     summary.tables += 1;
     yield* rowsOf(client, name);
   }
+  // An open snapshot would keep deleted rows in all tables while the files are written.
+  await client.query('commit');
   for (const { name, path } of linked) {
     summary[name.startsWith('files/') ? 'files' : 'datasets'] += 1;
     yield { name, size: (await stat(path)).size, content: createReadStream(path) as AsyncIterable<Uint8Array> };
+    await rm(path);
   }
 }
 
@@ -146,22 +148,25 @@ async function readManifest(client: pg.Client): Promise<BackupManifest> {
 /** Yields the rows of a table, one JSON object per line. */
 async function* rowsOf(client: pg.Client, table: string): AsyncGenerator<TarEntry> {
   await client.query(`declare rows no scroll cursor for select row_to_json(t)::text as row from dws.${table} t`);
+  let number = 0;
   let lines: string[] = [];
   let bytes = 0;
-  let number = 0;
+  const nextEntry = () => {
+    const entry = bytesEntry(`tables/${table}/${String(++number).padStart(6, '0')}.ndjson`, lines);
+    lines = [];
+    bytes = 0;
+    return entry;
+  };
   for (;;) {
     const { rows } = await client.query<{ row: string }>(`fetch ${ROWS_PER_FETCH} from rows`);
     for (const { row } of rows) {
       lines.push(row);
       bytes += row.length;
-    }
-    if (lines.length > 0 && (bytes >= CHUNK_BYTES || rows.length === 0)) {
-      yield bytesEntry(`tables/${table}/${String(++number).padStart(6, '0')}.ndjson`, lines);
-      lines = [];
-      bytes = 0;
+      if (bytes >= CHUNK_BYTES) yield nextEntry();
     }
     if (rows.length === 0) break;
   }
+  if (lines.length > 0) yield nextEntry();
   await client.query('close rows');
 }
 

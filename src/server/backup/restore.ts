@@ -1,14 +1,16 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import pg from 'pg';
 import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { Config } from '../../core/config.ts';
 import { keyRing } from '../app-secret.ts';
 import { migrate, MIGRATIONS } from '../migrate.ts';
+import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
-import { readTar, type TarEntry } from './tar.ts';
+import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
 
 /** Names of the entries, so that no archive writes outside `DATA_DIR`. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -22,28 +24,81 @@ export interface RestoreSummary extends BackupSummary {
   hasKey: boolean;
 }
 
-/**
- * Restores a backup into the empty database at `url` and the empty `DATA_DIR`. Throws, and leaves both empty, if they
- * are not empty, or the backup is damaged or of a newer version. See docs/contract.md#backups.
- */
-export async function restoreBackup(url: string, config: Config, file: string): Promise<RestoreSummary> {
-  const client = new pg.Client({ connectionString: url, application_name: 'dws restore' });
-  await client.connect();
+/** A backup whose first entry was read. The other entries can be read once. */
+export interface Backup {
+  manifest: BackupManifest;
+  entries: AsyncGenerator<TarEntry>;
+}
+
+/** Opens a backup. Throws a sentence when it cannot be read, or is of a newer version. */
+export async function openBackup(file: string): Promise<Backup> {
+  const entries = readTar(decompress(file));
+  return { manifest: await readManifest(entries), entries };
+}
+
+/** Yields the bytes of an archive. Throws a sentence. */
+async function* decompress(file: string): AsyncGenerator<Uint8Array> {
+  const archive = createGunzip();
+  // Errors of the file are thrown where the archive is read.
+  pipeline(createReadStream(file), archive, () => undefined);
   try {
+    yield* archive as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (message === 'incorrect header check') throw new Error(NO_BACKUP, { cause: error });
+    if (code === 'Z_BUF_ERROR') throw new Error(INCOMPLETE, { cause: error });
+    throw new Error(`The backup ${code.startsWith('Z_') ? 'is damaged' : 'cannot be read'}: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Restores a backup into the empty database at `url` and the empty `DATA_DIR`. Throws if they are not empty. If a restore
+ * fails, both are empty again. See docs/contract.md#backups.
+ */
+export async function restoreBackup(
+  url: string,
+  config: Config,
+  { manifest, entries }: Backup,
+): Promise<RestoreSummary> {
+  const client = newClient(url);
+  try {
+    await client.connect();
     await checkEmpty(client, config.DATA_DIR);
-    const entries = readTar(createReadStream(file).pipe(createGunzip()));
-    const manifest = await readManifest(entries);
     try {
       await migrate(url, manifest.migration);
       const summary = await restoreEntries(client, config.DATA_DIR, entries);
       await migrate(url);
       return { ...summary, createdAt: manifest.createdAt, hasKey: hasKey(config, manifest) };
     } catch (error) {
-      await client.query('rollback');
-      await client.query('drop schema if exists dws cascade');
-      for (const name of ['files', 'datasets']) await rm(join(config.DATA_DIR, name), { recursive: true, force: true });
+      // Its end rolls back. The connection may be the cause.
+      await client.end();
+      await removeRestored(url, config.DATA_DIR, error as Error);
       throw error;
     }
+  } finally {
+    await client.end();
+    await entries.return(undefined);
+  }
+}
+
+function newClient(url: string): pg.Client {
+  const client = new pg.Client({ connectionString: url, application_name: 'dws restore' });
+  // The query that needs the lost connection fails; without a listener the process would end.
+  return client.on('error', () => undefined);
+}
+
+/** Removes what a failed restore has written. Throws the cause of the failure if the database is not empty afterwards. */
+async function removeRestored(url: string, dataDir: string, { message }: Error): Promise<void> {
+  for (const name of ['files', 'datasets']) await rm(join(dataDir, name), { recursive: true, force: true });
+  const client = newClient(url);
+  try {
+    await client.connect();
+    await client.query('drop schema if exists dws cascade');
+  } catch (error) {
+    const remedy = 'Drop its schema dws before the next restore';
+    throw new Error(`${message}. The database is not empty: ${reasonOf(error)}. ${remedy}`, { cause: error });
   } finally {
     await client.end();
   }
@@ -59,7 +114,7 @@ const isFilled = (folder: string): boolean => existsSync(folder) && readdirSync(
 
 async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupManifest> {
   const { value: entry } = await entries.next();
-  if (entry?.name !== 'backup.json') throw new Error('The file is not a backup of this service');
+  if (entry?.name !== 'backup.json') throw new Error(NO_BACKUP);
   const manifest = JSON.parse(await textOf(entry)) as BackupManifest;
   if (manifest.format !== 1 || !MIGRATIONS.some(({ name }) => name === manifest.migration))
     throw new Error('The backup is of a newer version of the service: restore it with that version');

@@ -2,6 +2,12 @@ const BLOCK_BYTES = 512;
 /** Sizes from 8 GiB on do not fit into the octal digits of a header; they are binary, as in GNU tar. */
 const MAX_OCTAL_SIZE = 8 ** 11;
 
+/** Error for a file of another format. */
+export const NO_BACKUP = 'The file is not a backup of this service';
+
+/** Error for a file that was cut off. */
+export const INCOMPLETE = 'The backup ends early: it is incomplete';
+
 /** A file of an archive. */
 export interface TarEntry {
   name: string;
@@ -36,30 +42,40 @@ function headerOf(name: string, size: number): Uint8Array {
     header.writeBigUInt64BE(BigInt(size), 128);
   }
   header.write('00000000000\0', 136);
-  header.write('        0', 148);
+  header.write('0', 156);
   header.write('ustar\x0000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  header.write(`${checksumOf(header).toString(8).padStart(6, '0')}\0 `, 148);
   return header;
 }
+
+/** Returns the sum of a header's bytes, in which those of the checksum itself are spaces. */
+const checksumOf = (header: Buffer): number =>
+  header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0);
 
 const paddingOf = (size: number): number => (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
 
 /**
  * Yields the files of a tar archive. The content of each must be read to its end before the next. Throws when the
- * archive ends early.
+ * archive ends early or a header is damaged.
  */
 export async function* readTar(archive: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const reader = new ByteReader(archive);
-  for (;;) {
-    const header = await reader.exactly(BLOCK_BYTES);
-    if (header.every((byte) => byte === 0)) return;
-    const name = header.subarray(0, 100).toString().replace(/\0.*$/s, '');
-    if (header.subarray(257, 262).toString() !== 'ustar') throw new Error('The file is not a backup of this service');
-    const size =
-      header[124] === 0x80 ? Number(header.readBigUInt64BE(128)) : parseInt(header.subarray(124, 135).toString(), 8);
-    yield { name, size, content: reader.take(size) };
-    await reader.exactly(paddingOf(size));
+  try {
+    for (;;) {
+      const header = await reader.exactly(BLOCK_BYTES);
+      // Only its end has the checksum of the compressed archive.
+      if (header.every((byte) => byte === 0)) return reader.drain();
+      const name = header.subarray(0, 100).toString().replace(/\0.*$/s, '');
+      if (header.subarray(257, 262).toString() !== 'ustar') throw new Error(NO_BACKUP);
+      if (parseInt(header.subarray(148, 156).toString(), 8) !== checksumOf(header))
+        throw new Error(`The backup is damaged at ${name}`);
+      const size =
+        header[124] === 0x80 ? Number(header.readBigUInt64BE(128)) : parseInt(header.subarray(124, 135).toString(), 8);
+      yield { name, size, content: reader.take(size) };
+      await reader.exactly(paddingOf(size));
+    }
+  } finally {
+    await reader.close();
   }
 }
 
@@ -77,7 +93,7 @@ class ByteReader {
     for (let missing = bytes; missing > 0;) {
       if (this.#rest.length === 0) {
         const { done, value } = await this.#source.next();
-        if (done) throw new Error('The backup ends early: it is incomplete');
+        if (done) throw new Error(INCOMPLETE);
         this.#rest = Buffer.from(value);
       }
       const part = this.#rest.subarray(0, missing);
@@ -85,6 +101,16 @@ class ByteReader {
       missing -= part.length;
       yield part;
     }
+  }
+
+  /** Closes the stream. */
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  /** Reads the stream to its end. */
+  async drain(): Promise<void> {
+    while (!(await this.#source.next()).done);
   }
 
   async exactly(bytes: number): Promise<Buffer> {

@@ -12,7 +12,7 @@ import {
   unlockUser,
 } from '../../services/identity/operator.ts';
 import { writeBackup } from '../backup/backup.ts';
-import { restoreBackup } from '../backup/restore.ts';
+import { openBackup, restoreBackup } from '../backup/restore.ts';
 import { migrate } from '../migrate.ts';
 import { doctor, formatCheck, type CheckResult } from './doctor.ts';
 import { withAuditedSystem } from './operator-audit.ts';
@@ -51,16 +51,20 @@ export function addOperatorCommands(program: Command): void {
     .description('write database, files and dataset rows to one archive; the service may run')
     .action(async (file: string) => {
       const config = readConfig();
-      const { tables, files, datasets } = await withDatabase(config, ({ url }) => writeBackup(url, config, file));
+      const { tables, files, datasets } = await withDatabase(config, ({ url }) =>
+        untilSignal((signal) => writeBackup(url, config, file, signal)),
+      );
       console.log(`Wrote ${tables} tables, ${files} files and ${datasets} sets of dataset rows to ${file}.`);
-      console.log('APP_SECRET is not in it: keep it beside the backup.');
+      console.log('APP_SECRET is not in it: store it separately.');
     });
   program
     .command('restore <file>')
     .description('restore a backup into an empty installation of the same or a newer version')
     .action(async (file: string) => {
       const config = readConfig();
-      const restored = await withDatabase(config, ({ url }) => restoreBackup(url, config, file));
+      // Read before the database is started.
+      const backup = await openBackup(file);
+      const restored = await withDatabase(config, ({ url }) => restoreBackup(url, config, backup));
       const { createdAt, tables, files, datasets, hasKey } = restored;
       console.log(`Restored ${tables} tables, ${files} files and ${datasets} sets of dataset rows of ${createdAt}.`);
       if (!hasKey)
@@ -71,6 +75,20 @@ export function addOperatorCommands(program: Command): void {
   tenantCommands(program.command('tenant').description('manage tenants'));
   userCommands(program.command('user').description('manage users'));
   tokenCommands(program.command('token').description('manage API tokens'));
+}
+
+/** Runs `work` with a signal that SIGINT and SIGTERM abort, so that it can remove what it has written. */
+async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => stopping.abort(new Error(`Interrupted by ${name}`));
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  try {
+    return await work(stopping.signal);
+  } finally {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+  }
 }
 
 function tenantCommands(tenant: Command): void {
