@@ -96,7 +96,7 @@ export class UploadResolver {
   @Can('datasets:create')
   @Mutation(() => UploadPreviewType, {
     description:
-      'Recognises a file as `uploadDataset` does and returns its first rows. Nothing is stored, and `flow` is not ' +
+      'Recognises a file as `uploadDataset` does and returns its first rows. Nothing is stored, and `flow` is checked but not ' +
       'applied. Set `config` to change what is recognised.',
   })
   previewUpload(

@@ -47,7 +47,7 @@ describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
           items: [
             {
               type: `${word}.updated`,
-              kind: word,
+              kind: word.toUpperCase(),
               resourceId: id,
               name: `paged ${kind}`,
               userId: admin.id,

@@ -1,6 +1,7 @@
 import type { UploadDatasetInput } from '../../../entities/upload-input.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
+import { parseFlow } from '../../core/flow/parse.ts';
 import { bindParameters, checkParameters } from '../../core/parameters.ts';
 import type { FileProblem, QueryResult } from '../../core/row-source.ts';
 import { dialectOf } from '../datasource/datasource-access.ts';
@@ -24,7 +25,8 @@ export interface UploadPreview extends Pick<QueryResult, 'fields' | 'rows'> {
  */
 export async function preview(ctx: Context, input: UploadDatasetInput): Promise<UploadPreview> {
   try {
-    return await receiveFile(ctx, input, async (file, { table, query, params }) => {
+    return await receiveFile(ctx, input, async (file, { table, query, params, flow }) => {
+      parseFlow(flow ?? []);
       const definitions = storedDefinitions(params ?? []);
       const text = await chooseQuery(ctx, file, { table, query });
       checkParameters(text, definitions, dialectOf(file.driver.id));
