@@ -53,7 +53,12 @@ describe('a subscriber', () => {
     await notifyUser(otherProcess, bob, 'For Bob.');
     await notifyPrincipals(otherProcess, [`user:${user.id}`], { resource: { kind: 'dataset', id: newId() } });
     for (const subscriber of [here, there])
-      expect(await subscriber.next()).toEqual({ ...BROKEN_FILTER, read: false, resource: { kind: 'dataset' } });
+      expect(await subscriber.next()).toEqual({
+        ...BROKEN_FILTER,
+        type: 'DATASET_FILTER_BROKEN',
+        read: false,
+        resource: { kind: 'DATASET' },
+      });
     await inTransaction(service, async (tx, tenantId) => {
       for (const message of ['a', 'b', 'c'])
         await notify(tx, tenantId, [`user:${user.id}`], { ...BROKEN_FILTER, message });
