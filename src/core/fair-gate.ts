@@ -7,6 +7,9 @@ export interface Caller {
   readonly userId: string;
 }
 
+/** Returns the caller that stands for the unknown users of an address. */
+export const callerAt = (address: string): Caller => ({ tenantId: address, userId: '' });
+
 /** The tasks of one caller, or of all callers of one tenant. */
 interface Usage {
   running: number;

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { FairGate } from './fair-gate.ts';
+import { FairGate, callerAt } from './fair-gate.ts';
 
 /** Longer JSON texts are parsed in turns of their own: 10 MiB can take a tenth of a second. */
 const MIN_LARGE_CHARACTERS = 1 << 16;
 
 /** One large text a turn of the event loop, shared among addresses: the caller may not be known yet. */
-const GATE = new FairGate({ places: 1, maxWaiting: 1000, taskNoun: 'large bodies' });
+const GATE = FairGate.shared({ places: 1, maxWaiting: 1000, taskNoun: 'large bodies' });
 const { signal: NEVER } = new AbortController();
 
 /**
@@ -18,7 +18,7 @@ export function parseInOwnTurn(
   fail: (error: Error) => void,
 ): void {
   if (text.length < MIN_LARGE_CHARACTERS) return parse();
-  GATE.run({ tenantId: address, userId: address }, NEVER, async () => {
+  GATE.run(callerAt(address), NEVER, async () => {
     await setImmediate();
     parse();
   }).catch(fail);

@@ -34,8 +34,6 @@ const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How long a client may take no byte of a response that waits for it. */
 const STALL_TIMEOUT_MS = 60_000;
-/** Bytes of the responses of a user that the client has not received. */
-const MAX_UNREAD_BYTES = 64 << 20;
 /** Close code of WebSockets, RFC 6455. */
 const GOING_AWAY = 1001;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
@@ -120,7 +118,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   }) as unknown as FastifyInstance;
 
   queuePipelinedRequests(app);
-  limitUnreadResponses(app, MAX_UNREAD_BYTES);
+  limitUnreadResponses(app);
   await app.register(cookie);
   if (config.CORS_ORIGINS.length > 0)
     await app.register(cors, {

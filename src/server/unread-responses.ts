@@ -3,6 +3,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tooMany } from '../core/errors.ts';
 import { PerUserLimit } from '../core/per-user-limit.ts';
 
+/**
+ * Bytes of one user that wait in memory because the clients have not received them: of HTTP responses, and as many of
+ * socket messages. See docs/contract.md#fairness.
+ */
+export const MAX_UNREAD_BYTES = 64 << 20;
 /** Smaller responses are not counted. */
 const MIN_BYTES = 16_384;
 
@@ -18,8 +23,8 @@ export const assignResponse = (response: ServerResponse, userId: string): void =
  * repeated. Exports do not count: they are created as the client receives them. Call this before other hooks change
  * responses. See docs/contract.md#fairness.
  */
-export function limitUnreadResponses(app: FastifyInstance, maxBytes: number): void {
-  const limit = new PerUserLimit(maxBytes);
+export function limitUnreadResponses(app: FastifyInstance): void {
+  const limit = new PerUserLimit(MAX_UNREAD_BYTES);
   app.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = reply;
     const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
@@ -28,7 +33,7 @@ export function limitUnreadResponses(app: FastifyInstance, maxBytes: number): vo
     if (!release && isChange(request)) raw.destroy();
     else if (!release)
       return done(
-        tooMany(`A user may have at most ${maxBytes >> 20} MiB of responses that were not received`, {
+        tooMany(`A user may have at most ${MAX_UNREAD_BYTES >> 20} MiB of responses that were not received`, {
           headers: { 'retry-after': '10' },
         }),
       );

@@ -29,15 +29,12 @@ export function bars(picture: Picture): EChartsOption {
     lying ? Math.floor(width / 20) : low ? 10 : 24,
   );
   const drawn = series.flatMap(({ values }) => values);
-  const numbers = numberAxis(
-    low ? { ...measure, label: '' } : measure,
-    config.stacked ? [tallest(places.length, series)] : drawn,
-  );
+  const highest = config.stacked ? tallest(places.length, series) : 0;
+  const numbers = numberAxis(low ? { ...measure, label: '' } : measure, config.stacked ? [highest] : drawn);
   const format = shortFormat(drawn);
   const room = roomBetween(note, legend.height);
   const readable = config.stacked
-    ? (HEIGHT_OF_LABEL * tallest(places.length, series)) /
-      Math.max(1, (lying ? width : height) - room.top - room.bottom)
+    ? (HEIGHT_OF_LABEL * highest) / Math.max(1, (lying ? width : height) - room.top - room.bottom)
     : 0;
   return {
     ...frameOptions(picture, note),

@@ -1,6 +1,7 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts';
 import type { FieldType } from '../../core/fields.ts';
 import type { Picture } from '../../core/visual/picture.ts';
+import { intervalOf } from '../../core/visual/plan.ts';
 import { axisOf, gridIn, isLow, isNumber, isTime, numberAxis, roomBetween } from './axes.ts';
 import { frameOptions, omissionNote, legendBelow } from './frame.ts';
 import { pivotGroups } from './series.ts';
@@ -74,7 +75,7 @@ interface LinePart {
 
 /** Returns a note on incomplete periods at the ends, and what divides a line into its complete and incomplete parts. */
 function incompleteEnds(
-  { incomplete, config: { dateInterval } }: Picture,
+  { incomplete, config }: Picture,
   places: readonly unknown[],
   type: FieldType,
 ): { note: string; partsOf: (values: (number | null)[]) => LinePart[] } {
@@ -88,7 +89,7 @@ function incompleteEnds(
   if ((!first && !last) || order.length < 3) return { note: '', partsOf: (part) => [{ part, isComplete: true }] };
   const which = first && last ? 'first and last' : first ? 'first' : 'last';
   return {
-    note: `${which} ${dateInterval ?? 'day'} incomplete`,
+    note: `${which} ${intervalOf(config)} incomplete`,
     partsOf(values) {
       // The positions where this line has a value: the ends of a part are two of them.
       const drawn = order.filter((i) => values[i] !== null && values[i] !== undefined);

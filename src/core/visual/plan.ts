@@ -39,6 +39,9 @@ export function planVisual(component: VisualComponent, config: VisualConfig, typ
   return PLANS[component](config, types);
 }
 
+/** Returns the interval by which a line chart groups dates. */
+export const intervalOf = ({ dateInterval }: VisualConfig) => dateInterval ?? 'day';
+
 const PLANS: Record<VisualComponent, (config: VisualConfig, types: FieldTypes) => VisualPlan> = {
   'bar-chart'(config, types) {
     const groupBy = groupsOf(types, 'day', config.xAxis, config.groupBy);
@@ -48,7 +51,7 @@ const PLANS: Record<VisualComponent, (config: VisualConfig, types: FieldTypes) =
     return { kind: 'groups', groupBy, measure, ...(!sortedByValue && { sort: `-${measure.as}` }) };
   },
   'line-chart'(config, types) {
-    const groupBy = groupsOf(types, config.dateInterval ?? 'day', config.xAxis, config.groupBy);
+    const groupBy = groupsOf(types, intervalOf(config), config.xAxis, config.groupBy);
     return { kind: 'groups', groupBy, measure: measureOf(config, 'yAxis', groupBy) };
   },
   'pie-chart'(config, types) {

@@ -1,7 +1,5 @@
 import type { WebSocket } from 'ws';
-
-/** Bytes that wait in memory because the clients of one user's sockets have not received them. */
-const MAX_UNREAD_BYTES = 64 << 20;
+import { MAX_UNREAD_BYTES } from '../unread-responses.ts';
 
 /** The open sockets by user. Limits what they have not received. See docs/contract.md#fairness. */
 export class UnreadMessages {
@@ -18,10 +16,12 @@ export class UnreadMessages {
 
   /** Ends the socket with the most unread bytes while those of a user are too many. */
   limit(userId: string): void {
-    const unread = [...(this.#sockets.get(userId) ?? [])].sort((a, b) => a.bufferedAmount - b.bufferedAmount);
-    let bytes = unread.reduce((sum, { bufferedAmount }) => sum + bufferedAmount, 0);
+    let bytes = 0;
+    for (const { bufferedAmount } of this.#sockets.get(userId) ?? []) bytes += bufferedAmount;
+    if (bytes <= MAX_UNREAD_BYTES) return;
+    const sockets = [...this.#sockets.get(userId)!].sort((a, b) => a.bufferedAmount - b.bufferedAmount);
     while (bytes > MAX_UNREAD_BYTES) {
-      const socket = unread.pop()!;
+      const socket = sockets.pop()!;
       bytes -= socket.bufferedAmount;
       // A close frame would wait behind the messages.
       socket.terminate();

@@ -1,3 +1,4 @@
+import { htmlPage } from './html.ts';
 const MAIL_SENT = 'If there is such a user, a mail with a link is on its way.';
 const NO_MAIL = 'This service sends no mail: ask an administrator for the link. It works once, within an hour.';
 
@@ -5,14 +6,10 @@ const NO_MAIL = 'This service sends no mail: ask an administrator for the link. 
  * Returns the page at `/`: a login form, so that the other pages work with a session, and links to these pages. Its
  * script reads the session only if the caller `isLoggedIn`; without one, the response would be an error.
  */
-export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Data Workspace</title><link rel="stylesheet" href="/home.css">
-</head>
-<body data-session="${isLoggedIn ? 'open' : 'none'}">
-<main>
+export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string =>
+  htmlPage(
+    'Data Workspace',
+    `<main>
   <h1>Data Workspace</h1>
   <p class="lead">Datasets and queries of your team, in GraphQL and in REST.</p>
   <form id="login" hidden>
@@ -41,10 +38,9 @@ export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string => `<!
     <a href="/readyz"><strong>Readiness</strong><span>Whether everything the service needs is available</span></a>
   </nav>
 </main>
-<script src="/home.js"></script>
-</body>
-</html>
-`;
+<script src="/home.js"></script>`,
+    { bodyAttributes: ` data-session="${isLoggedIn ? 'open' : 'none'}"` },
+  );
 
 export const HOME_STYLE = `:root {
   color-scheme: light dark;

@@ -18,6 +18,23 @@ const securityPolicy = (inlineSources: string) =>
     `form-action 'self'`,
   ].join('; ');
 
+/** Returns a page of the service. `head` and `bodyAttributes` are HTML that is added there. */
+export const htmlPage = (
+  title: string,
+  body: string,
+  { head = '', bodyAttributes = '' }: { head?: string; bodyAttributes?: string } = {},
+): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+${head}<title>${title}</title><link rel="stylesheet" href="/home.css">
+</head>
+<body${bodyAttributes}>
+${body}
+</body>
+</html>
+`;
+
 /** Sends a page. */
 export const sendHtml = (reply: FastifyReply, page: string, inlineSources = ''): FastifyReply =>
   reply

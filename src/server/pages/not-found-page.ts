@@ -1,14 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { prefersHtml, sendHtml } from './html.ts';
+import { prefersHtml, sendHtml, htmlPage } from './html.ts';
 
-const NOT_FOUND_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Page not found</title><link rel="stylesheet" href="/home.css">
-</head>
-<body>
-<main>
+const NOT_FOUND_PAGE = htmlPage(
+  'Page not found',
+  `<main>
   <h1>Page not found</h1>
   <p class="lead">There is no page at this address.</p>
   <nav>
@@ -16,10 +11,8 @@ const NOT_FOUND_PAGE = `<!doctype html>
     <a href="/graphiql"><strong>GraphiQL</strong><span>Try queries, mutations and subscriptions</span></a>
     <a href="/api/docs"><strong>REST reference</strong><span>Every route, with its parameters and responses</span></a>
   </nav>
-</main>
-</body>
-</html>
-`;
+</main>`,
+);
 
 /** Sends a page with status 404 to a browser. Returns undefined for other clients and below `/api`: they get JSON. */
 export function sendNotFoundPage(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {

@@ -1,14 +1,10 @@
+import { htmlPage } from './html.ts';
 /**
  * The page at `/password-reset/{token}`. It does not contain the token: its script reads the token from the address.
  */
-export const PASSWORD_RESET_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex"><title>New password</title><link rel="stylesheet" href="/home.css">
-</head>
-<body>
-<main>
+export const PASSWORD_RESET_PAGE = htmlPage(
+  'New password',
+  `<main>
   <h1>New password</h1>
   <p class="lead">Set the password you will log in with. It ends all your sessions.</p>
   <noscript><p>This page needs JavaScript.</p></noscript>
@@ -24,27 +20,20 @@ export const PASSWORD_RESET_PAGE = `<!doctype html>
   </form>
   <section id="done" hidden><p>Your new password is set.</p><a href="/">Log in</a></section>
 </main>
-<script src="/password-reset.js"></script>
-</body>
-</html>
-`;
+<script src="/password-reset.js"></script>`,
+  { head: '<meta name="robots" content="noindex">' },
+);
 
 /** The page of a link that does not work any more. */
-export const LINK_GONE_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex"><title>Link expired</title><link rel="stylesheet" href="/home.css">
-</head>
-<body>
-<main>
+export const LINK_GONE_PAGE = htmlPage(
+  'Link expired',
+  `<main>
   <h1>This link does not work any more</h1>
   <p class="lead">It was already used, has expired or never existed. A link works once, within an hour.</p>
   <nav><a href="/"><strong>Log in</strong><span>Or choose “Forgot password” for a new link</span></a></nav>
-</main>
-</body>
-</html>
-`;
+</main>`,
+  { head: '<meta name="robots" content="noindex">' },
+);
 
 export const PASSWORD_RESET_SCRIPT = `const byId = (id) => document.getElementById(id);
 byId('reset').addEventListener('submit', async (event) => {

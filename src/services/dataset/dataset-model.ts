@@ -4,21 +4,16 @@ import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { SavedQuery } from '../../../entities/saved-query.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { Visual } from '../../../entities/visual.ts';
-import { MAX_CHILDREN, type Relation } from '../../core/read/model.ts';
+import type { Relation } from '../../core/read/model.ts';
 import { fullyVisible, readableDatasets } from '../resource/access-filter.ts';
-import { belongsTo, hasMany, modelFor } from '../resource/define-model.ts';
+import { belongsTo, hasMany, modelFor, hasManyJoined } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 import { DRAFT_STALE } from './draft-base.ts';
 import { viewerSettings } from './user-setting.ts';
 
 /** The relation to drafts or snapshots, which are datasets themselves. */
-const hasManyParts = (condition: string, sort: string): Relation => ({
-  kind: 'many',
-  model: () => modelFor(Dataset),
-  join: `r.parent_id = p.id and ${condition}`,
-  sort,
-  limit: MAX_CHILDREN,
-});
+const hasManyParts = (condition: string, sort: string): Relation =>
+  hasManyJoined(Dataset, `r.parent_id = p.id and ${condition}`, sort);
 
 export const datasetModel = defineOwnedModel(Dataset, {
   accessFilter: readableDatasets,

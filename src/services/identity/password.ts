@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { MAX_PASSWORD_LENGTH, passwordIssue } from '../../core/account-rules.ts';
-import { FairGate } from '../../core/fair-gate.ts';
+import { FairGate, callerAt } from '../../core/fair-gate.ts';
 import { invalid } from '../../core/input-checks.ts';
 
 /** Concurrent computations of hashes, shared by the addresses that ask for them. Each needs 19 MiB and a core. */
@@ -8,7 +8,7 @@ const HASH_GATE = FairGate.shared({ places: 2, maxWaiting: 100, taskNoun: 'passw
 
 /** Runs for a client at an address. The client may disconnect: the time must not depend on it. */
 const runLimited = <T>(address: string, work: () => Promise<T>): Promise<T> =>
-  HASH_GATE.run({ tenantId: address, userId: '' }, new AbortController().signal, work);
+  HASH_GATE.run(callerAt(address), new AbortController().signal, work);
 
 /**
  * Returns the Argon2id hash with the parameters that OWASP recommends: 19 MiB, 2 passes, parallelism 1. `address` is

@@ -2,19 +2,12 @@ import { Resource } from '../../../entities/resource.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { User } from '../../../entities/user.ts';
-import { MAX_CHILDREN } from '../../core/read/model.ts';
-import { belongsTo, defineModel, hasMany, modelFor } from '../resource/define-model.ts';
+import { belongsTo, defineModel, hasMany, hasManyJoined } from '../resource/define-model.ts';
 
 export const teamModel = defineModel(Team, {
   relations: {
     members: hasMany(TeamMember, 'team_id', 'joinedAt'),
-    resources: {
-      kind: 'many',
-      model: () => modelFor(Resource),
-      join: `r.owner_id = 'team:' || p.id`,
-      sort: 'name',
-      limit: MAX_CHILDREN,
-    },
+    resources: hasManyJoined(Resource, `r.owner_id = 'team:' || p.id`, 'name'),
   },
 });
 

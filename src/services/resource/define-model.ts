@@ -2,7 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { Team } from '../../../entities/team.ts';
 import { User } from '../../../entities/user.ts';
 import { createModel, type ModelOptions } from '../../adapters/database/entity-model.ts';
-import { toMany, toOne, type Model, type Relation } from '../../core/read/model.ts';
+import { MAX_CHILDREN, toMany, toOne, type Model, type Relation } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 
 /** Declares the read model of an entity. It is built after MikroORM has discovered the entities. */
@@ -23,6 +23,15 @@ export const belongsTo = (entity: EntityType, column: string): Relation => toOne
 /** The relation to the rows whose column `foreign` contains the id of this row. */
 export const hasMany = (entity: EntityType, foreign: string, sort: string): Relation =>
   toMany(() => modelFor(entity), foreign, sort);
+
+/** The relation to the rows `r` that `join`, a condition in SQL, relates to this row `p`. */
+export const hasManyJoined = (entity: EntityType, join: string, sort: string): Relation => ({
+  kind: 'many',
+  model: () => modelFor(entity),
+  join,
+  sort,
+  limit: MAX_CHILDREN,
+});
 
 /** The relation to the user of a column with principals, `user:<id>` or `team:<id>`. */
 export const belongsToUser = (column: string): Relation => principalRelation(User, 'user', column);

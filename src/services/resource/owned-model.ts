@@ -6,7 +6,7 @@ import { Share } from '../../../entities/share.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import { Tag } from '../../../entities/tag.ts';
 import type { ModelOptions } from '../../adapters/database/entity-model.ts';
-import { MAX_CHILDREN, type ListFilter, type Relation } from '../../core/read/model.ts';
+import type { ListFilter, Relation } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { readable } from './access-filter.ts';
 import {
@@ -15,8 +15,8 @@ import {
   belongsToUser,
   defineModel,
   hasMany,
-  modelFor,
   type ModelDefinition,
+  hasManyJoined,
 } from './define-model.ts';
 import { favoriteFilter } from './favorite-model.ts';
 import { REFERENCES } from './references.ts';
@@ -38,13 +38,11 @@ const OWNED_RELATIONS: Record<string, Relation> = {
   folder: belongsTo(Folder, 'folder_id'),
   shares: hasMany(Share, 'resource_id', 'createdAt'),
   tagAssignments: hasMany(TagAssignment, 'resource_id', 'tagId'),
-  assignedTags: {
-    kind: 'many',
-    model: () => modelFor(Tag),
-    join: 'r.id in (select a.tag_id from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.resource_id = p.id)',
-    sort: 'id',
-    limit: MAX_CHILDREN,
-  },
+  assignedTags: hasManyJoined(
+    Tag,
+    'r.id in (select a.tag_id from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.resource_id = p.id)',
+    'id',
+  ),
   favorites: hasMany(Favorite, 'resource_id', 'createdAt'),
   activity: hasMany(Activity, 'resource_id', '-createdAt'),
   ...REFERENCES,

@@ -4,8 +4,8 @@ import { Tag } from '../../../entities/tag.ts';
 import { User } from '../../../entities/user.ts';
 import { isUuid } from '../../core/id.ts';
 import { NO_ROWS } from '../../core/read/condition.ts';
-import { MAX_CHILDREN, type ColumnType, type ListFilter } from '../../core/read/model.ts';
-import { belongsTo, defineModel, modelFor } from './define-model.ts';
+import type { ColumnType, ListFilter } from '../../core/read/model.ts';
+import { belongsTo, defineModel, hasManyJoined } from './define-model.ts';
 import { throughResource } from './node-access.ts';
 
 /** The ids of a resource's tags, sorted. One index scan a row; the index returns them in this order. */
@@ -31,13 +31,11 @@ export const tagFilter: ListFilter = (value, { tenantId }) =>
 export const tagModel = defineModel(Tag, {
   relations: {
     creator: belongsTo(User, 'creator_id'),
-    resources: {
-      kind: 'many',
-      model: () => modelFor(Resource),
-      join: 'r.id in (select a.resource_id from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.tag_id = p.id)',
-      sort: 'name',
-      limit: MAX_CHILDREN,
-    },
+    resources: hasManyJoined(
+      Resource,
+      'r.id in (select a.resource_id from dws.tag_assignment a where a.tenant_id = p.tenant_id and a.tag_id = p.id)',
+      'name',
+    ),
   },
 });
 

@@ -6,7 +6,14 @@ import { invalid } from '../../core/input-checks.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { incompletePeriods, type IncompletePeriods } from '../../core/visual/incomplete-periods.ts';
-import { measureLabel, planVisual, type GroupPlan, type RowPlan, readableName } from '../../core/visual/plan.ts';
+import {
+  measureLabel,
+  planVisual,
+  type GroupPlan,
+  type RowPlan,
+  readableName,
+  intervalOf,
+} from '../../core/visual/plan.ts';
 import { findHiddenKey, visibleConfig } from '../../core/visual/visible-config.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { search } from '../dataset/dataset-data.ts';
@@ -138,12 +145,13 @@ export async function renderVisual(
 /** Returns which periods of a line chart are incomplete; undefined for other charts. */
 async function findIncomplete(
   ctx: Context,
-  { component, config: { xAxis, dateInterval }, dataset }: VisualWithDataset,
+  { component, config, dataset }: VisualWithDataset,
   { filter, q }: VisualDataArgs,
   { columns: [x], rows }: AggregateResult,
 ): Promise<IncompletePeriods | undefined> {
+  const { xAxis } = config;
   if (component !== 'line-chart' || !xAxis || (x?.type !== 'date' && x?.type !== 'datetime')) return undefined;
-  const interval = dateInterval ?? 'day';
+  const interval = intervalOf(config);
   // A date has no time of the day.
   if (interval === 'day' && x.type === 'date') return undefined;
   const measures = (['min', 'max'] as const).map((fn) => ({ fn, field: xAxis, as: fn }));
