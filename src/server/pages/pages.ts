@@ -11,8 +11,10 @@ import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
 import type { CreateContext } from '../request-context.ts';
 import { SESSION_COOKIE } from '../request.ts';
-import { HOME_SCRIPT, HOME_STYLE, homePage } from './home-page.ts';
+import { homePage } from './home-page.ts';
+import { HOME_SCRIPT } from './home-script.ts';
 import { sendHtml } from './html.ts';
+import { PAGE_STYLE } from './page-style.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 
 interface PageOptions {
@@ -60,7 +62,7 @@ function registerHome(app: FastifyInstance, { platform, createContext }: PageOpt
   });
   app.get('/home.js', async (_request, reply) => sendScript(reply, HOME_SCRIPT));
   app.get('/home.css', async (_request, reply) =>
-    reply.header('content-type', 'text/css; charset=utf-8').send(HOME_STYLE),
+    reply.header('content-type', 'text/css; charset=utf-8').send(PAGE_STYLE),
   );
   app.get('/favicon.ico', async (_request, reply) =>
     reply.header('content-type', 'image/svg+xml').header('cache-control', 'max-age=86400').send(ICON),
