@@ -1,11 +1,18 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
-import type { ActivityType } from '../src/core/activity.ts';
+import { ACTIVITY_TYPES, type ActivityType } from '../src/core/activity.ts';
 import type { ResourceKind } from '../src/core/permissions.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
-import { ResourceKindEnum } from './word-enum.ts';
+import { ResourceKindEnum, wordEnum } from './word-enum.ts';
+
+const ActivityTypeEnum = wordEnum(
+  'ActivityType',
+  'Type of an activity: the kind of the resource and an event.',
+  [...ACTIVITY_TYPES.keys()],
+  (type) => ACTIVITY_TYPES.get(type)!,
+);
 
 /** A change of a resource (docs/contract.md#activity). It outlives the resource. */
 @ObjectType({
@@ -37,9 +44,7 @@ export class Activity extends TenantRow {
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
 
-  @Field(() => String, {
-    description: 'Event type, with the kind as its prefix, e.g. `dataset.updated` or `report.owner.changed`.',
-  })
+  @Field(() => ActivityTypeEnum, { description: 'Event type, with the kind as its prefix.' })
   @Property({ type: 'text' })
   type!: ActivityType;
 

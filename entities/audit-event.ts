@@ -57,14 +57,18 @@ export class AuditEvent extends TenantRow {
   @Property({ type: 'text' })
   username!: string;
 
-  @Field(() => String, { description: 'GraphQL field that was called, e.g. `updateDataset`.' })
+  @Field(() => String, {
+    description:
+      'GraphQL field that was called, e.g. `updateDataset`. No enum: events keep the names of older versions.',
+  })
   @Property({ type: 'text' })
   action!: string;
 
-  // No enum: the log keeps the words of older versions, too.
   @Field(() => String, {
     nullable: true,
-    description: 'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource.',
+    description:
+      'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource. No enum: ' +
+      'events keep the words of older versions.',
   })
   @Property({ type: 'text', nullable: true })
   kind?: string | null;

@@ -1,8 +1,25 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ID, Int, ObjectType } from 'type-graphql';
-import type { ResourceKind, ShareLevel } from '../src/core/permissions.ts';
+import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { LEVEL, type ResourceKind, type ShareLevel } from '../src/core/permissions.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+
+export const ShareLevelEnum = {
+  VIEW: LEVEL.view,
+  EDIT: LEVEL.edit,
+  ADMIN: LEVEL.admin,
+} as const satisfies Record<string, ShareLevel>;
+registerEnumType(ShareLevelEnum, {
+  name: 'ShareLevel',
+  description:
+    'Access level that a share grants. Each level includes the lower ones. REST has the numbers 1 (View), 2 (Edit) ' +
+    'and 3 (Admin).',
+  valuesConfig: {
+    VIEW: { description: 'Can read the resource.' },
+    EDIT: { description: 'Can also update the resource.' },
+    ADMIN: { description: 'Can also share and delete the resource.' },
+  },
+});
 
 /** Access to one resource that is granted to a principal other than its owner (docs/contract.md#shares). */
 @ObjectType({
@@ -22,7 +39,7 @@ export class Share extends TenantRow {
   @Property({ type: 'text' })
   principal!: string;
 
-  @Field(() => Int, { description: 'Access level: 1 is View, 2 is Edit, 3 is Admin.' })
+  @Field(() => ShareLevelEnum, { description: 'Access level.' })
   @Property({ type: 'integer' })
   accessLevel!: ShareLevel;
 

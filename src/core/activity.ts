@@ -1,39 +1,60 @@
-import type { ResourceKind } from './permissions.ts';
+import { ABILITIES, type ResourceKind } from './permissions.ts';
 
-/** Activity events of every kind with owners. */
-export const OWNED_EVENTS = [
-  'created',
-  'updated',
-  'deleted',
-  'owner.changed',
-  'shared',
-  'unshared',
-  'tagged',
-  'untagged',
-  'folder.moved',
-] as const;
-type OwnedEvent = (typeof OWNED_EVENTS)[number];
+/** Activity events of every kind with owners, and what they report. */
+const OWNED_EVENTS = {
+  created: 'The resource was created.',
+  updated: 'Fields of the resource were changed.',
+  deleted: 'The resource was deleted.',
+  'owner.changed': 'The resource got another owner.',
+  shared: 'The resource was shared with a user or team, or a share was changed.',
+  unshared: 'A share was deleted.',
+  tagged: 'A tag was assigned.',
+  untagged: 'A tag was removed.',
+  'folder.moved': 'The resource was moved into a folder or out of one.',
+} as const;
 
 /** Activity events of single kinds. */
-export const KIND_EVENTS = {
-  dataset: [
-    'refreshed',
-    'refresh.failed',
-    'draft.committed',
-    'copied',
-    'snapshot.created',
-    'snapshot.promoted',
-    'snapshot.deleted',
-  ],
-  datasource: ['connection.changed'],
-  team: ['created', 'updated', 'deleted', 'member.added', 'member.removed', 'member.role.changed'],
+const KIND_EVENTS = {
+  dataset: {
+    refreshed: 'A refresh replaced the rows.',
+    'refresh.failed': 'A refresh failed.',
+    'draft.committed': 'A draft replaced the definition.',
+    copied: 'The dataset was copied.',
+    'snapshot.created': 'A snapshot was created.',
+    'snapshot.promoted': 'The rows of a snapshot replaced those of the dataset.',
+    'snapshot.deleted': 'A snapshot was deleted.',
+  },
+  datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
+  team: {
+    created: 'The team was created.',
+    updated: 'Fields of the team were changed.',
+    deleted: 'The team was deleted.',
+    'member.added': 'A user became a member.',
+    'member.removed': 'A user left the team or was removed.',
+    'member.role.changed': 'A member got another role.',
+  },
 } as const;
 
 type KindEvents = typeof KIND_EVENTS;
-export type ActivityEventName = OwnedEvent | KindEvents[keyof KindEvents][number];
+export type ActivityEventName =
+  | keyof typeof OWNED_EVENTS
+  | { [K in keyof KindEvents]: keyof KindEvents[K] }[keyof KindEvents];
 
 /** Type of an activity: kind and event, e.g. `dataset.owner.changed` (docs/contract.md#activity). */
 export type ActivityType = `${ResourceKind}.${ActivityEventName}`;
+
+const typesOf = (kind: string, events: object): [ActivityType, string][] =>
+  Object.entries(events).map(([event, description]) => [`${kind}.${event}` as ActivityType, description]);
+
+const OWNED_KINDS = Object.entries(ABILITIES).flatMap(([kind, abilities]) =>
+  (abilities as readonly string[]).includes('changeOwner') ? [kind] : [],
+);
+
+/** Descriptions of the types of activities. A type is never removed: activities of older versions have it. */
+export const ACTIVITY_TYPES: ReadonlyMap<ActivityType, string> = new Map([
+  ...OWNED_KINDS.flatMap((kind) => typesOf(kind, OWNED_EVENTS)),
+  ...Object.entries(KIND_EVENTS).flatMap(([kind, events]) => typesOf(kind, events)),
+]);
 
 /** An activity event to store. */
 export interface ActivityEvent {

@@ -97,18 +97,18 @@ describe('a collection', () => {
 });
 
 describe('rules of inputs', () => {
-  const shareDocument = `mutation ($id: ID!, $level: Int!) {
-    shareReport(id: $id, principalId: "reader", input: { accessLevel: $level }) { accessLevel }
+  const renameDocument = `mutation ($id: ID!, $name: String) {
+    updateReport(id: $id, input: { name: $name }) { name }
   }`;
 
   test('hold in both APIs, and name the key as REST has it', async () => {
-    await service.user('reader');
-    const message = 'accessLevel must be a whole number from 1 to 3';
-    const refused = await admin.put(`/reports/${reportId}/shares/reader`, { accessLevel: 4 });
+    const message = 'name must have at most 255 characters';
+    const [name, tooLong] = ['x'.repeat(255), 'x'.repeat(256)];
+    const refused = await admin.put(`/reports/${reportId}`, { name: tooLong });
     await expectError(refused, 400, message);
-    expect(refused.body.validation).toEqual([{ path: ['accessLevel'], message, code: 'invalid' }]);
-    await expectGraphqlError(admin.gql(shareDocument, { id: reportId, level: 4 }), 'BAD_USER_INPUT', message);
-    expect((await admin.data(shareDocument, { id: reportId, level: 3 })).shareReport).toEqual({ accessLevel: 3 });
+    expect(refused.body.validation).toEqual([{ path: ['name'], message, code: 'invalid' }]);
+    await expectGraphqlError(admin.gql(renameDocument, { id: reportId, name: tooLong }), 'BAD_USER_INPUT', message);
+    expect((await admin.data(renameDocument, { id: reportId, name })).updateReport).toEqual({ name });
   });
 
   test('name values inside of lists and objects', async () => {

@@ -64,7 +64,7 @@ describe('committing a draft', () => {
     expect(
       (await bob.data(`{ dataset(id: "${parent.id}") { activity(limit: 1) { items { type message userId } } } }`))
         .dataset.activity.items,
-    ).toEqual([{ type: 'dataset.draft.committed', message: 'ann committed a draft of Orders', userId: ann.id }]);
+    ).toEqual([{ type: 'DATASET_DRAFT_COMMITTED', message: 'ann committed a draft of Orders', userId: ann.id }]);
 
     expect(await total(ann, parent.id)).toBe(20);
     await expectOk(ann.post(`${parent.path}/_refresh`, {}));

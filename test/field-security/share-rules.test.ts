@@ -35,7 +35,7 @@ describe('a restricted share', () => {
           `,
         )
       ).dataset.shares,
-    ).toEqual([{ principalId: bob.id, ...part, accessLevel: 1 }]);
+    ).toEqual([{ principalId: bob.id, ...part, accessLevel: 'VIEW' }]);
     const { shareDataset } = await ann.data(
       `
         mutation ($input: DatasetShareInput!) {
@@ -44,9 +44,14 @@ describe('a restricted share', () => {
           }
         }
       `,
-      { input: { accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null } },
+      { input: { accessLevel: 'ADMIN', datasetFilterId: null, restrictFields: false, visibleFields: null } },
     );
-    expect(shareDataset).toEqual({ accessLevel: 3, datasetFilterId: null, restrictFields: false, visibleFields: null });
+    expect(shareDataset).toEqual({
+      accessLevel: 'ADMIN',
+      datasetFilterId: null,
+      restrictFields: false,
+      visibleFields: null,
+    });
   });
 
   test('is refused with an unknown level, filter or field', async ({ rows, ann, admin, bob }) => {
@@ -103,7 +108,7 @@ describe('a restricted share', () => {
         await bob.gql(
           `
             mutation {
-              shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: 3, restrictFields: false }) {
+              shareDataset(id: "${dataset.id}", principalId: "bob", input: { accessLevel: ADMIN, restrictFields: false }) {
                 accessLevel
               }
             }

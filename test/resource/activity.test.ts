@@ -46,7 +46,7 @@ describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
           count: 1,
           items: [
             {
-              type: `${word}.updated`,
+              type: `${word.toUpperCase()}_UPDATED`,
               kind: word.toUpperCase(),
               resourceId: id,
               name: `paged ${kind}`,

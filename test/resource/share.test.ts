@@ -65,7 +65,7 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
     const id = await FIXTURES[kind]!.create(admin, `shared in GraphQL ${kind}`);
     const shared = await admin.gql(
       `mutation {
-        share${type}(id: "${id}", principalId: "ann", input: { accessLevel: 2 }) {
+        share${type}(id: "${id}", principalId: "ann", input: { accessLevel: EDIT }) {
           resourceId principalId accessLevel
           principal { name type }
         }
@@ -75,7 +75,7 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
       [`share${type}`]: {
         resourceId: id,
         principalId: ann.id,
-        accessLevel: 2,
+        accessLevel: 'EDIT',
         principal: { name: 'ann', type: 'USER' },
       },
     });
@@ -94,8 +94,8 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
     ).toEqual({
       [one]: {
         permissions: { read: true, write: true, share: false },
-        shares: [{ accessLevel: 2 }],
-        share: { accessLevel: 2 },
+        shares: [{ accessLevel: 'EDIT' }],
+        share: { accessLevel: 'EDIT' },
       },
     });
     await expectGraphqlError(ann.gql(`mutation { unshare${type}(id: "${id}", principalId: "ann") }`), 'FORBIDDEN');
@@ -110,8 +110,20 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
     service,
   }) => {
     const id = await FIXTURES[kind]!.create(admin, `refused ${kind}`);
-    for (const accessLevel of [0, 4, -1])
-      await expectError(admin.put(`/${kind}/${id}/shares/ann`, { accessLevel }), 400, /accessLevel/);
+    for (const accessLevel of [0, 4, -1, 'EDIT', '2'])
+      await expectError(
+        admin.put(`/${kind}/${id}/shares/ann`, { accessLevel }),
+        400,
+        `"accessLevel" cannot be ${JSON.stringify(accessLevel)}`,
+      );
+    for (const level of ['2', 'NONE', 'OWNER'])
+      await expectGraphqlError(
+        admin.gql(
+          `mutation { share${type}(id: "${id}", principalId: "ann", input: { accessLevel: ${level} }) { id } }`,
+        ),
+        'BAD_USER_INPUT',
+        /ShareLevel/,
+      );
     await expectError(admin.put(`/${kind}/${id}/shares/nobody`, { accessLevel: 1 }), 404, 'There is no user nobody');
     const leaving = await service.user(`leaving-${kind}`);
     await admin.put(`/${kind}/${id}/shares/${leaving.id}`, { accessLevel: 1 });
