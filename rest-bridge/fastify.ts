@@ -61,7 +61,8 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
 function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, runPlain: RunPlainRow): void {
   const { row } = endpoint;
   const wildcard = /:(\w+)\*$/.exec(row.path)?.[1];
-  const url = wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
+  // Fastify registers `/` with and without the slash after the prefix.
+  const url = row.path === '' ? '/' : wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
   const createCall = createCallFactory(endpoint, wildcard);
   const handler = row.options.handler
     ? createAdapterHandler(endpoint, createCall)

@@ -53,6 +53,9 @@ const benchmarkResult = operation(
   config { iterations warmup includeDataTransfer includeIndexing }`),
 );
 
+/** Only superusers and workers may use these rows. */
+const FOR_WORKERS = { linked: false };
+
 /** Removes derived keys from the fields of a body, so that clients can send back the fields of a response. */
 export const labelsOnly = (body: Json): Json =>
   Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(toLabel) } : body;
@@ -65,7 +68,11 @@ const toLabel = (field: unknown): unknown => {
 export default [
   ...kind('datasets', 'dataset', dataset, {
     rows: { create: { map: labelsOnly }, update: { map: labelsOnly } },
-    aspects: ownedAspects({ shares: createShareRows('datasetFilterId restrictFields visibleFields') }),
+    aspects: ownedAspects({
+      shares: createShareRows('datasetFilterId restrictFields visibleFields', ({ datasetFilterId }, { id }) => ({
+        'svc:filter': datasetFilterId ? `/datasets/${id}/filters/${datasetFilterId}` : undefined,
+      })),
+    }),
   }),
   get(
     '/datasets/:id/access',
@@ -85,11 +92,11 @@ export default [
   ),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
   post('/datasets/:id/_refresh', 'refreshDataset', refreshResult),
-  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult),
+  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult, FOR_WORKERS),
   post('/datasets/:id/_previewRefresh', 'previewRefresh', previewResult),
   post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshResult),
   post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarkResult),
-  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult),
+  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult, FOR_WORKERS),
   post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
   get('/datasets/:id/data', 'dataset.data', rows),
   post('/datasets/:id/_search', 'dataset.data', rows),
