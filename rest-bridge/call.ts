@@ -7,6 +7,8 @@ export interface BridgeContext {
   ifMatch?: readonly number[];
   /** Reads lists. In `counted` it returns the length of a list of which the request reads a part. */
   read?: { counted?: { total?: number } };
+  /** Returns whether the client has the response that a text stands for. Set for rows with `revalidates`. */
+  revalidate?: (state: string) => boolean;
   /** The caller; null without credentials. */
   viewer?: LinkViewer | null;
 }

@@ -7,7 +7,14 @@ import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
 import { errorResponse } from './error-response.ts';
-import { allowedVersions, matchesEntityTag, chooseContentType, entityTag, prefersAsync } from './negotiation.ts';
+import {
+  allowedVersions,
+  chooseContentType,
+  createRevalidation,
+  entityTag,
+  matchesEntityTag,
+  prefersAsync,
+} from './negotiation.ts';
 import type { Row } from './route.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
 import { createFormReader } from './upload.ts';
@@ -70,7 +77,9 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       ? createPlainHandler(endpoint, createCall, runPlain)
       : row.options.consumes === 'multipart'
         ? createFormHandler(endpoint, createCall)
-        : createRowHandler(endpoint, createCall);
+        : row.options.revalidates
+          ? createRevalidatingHandler(endpoint, createCall)
+          : createRowHandler(endpoint, createCall);
   api.route({
     method: row.method,
     url,
@@ -129,6 +138,20 @@ const createRowHandler =
   async (request, reply) => {
     const type = negotiateContentType(request);
     return sendResponse(await endpoint.run(createCall(request)), type, request, reply);
+  };
+
+/** Creates the handler of a row whose field finds out whether the client has the response. */
+const createRevalidatingHandler =
+  (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod =>
+  async (request, reply) => {
+    const type = negotiateContentType(request);
+    const call = createCall(request);
+    const revalidation = createRevalidation(request.headers['if-none-match']);
+    (call.context as BridgeContext).revalidate = (state) => revalidation.revalidate(state);
+    const response = await endpoint.run(call);
+    const { tag, isCurrent } = revalidation;
+    if (tag !== undefined) reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
+    return isCurrent ? reply.code(304).send() : sendResponse(response, type, request, reply);
   };
 
 /**

@@ -163,7 +163,7 @@ const OPERATION_LOCATION_HEADER = {
 const ETAG_HEADER = {
   headers: {
     ETag: {
-      description: 'Entity tag of the record, for `If-None-Match` and `If-Match`.',
+      description: 'Entity tag, for `If-None-Match` and, of a single record, `If-Match`.',
       schema: { type: 'string' },
     },
   },
@@ -187,7 +187,8 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
     : presentation
       ? content(presentation)
       : {};
-  const isTagged = presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler;
+  const isTagged =
+    row.options.revalidates || (presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler);
   return {
     ...Object.fromEntries(
       statuses.map((code) => [

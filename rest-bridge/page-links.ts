@@ -25,15 +25,23 @@ export function pathOf(url: string): string {
   return question < 0 ? url : url.slice(0, question);
 }
 
-/** Returns a URL without the parameters `start` and `after`. */
-function withoutPage(url: string): string {
+/** Returns a URL without parameters, by default `start` and `after`. */
+function withoutParameters(url: string, names = /^(?:start|after)(?:=|$)/): string {
   const question = url.indexOf('?');
   if (question < 0) return url;
   const pairs = url
     .slice(question + 1)
     .split('&')
-    .filter((pair) => !/^(?:start|after)(?:=|$)/.test(pair) && pair !== '');
+    .filter((pair) => !names.test(pair) && pair !== '');
   return pairs.length === 0 ? url.slice(0, question) : `${url.slice(0, question)}?${pairs.join('&')}`;
+}
+
+/** Returns the URL of all rows as JSON, for the URL of a page of rows. */
+export function exportUrl(url: string): string {
+  const base = withoutParameters(url, /^(?:start|after|limit)(?:=|$)/);
+  const path = pathOf(base);
+  const query = base.slice(path.length);
+  return `${path.replace(/\/data$/, '/export')}${query === '' ? '?' : `${query}&`}format=json`;
 }
 
 /**
@@ -46,7 +54,7 @@ export function pageLinks(
   { start, count, total, limit }: PagePosition,
   cursor?: { after: string | null | undefined },
 ): PageLinks {
-  const base = withoutPage(url);
+  const base = withoutParameters(url);
   const path = pathOf(url);
   const join = base.includes('?') ? '&' : '?';
   const at = (position: number) => ({ href: position === 0 ? base : `${base}${join}start=${position}` });

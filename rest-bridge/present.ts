@@ -181,6 +181,8 @@ interface CollectionOptions {
    * `last`.
    */
   cursor?: string;
+  /** Further links by relation: each returns the path, with `/api`, for the URL of the request. */
+  links?: Readonly<Record<string, (url: string) => string>>;
 }
 
 /**
@@ -207,6 +209,7 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
         identity: [],
         single: false,
         collection: { rel: key, item: inner, extra: options.extra ?? '' },
+        links: Object.fromEntries(Object.keys(options.links ?? {}).map((name) => [name, undefined])),
         derived,
         ...(isList && { listLimit: defaultLimit }),
         present(result, request) {
@@ -220,6 +223,7 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
           const limit = (request.variables['limit'] as number | undefined) ?? defaultLimit;
           const next = options.cursor === undefined ? undefined : { after: page[options.cursor] as string | null };
           const _links: HalLinks = pageLinks(request.url, { start, count, total, limit }, next);
+          for (const name in options.links) _links[name] = { href: options.links[name]!(request.url) };
           addChildLinks(_links, page, pathOf(request.url), derived, request.viewer);
           return {
             ...page,

@@ -82,11 +82,11 @@ export function linkRows(endpoints: readonly Endpoint[]): void {
   for (const endpoint of endpoints)
     for (const presentation of presentationsOf(endpoint.presentation)) {
       const { derived, links: templates, collection } = presentation;
-      if (derived && templates) linkRecord(endpoint, presentation, derived, templates, table);
-      if (derived && collection) {
-        derived.children = childLinks(shapeOf(endpoint.row.path), table);
-        derived.curies = CURIES;
-      }
+      if (!derived) continue;
+      if (templates && !collection) linkRecord(endpoint, presentation, derived, templates, table);
+      if (!collection) continue;
+      derived.children = childLinks(shapeOf(endpoint.row.path), table);
+      derived.curies = CURIES;
     }
 }
 
@@ -215,7 +215,7 @@ export function describeRelations(endpoints: readonly Endpoint[]): Map<string, E
   add('svc:resource', ...[...kinds.values()].map((path) => `${path}:`));
   for (const endpoint of endpoints)
     for (const { links = {}, collection, embeds = [] } of presentationsOf(endpoint.presentation)) {
-      for (const [rel, path] of Object.entries(links)) add(rel, shapeOf(path ?? ''));
+      for (const [rel, path] of Object.entries(links)) if (path) add(rel, shapeOf(path));
       if (collection) add(collection.rel, shapeOf(collection.item.links?.['self'] ?? endpoint.row.path));
       for (const { rel, inner } of embeds) add(rel, shapeOf(inner.links?.['self'] ?? endpoint.row.path));
     }

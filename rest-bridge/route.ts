@@ -42,6 +42,8 @@ export interface RouteOptions {
   consumes?: 'json' | 'multipart' | 'bytes';
   /** Media types that the handler returns, for the OpenAPI document. */
   produces?: string | readonly string[];
+  /** Whether the field calls `revalidate` of the context: the response has its digest as ETag. */
+  revalidates?: boolean;
   /** Whether the record above the path links it. Default true. */
   linked?: boolean;
   /** Handler of the row's own, for requests or responses that are not JSON. */

@@ -1,6 +1,7 @@
 import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
 import { createShareRows, ownedAspects, kind } from '../kind.ts';
 import { operation } from '../operation.ts';
+import { exportUrl } from '../page-links.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, plain, post, type Json } from '../route.ts';
 
@@ -34,7 +35,7 @@ export const dataset = resource<Dataset>(
 );
 
 const FIELDS = 'fields { name label type format }';
-const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
+const PAGE_OF_ROWS = { extra: `${FIELDS} next`, cursor: 'next' };
 const refreshResult = operation(
   value(
     'id: datasetId records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success',
@@ -98,8 +99,14 @@ export default [
   post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarkResult),
   post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult, FOR_WORKERS),
   post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
-  get('/datasets/:id/data', 'dataset.data', rows),
-  post('/datasets/:id/_search', 'dataset.data', rows),
+  get(
+    '/datasets/:id/data',
+    'dataset.data',
+    // HAL clients skip embedded rows, because rows have no link `self`. The export is plain JSON.
+    collection('record', value(), { ...PAGE_OF_ROWS, links: { 'svc:export': exportUrl } }),
+    { revalidates: true },
+  ),
+  post('/datasets/:id/_search', 'dataset.data', collection('record', value(), PAGE_OF_ROWS)),
   get(
     '/datasets/:id/discover',
     'dataset.discover',
