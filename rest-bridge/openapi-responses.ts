@@ -9,19 +9,13 @@ import {
 } from 'graphql';
 import { ERROR_CODE_LIST, ERROR_CODES } from '../src/core/errors.ts';
 import type { Endpoint } from './bridge.ts';
+import { HAL_SCHEMAS, linksSchema } from './openapi-links.ts';
 import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
 
-const LINK = { $ref: '#/components/schemas/HalLink' };
-
 /** Components that do not depend on the GraphQL schema. */
 export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
-  HalLink: {
-    type: 'object',
-    description: 'Link to a resource.',
-    properties: { href: { type: 'string', description: 'Path of the resource.' } },
-    required: ['href'],
-  },
+  ...HAL_SCHEMAS,
   ErrorResponse: {
     type: 'object',
     description: 'Body of every error response.',
@@ -70,11 +64,6 @@ export const ERROR_RESPONSE: JsonSchema = {
 export const operationId = ({ row }: Endpoint): string =>
   `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+/g, '_')}`;
 
-const linksSchema = ({ links: templates = {} }: Presentation): JsonSchema => ({
-  type: 'object',
-  properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])),
-});
-
 /**
  * Returns the schema of a field's type as a presentation prints it. `suffix` distinguishes components of the same name.
  */
@@ -89,7 +78,7 @@ function presentedSchema(
   const fieldType = (name: string) => (isObjectType(named) ? named.getFields()[name]?.type : undefined) ?? type;
   const { unwraps, collection } = presentation;
   if (unwraps) return presentedSchema(components, fieldType(unwraps.field), unwraps.inner, suffix);
-  if (collection) return collectionSchema(components, named.name, fieldType, collection, suffix);
+  if (collection) return collectionSchema(components, named.name, fieldType, presentation, suffix);
   const selection = selectionOf(presentation.selection);
   if (!presentation.links || !selection) return components.output(type, selection);
   const record = components.object(named, selection, presentation.keys, presentation.optional);
@@ -129,9 +118,10 @@ function collectionSchema(
   components: SchemaComponents,
   typeName: string,
   fieldType: (name: string) => GraphQLOutputType,
-  { rel, item, extra }: NonNullable<Presentation['collection']>,
+  presentation: Presentation,
   suffix: string,
 ): JsonSchema {
+  const { rel, item, extra } = presentation.collection!;
   const items = fieldType('items');
   const itemType = item.links ? (getNamedType(items) as GraphQLOutputType) : elementOf(items);
   const itemSchema = presentedSchema(components, itemType, item, suffix);
@@ -142,9 +132,8 @@ function collectionSchema(
         : [],
     ) ?? [];
   const pageLinks = {
-    type: 'object',
-    properties: Object.fromEntries(['self', 'first', 'prev', 'next', 'last'].map((name) => [name, LINK])),
-    required: ['self', 'first'],
+    ...linksSchema(presentation, ['self', 'first', 'prev', 'next', 'last', 'up']),
+    required: ['self', 'first', 'up'],
   };
   const properties = {
     _links: pageLinks,
@@ -174,7 +163,7 @@ const OPERATION_LOCATION_HEADER = {
 const ETAG_HEADER = {
   headers: {
     ETag: {
-      description: 'Entity tag of the record, for `If-None-Match` and `If-Match`.',
+      description: 'Entity tag, for `If-None-Match` and, of a single record, `If-Match`.',
       schema: { type: 'string' },
     },
   },
@@ -198,7 +187,8 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
     : presentation
       ? content(presentation)
       : {};
-  const isTagged = presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler;
+  const isTagged =
+    row.options.revalidates || (presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler);
   return {
     ...Object.fromEntries(
       statuses.map((code) => [

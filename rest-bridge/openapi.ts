@@ -23,7 +23,7 @@ function toOperation(components: SchemaComponents, endpoint: Endpoint, names: re
   const description = plan?.chain.at(-1)!.field.description;
   return {
     operationId: operationId(endpoint),
-    tags: [row.path.split('/')[1]!],
+    tags: [row.path.split('/')[1] ?? 'root'],
     ...(description && { description }),
     parameters: parametersSchema(components, endpoint, names),
     ...(body && { requestBody: body }),
