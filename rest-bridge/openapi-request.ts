@@ -16,6 +16,13 @@ const PREFER_HEADER = {
   example: 'respond-async',
 };
 
+const LAST_EVENT_HEADER = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'Id of the last event that the client has received. An `EventSource` that connects again sends it.',
+  schema: { type: 'string' },
+};
+
 const isRequired = ({ type, argument }: ArgumentSlot): boolean =>
   (isNonNullType(type) && argument.defaultValue === undefined) || ruleOf(argument)?.required === true;
 
@@ -59,6 +66,7 @@ export const parametersSchema = (
   ),
   ...[...(endpoint.parser?.query ?? [])].map(([name, slot]) => toParameter(components, endpoint, 'query', name, slot)),
   ...(endpoint.presentation?.deferred ? [PREFER_HEADER] : []),
+  ...(endpoint.row.options.produces === 'text/event-stream' ? [LAST_EVENT_HEADER] : []),
 ];
 
 const FILE_FORM: JsonSchema = {

@@ -71,6 +71,9 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
         ...content(presentation.deferred),
       },
     }),
+    ...(row.options.produces === 'text/event-stream' && {
+      204: { description: 'The client has received the final event: `Last-Event-ID` names it.' },
+    }),
     '4XX': { $ref: '#/components/responses/Error' },
     '5XX': { $ref: '#/components/responses/Error' },
   };
@@ -78,7 +81,10 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
 
 function successDescription(produces: string | readonly string[] | undefined): string {
   if (produces === 'text/event-stream')
-    return 'Stream of server-sent events. It starts with the current state and ends when there are no further events.';
+    return (
+      'Stream of server-sent events with JSON as `data`. ' +
+      'It starts with the current state and ends when there are no further events.'
+    );
   if (Array.isArray(produces)) return 'File in the requested format.';
   return 'Success.';
 }

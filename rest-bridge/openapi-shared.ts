@@ -6,7 +6,7 @@ export const LINK = { $ref: '#/components/schemas/HalLink' };
 /** Content of a file. */
 export const BYTES: JsonSchema = { type: 'string', format: 'binary' };
 /** Rows in a JSON file. */
-export const FILE_ROWS: JsonSchema = { type: 'array', items: { type: 'object' } };
+export const FILE_ROWS: JsonSchema = { type: 'array', items: { type: 'object', additionalProperties: true } };
 
 /** Components that do not depend on the GraphQL schema. */
 export const SHARED_SCHEMAS: Record<string, JsonSchema> = {

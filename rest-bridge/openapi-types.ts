@@ -38,7 +38,7 @@ const SCALARS: Record<string, JsonSchema> = {
   DateTimeISO: { type: 'string', format: 'date-time' },
   Date: { type: 'string', format: 'date' },
   JSON: {},
-  JSONObject: { type: 'object' },
+  JSONObject: { type: 'object', additionalProperties: true },
   FileContent: { type: 'string', format: 'binary' },
 };
 /** GraphQL's integers have 32 bits. */
