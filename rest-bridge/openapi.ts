@@ -39,7 +39,7 @@ interface Info {
   title: string;
   version: string;
   description?: string;
-  license?: { name: string; identifier: string };
+  license?: { name: string };
 }
 
 /** Throws if two endpoints have one operation id. */
