@@ -2,6 +2,9 @@ import type { JsonSchema } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
 import { relationsOf } from './relations.ts';
 
+const LINK = { $ref: '#/components/schemas/HalLink' };
+const CURIES = { $ref: '#/components/schemas/HalCuries' };
+
 /** Components of the links of responses. */
 export const HAL_SCHEMAS: Record<string, JsonSchema> = {
   HalLink: {
@@ -26,16 +29,32 @@ export const HAL_SCHEMAS: Record<string, JsonSchema> = {
       required: ['name', 'href', 'templated'],
     },
   },
+  PageLinks: {
+    type: 'object',
+    description: 'Links to the pages of a list, to what the list is below, and to the actions on it.',
+    properties: {
+      ...Object.fromEntries(['self', 'first', 'prev', 'next', 'last', 'up'].map((name) => [name, LINK])),
+      curies: CURIES,
+    },
+    required: ['self', 'first', 'up'],
+    additionalProperties: LINK,
+  },
+  Root: {
+    type: 'object',
+    description: 'Entry point of the REST API, from which all else can be reached by links.',
+    properties: {
+      graphql: { type: 'string', description: 'Path of the GraphQL API.' },
+      _links: { type: 'object', properties: { curies: CURIES }, additionalProperties: LINK },
+    },
+    required: ['graphql', '_links'],
+  },
 };
 
-const LINK = { $ref: '#/components/schemas/HalLink' };
-const CURIES = { $ref: '#/components/schemas/HalCuries' };
-
-/** Returns the schema of `_links`. `names` are relations besides those of the presentation. */
-export const linksSchema = (presentation: Presentation, names: readonly string[] = []): JsonSchema => ({
+/** Returns the schema of the `_links` of a record. */
+export const linksSchema = (presentation: Presentation): JsonSchema => ({
   type: 'object',
   properties: {
-    ...Object.fromEntries([...names, ...relationsOf(presentation)].map((rel) => [rel, LINK])),
+    ...Object.fromEntries(relationsOf(presentation).map((rel) => [rel, LINK])),
     ...(presentation.derived?.curies && { curies: CURIES }),
   },
 });

@@ -211,8 +211,13 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
       await page.goto(`${service.url}/api/docs`);
       await page.locator('.opblock-tag').first().waitFor();
       await takeScreenshot(page, 'docs');
-      await page.locator('.opblock-tag[data-tag="me"]').click();
+      const themes = await page.locator('.opblock-tag').evaluateAll((tags) => tags.map((tag) => tag.dataset['tag']));
+      expect(themes).toEqual(expect.arrayContaining(['Sessions', 'People', 'Datasets', 'Rows', 'Visuals', 'Reports']));
+      const people = page.locator('.opblock-tag[data-tag="People"]');
+      expect(await people.innerText()).toMatch(/Users, teams, their members and permissions/);
+      await people.click();
       const route = page.locator('.opblock-get', { has: page.locator('[data-path="/api/me"]') });
+      expect(await route.locator('.opblock-summary-description').innerText()).toBe('Returns the caller');
       await route.locator('.opblock-summary').click();
       await route.getByRole('button', { name: 'Try it out' }).click();
       await route.getByRole('button', { name: 'Execute' }).click();
@@ -221,6 +226,11 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
         .toMatch(/"username": "ann"/);
       await route.scrollIntoViewIfNeeded();
       await takeScreenshot(page, 'docs-tried');
+      const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      expect(await background()).toBe('rgba(0, 0, 0, 0)');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(background).toBe('rgb(28, 32, 34)');
+      await takeScreenshot(page, 'docs-dark');
       expect(problems).toEqual([]);
       await page.context().close();
     },

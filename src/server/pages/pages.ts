@@ -142,7 +142,11 @@ const DOCS = `<!doctype html>
 </html>
 `;
 
-const DOCS_SCRIPT = `SwaggerUIBundle({
+const DOCS_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const applyScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+applyScheme();
+dark.addEventListener('change', applyScheme);
+SwaggerUIBundle({
   url: '/api/openapi.json',
   dom_id: '#docs',
   deepLinking: true,
