@@ -151,6 +151,7 @@ const ROWS = {
     self: { href: '/api/datasets/order-lines/data?limit=2' },
     first: { href: '/api/datasets/order-lines/data?limit=2' },
     next: { href: '/api/datasets/order-lines/data?limit=2&after=eyJ2IjoxfQ' },
+    up: { href: '/api/datasets/order-lines' },
   },
   _embedded: {
     'svc:record': [
@@ -187,6 +188,7 @@ const RESPONSES: Record<string, unknown> = {
   getDatasetOwner: {
     ownerId: `user:${ID}`,
     owner: { id: ID, name: 'Ann', type: 'user', email: null, description: null },
+    _links: { 'svc:dataset': { href: '/api/datasets/order-lines' }, 'svc:owner': { href: `/api/users/${ID}` } },
   },
   getDatasetFavorite: { favorited: true },
   getSuperuser: { username: 'ann', superuser: false },
