@@ -6,7 +6,7 @@ import type { Json } from './route.ts';
 export type LinkViewer = Pick<Viewer, 'superuser' | 'permissions' | 'authMethod' | 'scopes'>;
 
 /** A link of HAL. */
-export interface HalLink {
+interface HalLink {
   href: string;
   /** Set when `href` is a URI template (RFC 6570). */
   templated?: true;
