@@ -45,9 +45,9 @@ export function exportUrl(url: string): string {
 }
 
 /**
- * Returns the HAL links of a page: `self` (the URL as requested), `first`, `prev` and `next` where they exist, and
- * `last`, and `up` (what the path is below). With a cursor, `next` has the parameter `after` and `last` is omitted. Without a limit there is one page. See
- * docs/contract.md#lists.
+ * Returns the HAL links of a page: `self` (the URL as requested), `first`, `prev` and `next` where they exist, `last`,
+ * and `up` (what the path is below). With a cursor, `next` has the parameter `after` and `last` is omitted. Without a
+ * limit there is one page. See docs/contract.md#lists.
  */
 export function pageLinks(
   url: string,

@@ -179,9 +179,11 @@ function createCheck(endpoints: readonly Endpoint[]): LinkCheck | undefined {
 
 function checkOf({ row, plan, permission }: Endpoint): LinkCheck | undefined {
   if (permission === 'public') return undefined;
+  const { linked } = row.options;
   const checks = permission.split(', ').flatMap((name) => permissionCheck(name) ?? []);
   if (plan ? plan.operation === 'mutation' : row.method !== 'GET')
     checks.push((_, viewer) => viewer?.scopes.has('write') === true);
+  if (typeof linked === 'function') checks.push(linked);
   return checks.length === 0 ? undefined : (record, viewer) => checks.every((check) => check(record, viewer));
 }
 

@@ -44,8 +44,8 @@ export interface RouteOptions {
   produces?: string | readonly string[];
   /** Whether the field calls `revalidate` of the context: the response has its digest as ETag. */
   revalidates?: boolean;
-  /** Whether the record above the path links it. Default true. */
-  linked?: boolean;
+  /** Whether the record above the path links it, also as a function of that record. Default true. */
+  linked?: boolean | ((record: Readonly<Json>) => boolean);
   /** Handler of the row's own, for requests or responses that are not JSON. */
   handler?: Handler;
 }

@@ -56,6 +56,8 @@ const benchmarkResult = operation(
 
 /** Only superusers and workers may use these rows. */
 const FOR_WORKERS = { linked: false };
+/** Snapshots keep their rows. */
+const NOT_OF_SNAPSHOTS = { linked: ({ isSnapshot }: Json) => isSnapshot !== true };
 
 /** Removes derived keys from the fields of a body, so that clients can send back the fields of a response. */
 export const labelsOnly = (body: Json): Json =>
@@ -91,14 +93,19 @@ export default [
     value('config fields { name label type format } rows problems { line column message }'),
     { consumes: 'multipart' },
   ),
-  post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
-  post('/datasets/:id/_refresh', 'refreshDataset', refreshResult),
+  post('/datasets/:id/_run', 'runDataset', value('records duration success params'), NOT_OF_SNAPSHOTS),
+  post('/datasets/:id/_refresh', 'refreshDataset', refreshResult, NOT_OF_SNAPSHOTS),
   post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult, FOR_WORKERS),
-  post('/datasets/:id/_previewRefresh', 'previewRefresh', previewResult),
-  post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshResult),
-  post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarkResult),
+  post('/datasets/:id/_previewRefresh', 'previewRefresh', previewResult, NOT_OF_SNAPSHOTS),
+  post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshResult, NOT_OF_SNAPSHOTS),
+  post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarkResult, NOT_OF_SNAPSHOTS),
   post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult, FOR_WORKERS),
-  post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
+  post(
+    '/datasets/:id/_syncFields',
+    'syncDatasetFields',
+    value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`),
+    NOT_OF_SNAPSHOTS,
+  ),
   get(
     '/datasets/:id/data',
     'dataset.data',

@@ -1,13 +1,15 @@
-import { del, get, post, put } from '../route.ts';
+import { del, get, post, put, type Json } from '../route.ts';
 import { dataset, labelsOnly } from './dataset.ts';
 
 const draft = '/datasets/:id/draft';
+/** Drafts and snapshots have no drafts. */
+const linked = ({ isDraft, isSnapshot }: Json) => isDraft !== true && isSnapshot !== true;
 
 export default [
-  post('/datasets/:id/_edit', 'editDataset', dataset),
-  get(draft, 'dataset.draft', dataset),
+  post('/datasets/:id/_edit', 'editDataset', dataset, { linked }),
+  get(draft, 'dataset.draft', dataset, { linked }),
   // PUT creates a new draft, so that no key is an identity.
-  put(draft, 'updateDatasetDraft', dataset, { map: labelsOnly, identity: [] }),
-  del(draft, 'deleteDatasetDraft'),
+  put(draft, 'updateDatasetDraft', dataset, { map: labelsOnly, identity: [], linked }),
+  del(draft, 'deleteDatasetDraft', undefined, { linked }),
   post(`${draft}/_commit`, 'commitDatasetDraft', dataset),
 ];

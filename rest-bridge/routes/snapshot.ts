@@ -48,14 +48,18 @@ const datasetCopy: Presenter = {
   },
 };
 
+/** Drafts cannot be copied. */
+const isNoDraft = ({ isDraft }: Json) => isDraft !== true;
+
 const path = '/datasets/:datasetId/snapshots';
 const single = `${path}/:id`;
 
 export default [
   post('/datasets/:id/copy', 'copyDataset', operation(datasetCopy), {
     query: ['data', 'visuals', 'filters', 'sharing'],
+    linked: isNoDraft,
   }),
-  post(path, 'createSnapshot', operation(snapshot)),
+  post(path, 'createSnapshot', operation(snapshot), { linked: isNoDraft }),
   get('/datasets/:id/snapshot-list', 'dataset.snapshots', collection('snapshot', snapshot)),
   get(single, 'dataset.snapshot', snapshot),
   put(single, 'updateSnapshot', snapshot),

@@ -253,6 +253,21 @@ describe('the links of a record', () => {
 
   const toShape = (href: string) => href.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, ':').replace(/\?.*$/, '');
 
+  test('of drafts and snapshots lead to what they have', async () => {
+    const id = resources['/datasets/'];
+    const snapshot = await admin.creates(`/datasets/${id}/snapshots`, { name: 'Linked' });
+    const draft = (await admin.get(`/datasets/${id}/draft`)).body;
+    const relations = async (path: string) => Object.keys((await admin.get(path)).body._links);
+    const ofSnapshot = await relations(`/datasets/${snapshot.id}`);
+    const ofDraft = await relations(`/datasets/${draft.id}`);
+    expect(ofSnapshot).toEqual(expect.arrayContaining(['svc:data', 'svc:visuals', 'svc:copy', 'svc:parent']));
+    expect(ofDraft).toEqual(expect.arrayContaining(['svc:data', 'svc:commit-draft', 'svc:refresh', 'svc:parent']));
+    for (const rel of ['svc:refresh', 'svc:run', 'svc:benchmark', 'svc:sync-fields', 'svc:edit', 'svc:draft'])
+      expect(ofSnapshot).not.toContain(rel);
+    for (const rel of ['svc:copy', 'svc:snapshots', 'svc:edit', 'svc:draft']) expect(ofDraft).not.toContain(rel);
+    expect(await relations(`/datasets/${id}/snapshots/${snapshot.id}`)).toContain('svc:promote');
+  });
+
   test('in a list are those of the fields only', async () => {
     const { body } = await admin.get(`/datasets?limit=100`);
     const item = body._embedded['svc:dataset'].find(({ id }: { id: string }) => id === resources['/datasets/']);
