@@ -17,6 +17,7 @@ import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
+import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { checkOrigin } from '../request.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import { formatError, isUnexpected } from './format-error.ts';
@@ -89,6 +90,7 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
  * document that did not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
  */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
+  failCurrentSpan(spanCode(errors[0]));
   const apiErrors = errors.map((error) => toApiError(error));
   const decisive = apiErrors.find((error) => error && (!ran || REQUEST_STATUSES.has(error.status)));
   if (decisive) http.status = decisive.status;
