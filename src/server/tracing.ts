@@ -81,7 +81,7 @@ export function traceRequests(app: FastifyInstance): void {
 }
 
 /** Returns the span of a GraphQL operation: its type, and its name as the client chose it. */
-const graphqlSpan = ({ name, type }: GraphqlOperation): SpanStart & { attributes: object } => ({
+const graphqlSpan = ({ name, type }: Pick<GraphqlOperation, 'name' | 'type'>): SpanStart & { attributes: object } => ({
   name: `graphql ${type}`,
   attributes: {
     'graphql.operation.type': type,

@@ -43,13 +43,15 @@ const createRequestPlugin = (
     let cost = 0;
     return {
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
-        if (operation) contextValue.request.setOperation({ name: operationName, type: operation.operation });
+        const described = operation && { name: operationName, type: operation.operation };
+        if (described) contextValue.request.setOperation({ ...described, isChecked: false });
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL');
         checkVariables(request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
+        if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, isChecked: true });
       },
       async responseForOperation({ document, request, contextValue }) {
         const result = await runCompiled(document, contextValue, request.variables ?? {});

@@ -153,13 +153,13 @@ async function prepareOperation(
   const operation = getOperationAST(document, operationName);
   if (!operation) throw badInput('The document does not contain this operation');
   const described = { name: operation.name?.value ?? null, type: operation.operation };
-  countSocketOperation(described);
   extra.request.log.debug(
     { requestId: request.id, operation: described.name, type: described.type },
     'Operation started',
   );
   checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
+  countSocketOperation({ ...described, isChecked: true });
   return {
     schema,
     document,
