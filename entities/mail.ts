@@ -73,6 +73,10 @@ export class Mail extends TenantRow {
   @Property({ type: 'timestamptz' })
   nextAttemptAt: Date = new Date();
 
+  /** W3C `traceparent` of the request that caused the mail, if it has a trace. */
+  @Property({ type: 'text', nullable: true })
+  traceparent?: string | null;
+
   /** Set while a worker sends the mail. */
   @Property({ type: 'timestamptz', nullable: true })
   claimedAt?: Date | null;

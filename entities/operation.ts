@@ -75,6 +75,10 @@ export class Operation extends TenantRow {
   @Property({ type: 'uuid' })
   resourceId!: string;
 
+  /** W3C `traceparent` of the request, if it has a trace. */
+  @Property({ type: 'text', nullable: true })
+  traceparent?: string | null;
+
   /** Input of the handler, see `OperationInputs`. */
   @Property({ type: 'json' })
   input: OperationInputs[OperationName] = {};

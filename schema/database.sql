@@ -652,6 +652,7 @@ create table dws.mail (
   status text not null default 'queued'::text,
   subject text not null,
   tenant_id uuid not null,
+  traceparent text,
   updated_at timestamp with time zone not null default now(),
   user_id uuid,
   version integer not null default 1
@@ -723,6 +724,7 @@ create table dws.operation (
   status text not null,
   tenant_id uuid not null,
   total bigint,
+  traceparent text,
   unit text,
   updated_at timestamp with time zone not null default now(),
   user_id uuid not null,

@@ -104,6 +104,11 @@ const variables = z.object({
     .string()
     .regex(/^[!-~](?:[ -~]*[!-~])?$/, 'must consist of ASCII characters, without blanks around them')
     .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: urlWith('http', 'https'),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .regex(/^\P{Cc}{1,255}$/u, 'must have at most 255 characters, without line breaks')
+    .default('data-workspace-service'),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
 });
 

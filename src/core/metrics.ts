@@ -15,6 +15,8 @@ const names = new Set<string>();
 export interface GraphqlOperation {
   name: string | null;
   type: string;
+  /** Whether the caller has credentials and the document passed all checks. Only then the name can become a label. */
+  isChecked: boolean;
 }
 
 const operationSeconds = new Histogram({
@@ -54,12 +56,12 @@ export const observeQueueWait = (operation: OperationName, createdAt: Date): voi
   queueSeconds.observe({ operation }, secondsSince(createdAt));
 
 /** Records a GraphQL request over HTTP. */
-export const observeGraphqlRequest = ({ name, type }: GraphqlOperation, status: number, seconds: number): void =>
-  graphqlSeconds.observe({ operation: boundedName(name), type, status }, seconds);
+export const observeGraphqlRequest = (operation: GraphqlOperation, status: number, seconds: number): void =>
+  graphqlSeconds.observe({ operation: labelOf(operation), type: operation.type, status }, seconds);
 
 /** Counts a GraphQL operation of a WebSocket. */
-export const countSocketOperation = ({ name, type }: GraphqlOperation): void =>
-  socketOperations.inc({ operation: boundedName(name), type });
+export const countSocketOperation = (operation: GraphqlOperation): void =>
+  socketOperations.inc({ operation: labelOf(operation), type: operation.type });
 
 /** Occupied places of a bounded resource of this process. */
 export interface GateState {
@@ -112,10 +114,10 @@ new Gauge({
 /** Reports the connections of a pool. A later pool of the same name replaces an earlier one. */
 export const reportPool = (name: string, pool: ConnectionPool): unknown => pools.set(name, pool);
 
-/** Returns the name for metrics: the first `MAX_NAMES` names are kept, others are `other`. */
-function boundedName(name: string | null): string {
+/** Returns the name for metrics: the first `MAX_NAMES` checked names are kept, others are `other`. */
+function labelOf({ name, isChecked }: GraphqlOperation): string {
   if (name === null) return 'anonymous';
-  if (name.length > 64 || (names.size >= MAX_NAMES && !names.has(name))) return 'other';
+  if (!isChecked || name.length > 64 || (names.size >= MAX_NAMES && !names.has(name))) return 'other';
   names.add(name);
   return name;
 }

@@ -35,9 +35,13 @@ export type ToLoader =
   | { kind: 'published'; generation: Generation }
   | { kind: 'done' };
 
-/** Messages from the loader: `failed` for an error that the caller gets, `broken` for a bug, `interrupted` to retry. */
+/**
+ * Messages from the loader: `read` when the source has ended, with the code of its error; `failed` for an error that the
+ * caller gets, `broken` for a bug, `interrupted` to retry.
+ */
 export type FromLoader =
   | { kind: 'progress'; progress: Progress }
+  | { kind: 'read'; startedAt: number; endedAt: number; rows: number; error: string | null }
   | { kind: 'loaded'; generation: Generation }
   | { kind: 'failed'; failure: OperationFailure }
   | { kind: 'broken'; message: string }

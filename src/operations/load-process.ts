@@ -4,6 +4,7 @@ import { lowerProcessPriority } from '../adapters/process/priority.ts';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { currentTraceparent, startSpan, traced } from '../core/tracing.ts';
 import type { Progress } from '../services/operation/operation-repository.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
@@ -48,8 +49,12 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: 
     signal.removeEventListener('abort', abort);
   });
 
-  const generation = receiveGeneration(child, progress).catch((error: unknown) => {
-    throw signal.aborted ? signal.reason : error;
+  const attributes = { 'dws.generation.id': job.generationId, 'db.system.name': job.source.type };
+  const generation = traced({ name: 'dataset load', attributes }, () => {
+    child.on('message', traceSource(job.source.type));
+    return receiveGeneration(child, progress).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error;
+    });
   });
   if (signal.aborted) abort();
   else send({ kind: 'load', job });
@@ -74,6 +79,26 @@ function forkLoader(): ChildProcess {
   });
   lowerProcessPriority(child.pid);
   return child;
+}
+
+/**
+ * Returns the listener that records the span of the source from the loader's times. The loader itself records no
+ * spans: it would load the exporter for each refresh.
+ */
+function traceSource(type: string): (message: FromLoader) => void {
+  const parent = currentTraceparent();
+  return (message) => {
+    if (message.kind !== 'read' || !parent) return;
+    const span = startSpan({
+      name: 'source read',
+      kind: 'client',
+      parent,
+      startedAt: message.startedAt,
+      attributes: { 'db.system.name': type, 'db.operation.name': 'read', 'dws.rows': message.rows },
+    });
+    if (message.error) span.fail(message.error);
+    span.end(message.endedAt);
+  };
 }
 
 /** Waits for the loader's generation. Rejects with its error, or with `Interrupted` when it exits without one. */

@@ -16,6 +16,7 @@ import { isDiskFull } from '../core/disk-full.ts';
 import { ApiError, diskFull } from '../core/errors.ts';
 import { BUILDING } from '../core/operations.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
+import { spanCode } from '../core/tracing.ts';
 import { LoadProgress } from '../services/operation/load-progress.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
 
@@ -80,10 +81,19 @@ async function* segments(job: LoadJob, source: SourceConnection, progress: LoadP
   const dir = loadingFolder(location.dir, job.generationId);
   await mkdir(dir, { recursive: true });
   const onEstimate = job.lastRows === null ? progress.estimate : undefined;
+  const startedAt = Date.now();
   let rows = 0;
-  for await (const segment of source.segments(job.query, dir, stop.signal, progress.read, onEstimate)) {
-    rows += segment.rows;
-    yield segment;
+  let error: string | null = null;
+  try {
+    for await (const segment of source.segments(job.query, dir, stop.signal, progress.read, onEstimate)) {
+      rows += segment.rows;
+      yield segment;
+    }
+  } catch (failure) {
+    error = spanCode(failure);
+    throw failure;
+  } finally {
+    send({ kind: 'read', startedAt, endedAt: Date.now(), rows, error });
   }
   progress.readAll(rows, BUILDING);
 }

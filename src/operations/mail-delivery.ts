@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { MailRefused, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
+import { traced } from '../core/tracing.ts';
 import { maskResetLinks } from '../services/resource/mail.ts';
 
 /** Times in milliseconds. */
@@ -32,6 +33,7 @@ interface DueMail extends Record<string, unknown> {
   sealedText: string;
   sealedHtml: string | null;
   attempts: number;
+  traceparent: string | null;
 }
 
 /** Starts to send the mails in the outbox, of all tenants. Several processes share the work. */
@@ -104,7 +106,8 @@ async function claimDueMail({ system }: Platform): Promise<DueMail | undefined> 
         limit 1
         for update skip locked
       )
-      returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts`,
+      returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts,
+        traceparent`,
   });
   return mail;
 }
@@ -117,12 +120,16 @@ async function sendMail(
   { attemptTimeout, retryDelays }: DeliveryOptions,
   abortSignal: AbortSignal,
 ): Promise<void> {
-  const { id, to, subject, sealedText, sealedHtml, attempts } = mail;
+  const { id, to, subject, sealedText, sealedHtml, attempts, traceparent: parent } = mail;
   const { secrets, log } = platform;
   try {
-    await mailer.send(
-      { id, to, subject, text: secrets.open(sealedText), html: sealedHtml && secrets.open(sealedHtml) },
-      AbortSignal.any([abortSignal, AbortSignal.timeout(attemptTimeout)]),
+    await traced(
+      { name: 'mail send', kind: 'client', parent, attributes: { 'dws.mail.id': id, 'dws.mail.attempt': attempts } },
+      () =>
+        mailer.send(
+          { id, to, subject, text: secrets.open(sealedText), html: sealedHtml && secrets.open(sealedHtml) },
+          AbortSignal.any([abortSignal, AbortSignal.timeout(attemptTimeout)]),
+        ),
     );
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

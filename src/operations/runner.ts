@@ -6,6 +6,7 @@ import { cancelled, ApiError } from '../core/errors.ts';
 import { observeOperation } from '../core/metrics.ts';
 import type { OperationName, QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
+import { failCurrentSpan, spanCode, traced } from '../core/tracing.ts';
 import { acquireLease, type Lease } from '../services/operation/operation-lease.ts';
 import {
   claimWork,
@@ -79,8 +80,20 @@ export async function startRunner(
   };
 }
 
-/** Runs one attempt and records its outcome. Never throws: the reconciler finds what could not be recorded. */
-async function runAttempt(
+/** Runs one attempt in a span of its request's trace. Never throws: the reconciler finds what could not be recorded. */
+const runAttempt: typeof runClaim = (platform, handlers, claim, lease, isStopping) =>
+  traced(
+    {
+      name: claim.operation,
+      kind: 'consumer',
+      parent: claim.traceparent,
+      attributes: { 'dws.operation.id': claim.workId, 'dws.operation.attempt': claim.attempt },
+    },
+    () => runClaim(platform, handlers, claim, lease, isStopping),
+  );
+
+/** Runs one attempt and records its outcome. */
+async function runClaim(
   platform: Platform,
   handlers: Handlers,
   claim: Claim,
@@ -97,7 +110,8 @@ async function runAttempt(
     log.info({ duration: Date.now() - claim.startedAt.getTime() }, 'An operation succeeded');
   } catch (error) {
     await lease.release();
-    const reason = lease.signal.aborted ? lease.signal.reason : error;
+    const reason: unknown = lease.signal.aborted ? lease.signal.reason : error;
+    failCurrentSpan(spanCode(reason));
     const record = recorderOf(platform, handlers, claim, reason, log);
     await retryWhileUnavailable(record, isStopping).catch((failure) =>
       log.error({ err: failure }, 'Could not record the outcome of an operation'),

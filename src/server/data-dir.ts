@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { createFolder } from '../adapters/embedded-postgres/create-folder.ts';
 import { readRecord } from '../adapters/embedded-postgres/record.ts';
+import { RESTORE_MARKER } from './backup/unfinished-restore.ts';
 
 /** Folder in `DATA_DIR` with a folder of links for each running backup. */
 export const BACKUP_LINKS = 'backup-links';
@@ -31,6 +32,7 @@ const OWN_NAMES = [
   'postgres.log',
   'postgres.log.old',
   BACKUP_LINKS,
+  RESTORE_MARKER,
 ];
 
 /** Folders that a mistake may name, and whose modes must not change. */

@@ -27,6 +27,7 @@ import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
+import { traceRequests } from './tracing.ts';
 import { respondToUnparsable } from './unparsable-requests.ts';
 import { limitUnreadResponses } from './unread-responses.ts';
 
@@ -140,6 +141,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     errorHandler: (_error, socket) => socket.terminate(),
     preClose: closeSockets,
   });
+  traceRequests(app);
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>

@@ -3,6 +3,7 @@ import type { Constructor } from '@mikro-orm/core';
 import type { Migration } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
+import { checkDatabaseFinished } from './backup/unfinished-restore.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
@@ -26,9 +27,10 @@ const MIGRATION_LOCK = 4_711_001;
 
 /**
  * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at
- * a time, up to the migration `last`, by default all. Returns the names of the migrations that ran. See docs/architecture.md#migrations.
+ * a time. Returns the names of the migrations that ran. Throws if a restore has not finished. A restore passes `restore`, with the
+ * `last` migration to run, by default all. See docs/architecture.md#migrations.
  */
-export async function migrate(url: string, last?: string): Promise<string[]> {
+export async function migrate(url: string, restore?: { last?: string }): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'dws migrate',
@@ -38,6 +40,7 @@ export async function migrate(url: string, last?: string): Promise<string[]> {
   try {
     await client.query(`set lock_timeout = '10min'`);
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    if (!restore) await checkDatabaseFinished(client);
     await client.query('create schema if not exists dws');
     await ensureRoles(client);
     const orm = await MikroORM.init(
@@ -55,8 +58,8 @@ export async function migrate(url: string, last?: string): Promise<string[]> {
       }),
     );
     try {
-      const ran = await orm.migrator.up(last ? { to: last } : undefined);
-      if (!last) await checkRoles(client);
+      const ran = await orm.migrator.up(restore?.last ? { to: restore.last } : undefined);
+      if (!restore?.last) await checkRoles(client);
       return ran.map(({ name }) => name);
     } finally {
       await orm.close(true);

@@ -17,6 +17,7 @@ import type { LoaderOptions } from '../operations/load-job.ts';
 import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
 import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
+import { tracePlatform } from './tracing.ts';
 
 /** The platform of one process, and how to close it. */
 export interface OpenPlatform {
@@ -57,7 +58,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const own = await findOwnIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
     return {
-      platform: {
+      platform: await tracePlatform({
         config,
         log,
         database,
@@ -69,7 +70,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         files: openFileStore(join(config.DATA_DIR, 'files')),
         secrets,
         publicUrl,
-      },
+      }),
       queue,
       loaders: { databaseUrl: url, index: location },
       close,

@@ -12,6 +12,7 @@ import { createLogger, openLogStream } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
+import { startTracing } from './tracing.ts';
 import { createWorkerServer } from './worker-server.ts';
 import { startWorker } from './worker.ts';
 
@@ -36,6 +37,7 @@ export async function serve(config: Config): Promise<RunningService> {
   try {
     const folder = await prepareStart(config);
     lowerThreadPoolPriority();
+    closers.push(await startTracing(config, log));
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: folder });
     if (embedded) closers.push(() => embedded.close());
     const databaseUrl = config.DATABASE_URL ?? embedded!.url;

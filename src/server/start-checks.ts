@@ -5,6 +5,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import type { Config } from '../core/config.ts';
 import { isConnectionLoss } from '../core/connection-loss.ts';
+import { checkFolderFinished } from './backup/unfinished-restore.ts';
 import { openDataDir, protectDataDir, removeOldBackupLinks } from './data-dir.ts';
 
 type Address = Pick<Config, 'HOST' | 'PORT'>;
@@ -22,6 +23,7 @@ export async function prepareStart(config: Config): Promise<string> {
   if (!isHeld) await checkAddress(config);
   if (DATABASE_URL) await checkDatabaseUrl(DATABASE_URL);
   const folder = openDataDir(DATA_DIR, startsPostgres);
+  checkFolderFinished(folder);
   protectDataDir(folder, startsPostgres);
   removeOldBackupLinks(folder);
   return folder;

@@ -48,6 +48,13 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
   PUBLIC_SCHEMA: ['must be true, false, 1 or 0', 'no'],
   METRICS_TOKEN: ['must consist of ASCII characters, without blanks around them', ' x', 'é', 'a\nb'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    'must be a URL that starts with http:// or https://',
+    'collector:4318',
+    'grpc://h',
+    'http://',
+  ],
+  OTEL_SERVICE_NAME: ['must have at most 255 characters, without line breaks', 'x'.repeat(256), 'a\nb'],
   LOG_LEVEL: ['must be fatal, error, warn, info, debug, trace or silent', 'loud', 'INFO'],
 };
 
@@ -110,6 +117,7 @@ const SECRET = 'x'.repeat(32);
 const GOOD = {
   HOST: '::1',
   PORT: '80',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com:4318/base',
   DATABASE_URL: 'postgres:///dws?host=/run/postgresql',
   ELASTICSEARCH_URL: 'https://user:password@host:9200',
   APP_SECRET: `${SECRET},short`,

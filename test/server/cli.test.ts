@@ -1,45 +1,13 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { runningEmbeddedPostgres } from '../../src/adapters/embedded-postgres/embedded-postgres.ts';
-import { runCommand } from '../../src/server/cli/cli.ts';
 import { VERSION } from '../../src/server/package-root.ts';
 import { Client } from '../support/client.ts';
+import { dws, variablesOf } from '../support/command.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import { PASSWORD, type Service } from '../support/service.ts';
-
-/** What a command printed, and its exit code. */
-interface CommandResult {
-  out: string[];
-  err: string[];
-  code: number;
-}
-
-/** Runs `dws` with these environment variables, in this process. */
-async function dws(variables: Record<string, string>, ...args: string[]): Promise<CommandResult> {
-  const result: CommandResult = { out: [], err: [], code: 0 };
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void result.out.push(line));
-  vi.spyOn(console, 'error').mockImplementation((line: string) => void result.err.push(line));
-  // Help, version and errors of usage.
-  for (const [stream, lines] of [[process.stdout, result.out] as const, [process.stderr, result.err] as const])
-    vi.spyOn(stream, 'write').mockImplementation((text) => lines.push(...String(text).trimEnd().split('\n')) > 0);
-  const exitCodeBefore = process.exitCode;
-  process.exitCode = undefined;
-  await runCommand(['node', 'dws', ...args]);
-  result.code = Number(process.exitCode ?? 0);
-  process.exitCode = exitCodeBefore;
-  vi.restoreAllMocks();
-  return result;
-}
-
-/** The environment variables of a command on the data of this service. */
-const variablesOf = ({ databaseUrl, platform }: Service) => ({
-  DATABASE_URL: databaseUrl,
-  DATA_DIR: platform.config.DATA_DIR,
-  APP_SECRET: 'a secret for tests of enough characters',
-});
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -270,84 +238,6 @@ test('an invalid environment variable is an error of one line that names it', as
     out: [],
     err: ['PORT must be a whole number from 0 to 65535'],
     code: 1,
-  });
-});
-
-describe('doctor', () => {
-  /** Returns the names of the checks with this outcome. */
-  const namesOf = ({ out }: CommandResult, outcome: 'ok' | 'FAIL') =>
-    out.filter((line) => line.startsWith(outcome)).map((line) => line.slice(6, 18).trim());
-  const ALL_CHECKS = [
-    'node',
-    'config',
-    'data folder',
-    'disk',
-    'postgres',
-    'migrations',
-    'roles',
-    'queue',
-    'key ring',
-    'index',
-  ];
-
-  test('prints one line for each check', async ({ service }) => {
-    const result = await dws(variablesOf(service), 'doctor');
-    expect(namesOf(result, 'ok')).toEqual(ALL_CHECKS);
-    expect(namesOf(result, 'FAIL')).toEqual([]);
-    expect(result.code).toBe(0);
-  });
-
-  test('prints one JSON object with --json', async ({ service }) => {
-    const { out, code } = await dws(variablesOf(service), 'doctor', '--json');
-    const { isHealthy, checks } = JSON.parse(out.join('\n')) as { isHealthy: boolean; checks: { name: string }[] };
-    expect({ isHealthy, code, names: checks.map(({ name }) => name) }).toEqual({
-      isHealthy: true,
-      code: 0,
-      names: ALL_CHECKS,
-    });
-    expect(checks[0]).toEqual({ name: 'node', passed: true, detail: process.version });
-    const failed = await dws({ ...variablesOf(service), PORT: 'soon' }, 'doctor', '--json');
-    expect({ ...JSON.parse(failed.out.join('\n')), code: failed.code }).toEqual({
-      isHealthy: false,
-      checks: [
-        { name: 'node', passed: true, detail: process.version },
-        { name: 'config', passed: false, detail: 'PORT must be a whole number from 0 to 65535' },
-      ],
-      code: 1,
-    });
-  });
-
-  test('fails for a missing key, a table without forced row-level security and an open data folder', async ({
-    service,
-  }) => {
-    await runSql(service.databaseUrl, 'alter table dws.team no force row level security');
-    const folder = service.platform.config.DATA_DIR;
-    await chmod(folder, 0o755);
-    const file = join(folder, 'secret');
-    await writeFile(file, 'x', { mode: 0o644 });
-    await chmod(file, 0o644);
-    const result = await dws({ ...variablesOf(service), APP_SECRET: 'another secret of enough characters' }, 'doctor');
-    await chmod(folder, 0o700);
-    await rm(file);
-    await runSql(service.databaseUrl, 'alter table dws.team force row level security');
-
-    expect(namesOf(result, 'FAIL')).toEqual(['data folder', 'roles', 'key ring']);
-    expect(result.code).toBe(1);
-    expect(result.out).toContain(
-      `FAIL  data folder ${file} has mode 644, so other users have access; run chmod 600 on it, and on 1 others, ` +
-        'or start the service as its owner',
-    );
-    expect(result.out).toContain('FAIL  roles       row-level security is not forced on team');
-  });
-
-  test('fails for an unreachable Postgres, and runs the other checks', async ({ service }) => {
-    const result = await dws(
-      { ...variablesOf(service), DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:9/dws' },
-      'doctor',
-    );
-    expect(namesOf(result, 'FAIL')).toEqual(['postgres']);
-    expect(result.code).toBe(1);
-    expect(result.out.join()).not.toContain('secret@');
   });
 });
 

@@ -33,6 +33,19 @@ test('the metrics count GraphQL operations by name, over HTTP and sockets', asyn
   const overSocket = { operation: 'OverSocket', type: 'query' };
   expect(await readMetric(anonymous, 'dws_graphql_socket_operations_total', overSocket)).toBe(1);
 
+  // Callers without credentials, and documents that are refused, use up no names.
+  const others = await readMetric(anonymous, 'dws_graphql_request_seconds_count', { operation: 'other', status: 200 });
+  for (let n = 0; n < 100; n++) await anonymous.gql(`query Stranger${n} { __typename }`);
+  expect(await countOf('Stranger0', 200)).toBe(0);
+  expect(await countOf('other', 200)).toBe(others + 100);
+  const aliases = Array.from({ length: 200 }, (_, n) => `a${n}: me { id }`).join(' ');
+  for (let n = 0; n < 100; n++)
+    expect((await ann.gql(`query Refused${n} { ${aliases} }`)).errors[0].extensions.code).toBe('GRAPHQL_LIMIT');
+  expect(await countOf('Refused0', 400)).toBe(0);
+  expect(await countOf('other', 400)).toBe(100);
+  await ann.gql('query Later { me { username } }');
+  expect(await countOf('Later', 200)).toBe(1);
+
   // The names that clients choose have a limited number of labels.
   for (let n = 0; n < 100; n++) await ann.gql(`query Name${n} { me { username } }`);
   expect(await countOf('Name0', 200)).toBe(1);

@@ -23,10 +23,10 @@ export interface ServiceProcess {
 
 /**
  * Starts `dws serve` on a free port with these variables and resolves once it is ready. If it ends instead, throws its
- * output.
+ * output. `main` is the program.
  */
-export async function startProcess(variables: Record<string, string>): Promise<ServiceProcess> {
-  const { child, ended, printed } = run(variables);
+export async function startProcess(variables: Record<string, string>, main = builtMain()): Promise<ServiceProcess> {
+  const { child, ended, printed } = run(variables, main);
   const url = await Promise.race([
     addressOf(child, printed),
     ended.then((how) => {
@@ -55,13 +55,14 @@ export async function startProcess(variables: Record<string, string>): Promise<S
 /** Runs a `dws serve` that is expected to end by itself; returns its exit code and its output. */
 export async function runProcess(
   variables: Record<string, string>,
+  main = builtMain(),
 ): Promise<{ code: number | NodeJS.Signals; printed: string }> {
-  const { ended, printed } = run(variables);
+  const { ended, printed } = run(variables, main);
   return { code: await ended, printed: printed() };
 }
 
-function run(variables: Record<string, string>) {
-  const child = spawn(process.execPath, [builtMain(), 'serve'], {
+function run(variables: Record<string, string>, main: string) {
+  const child = spawn(process.execPath, [main, 'serve'], {
     env: {
       ...childEnvironment(),
       HOST: '127.0.0.1',

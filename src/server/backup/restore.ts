@@ -1,5 +1,5 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -11,6 +11,7 @@ import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
+import { mark, removeRestoredFiles, removeRestoredRows, unmark } from './unfinished-restore.ts';
 
 /** Names of the entries, so that no archive writes outside `DATA_DIR`. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -55,21 +56,28 @@ async function* decompress(file: string): AsyncGenerator<Uint8Array> {
 
 /**
  * Restores a backup into the empty database at `url` and the empty `DATA_DIR`. Throws if they are not empty. If a restore
- * fails, both are empty again. See docs/contract.md#backups.
+ * fails or `signal` is aborted, both are empty again; after a killed one the next restore empties them. See
+ * docs/contract.md#backups.
  */
 export async function restoreBackup(
   url: string,
   config: Config,
   { manifest, entries }: Backup,
+  signal?: AbortSignal,
 ): Promise<RestoreSummary> {
   const client = newClient(url);
   try {
     await client.connect();
+    await removeRestoredRows(client);
+    await removeRestoredFiles(config.DATA_DIR);
     await checkEmpty(client, config.DATA_DIR);
     try {
-      await migrate(url, manifest.migration);
-      const summary = await restoreEntries(client, config.DATA_DIR, entries);
-      await migrate(url);
+      await mark(client, config.DATA_DIR);
+      await migrate(url, { last: manifest.migration });
+      const summary = await restoreEntries(client, config.DATA_DIR, entries, signal);
+      await migrate(url, {});
+      signal?.throwIfAborted();
+      await unmark(client, config.DATA_DIR);
       return { ...summary, createdAt: manifest.createdAt, hasKey: hasKey(config, manifest) };
     } catch (error) {
       // Its end rolls back. The connection may be the cause.
@@ -89,16 +97,15 @@ function newClient(url: string): pg.Client {
   return client.on('error', () => undefined);
 }
 
-/** Removes what a failed restore has written. Throws the cause of the failure if the database is not empty afterwards. */
+/** Removes what a failed restore has written. Throws the cause of the failure if the database cannot be emptied now. */
 async function removeRestored(url: string, dataDir: string, { message }: Error): Promise<void> {
-  for (const name of ['files', 'datasets']) await rm(join(dataDir, name), { recursive: true, force: true });
+  await removeRestoredFiles(dataDir);
   const client = newClient(url);
   try {
     await client.connect();
-    await client.query('drop schema if exists dws cascade');
+    await removeRestoredRows(client);
   } catch (error) {
-    const remedy = 'Drop its schema dws before the next restore';
-    throw new Error(`${message}. The database is not empty: ${reasonOf(error)}. ${remedy}`, { cause: error });
+    throw new Error(`${message}. The next restore empties the database: ${reasonOf(error)}`, { cause: error });
   } finally {
     await client.end();
   }
@@ -132,18 +139,20 @@ async function restoreEntries(
   client: pg.Client,
   dataDir: string,
   entries: AsyncGenerator<TarEntry>,
+  signal?: AbortSignal,
 ): Promise<BackupSummary> {
   await client.query('begin');
   const rules = await suspendRules(client);
   const tables = new Set<string>();
   const summary: BackupSummary = { tables: rules.tables.size, files: 0, datasets: 0 };
   for await (const entry of entries) {
+    signal?.throwIfAborted();
     const table = ROWS_NAME.exec(entry.name)?.[1];
     if (table && rules.tables.has(table)) {
       await insertRows(client, table, await textOf(entry));
       tables.add(table);
     } else if (FILE_NAME.test(entry.name)) {
-      await writeFile(join(dataDir, entry.name), entry);
+      await writeFile(join(dataDir, entry.name), entry, signal);
       summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
     } else throw new Error(`The backup has an unknown part: ${entry.name}`);
   }
@@ -195,11 +204,14 @@ async function suspendRules(client: pg.Client): Promise<{ tables: Set<string>; r
   };
 }
 
-async function writeFile(path: string, { content }: TarEntry): Promise<void> {
+async function writeFile(path: string, { content }: TarEntry, signal?: AbortSignal): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const handle = await open(path, 'wx', 0o600);
   try {
-    for await (const part of content) await handle.writeFile(part);
+    for await (const part of content) {
+      signal?.throwIfAborted();
+      await handle.writeFile(part);
+    }
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
-import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
+import { findTenant } from '../../services/identity/bootstrap.ts';
+import { findUser } from '../../services/identity/operator.ts';
 import { recordAuditInTransaction } from '../../services/resource/audit.ts';
 import { withSystem } from './operator-database.ts';
 
@@ -16,13 +17,15 @@ interface OperatorAction {
 
 /** Runs an operator's change and records its audit event, in one transaction. */
 export function withAuditedSystem<T>(
-  { action, tenant, kind, name }: OperatorAction,
+  change: OperatorAction,
   work: (system: SystemDatabase) => Promise<T>,
 ): Promise<T> {
   return withSystem((system) =>
     system.transaction(async (query) => {
-      const result = await work({ query, transaction: (within) => within(query) });
-      const resourceId = kind === 'token' ? name : await findResource(query, kind, tenant, name);
+      const { action, tenant, kind, name } = change;
+      const own: SystemDatabase = { query, transaction: (within) => within(query) };
+      const result = await work(own);
+      const resourceId = await findResource(own, change);
       const mutation = { action, kind, key: name, resourceId, recorded: false };
       await recordAuditInTransaction(
         query,
@@ -34,23 +37,10 @@ export function withAuditedSystem<T>(
   );
 }
 
-async function findResource(
-  query: Query,
-  kind: 'tenant' | 'user',
-  tenant: string,
-  name: string,
-): Promise<string | null> {
-  const [found] = await query<{ id: string }>({
-    text:
-      kind === 'tenant'
-        ? `select id from dws.tenant where slug = $1 and $2::text is not null`
-        : `select u.id
-          from dws.app_user u
-          join dws.tenant t on t.id = u.tenant_id
-          where t.slug = $1 and lower(u.username) = lower($2)`,
-    values: [tenant, name],
-  });
-  return found?.id ?? null;
+/** Returns the id of what was changed. */
+async function findResource(system: SystemDatabase, { kind, tenant, name }: OperatorAction): Promise<string> {
+  if (kind === 'token') return name;
+  return kind === 'tenant' ? findTenant(system, name) : (await findUser(system, tenant, name)).id;
 }
 
 /** Returns the operator's user name on this machine. A container may have none. */

@@ -64,7 +64,9 @@ export function addOperatorCommands(program: Command): void {
       const config = readConfig();
       // Read before the database is started.
       const backup = await openBackup(file);
-      const restored = await withDatabase(config, ({ url }) => restoreBackup(url, config, backup));
+      const restored = await withDatabase(config, ({ url }) =>
+        untilSignal((signal) => restoreBackup(url, config, backup, signal)),
+      );
       const { createdAt, tables, files, datasets, hasKey } = restored;
       console.log(`Restored ${tables} tables, ${files} files and ${datasets} sets of dataset rows of ${createdAt}.`);
       if (!hasKey)

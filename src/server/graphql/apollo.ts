@@ -17,6 +17,7 @@ import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
+import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { checkOrigin } from '../request.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import { formatError, isUnexpected } from './format-error.ts';
@@ -42,13 +43,15 @@ const createRequestPlugin = (
     let cost = 0;
     return {
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
-        if (operation) contextValue.request.setOperation({ name: operationName, type: operation.operation });
+        const described = operation && { name: operationName, type: operation.operation };
+        if (described) contextValue.request.setOperation({ ...described, isChecked: false });
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL');
         checkVariables(request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
+        if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, isChecked: true });
       },
       async responseForOperation({ document, request, contextValue }) {
         const result = await runCompiled(document, contextValue, request.variables ?? {});
@@ -89,6 +92,7 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
  * document that did not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
  */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
+  failCurrentSpan(spanCode(errors[0]));
   const apiErrors = errors.map((error) => toApiError(error));
   const decisive = apiErrors.find((error) => error && (!ran || REQUEST_STATUSES.has(error.status)));
   if (decisive) http.status = decisive.status;

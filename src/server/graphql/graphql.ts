@@ -10,6 +10,7 @@ import type { Authenticator } from '../../services/identity/authenticator.ts';
 import { prefersHtml } from '../pages/html.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
+import { traceGraphql } from '../tracing.ts';
 import { toRequestError } from './request-error.ts';
 import { createSocketHandler } from './websocket.ts';
 
@@ -32,7 +33,10 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
         logFailure(request.log, { err: error, requestId: request.id }, 'Request failed', reply.raw.destroyed);
       throw toRequestError(error);
     });
-  const handler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as RouteHandlerMethod;
+  const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
+    ...parameters: Parameters<RouteHandlerMethod>
+  ) => Promise<unknown>;
+  const handler: RouteHandlerMethod = (request, reply) => traceGraphql(request, () => apolloHandler(request, reply));
   const handleGet: RouteHandlerMethod = function (request, reply) {
     if (!prefersHtml(request)) return handler.call(this, request, reply);
     // A browser that opens this address.

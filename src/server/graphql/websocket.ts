@@ -21,6 +21,7 @@ import type { Credential } from '../../services/identity/credential.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
+import { traceSocketOperation } from '../tracing.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 import { ignoreUnsentMessages } from './quiet-send.ts';
@@ -72,8 +73,8 @@ export function createSocketHandler(options: SocketOptions) {
       if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
       return prepared;
     },
-    execute,
-    subscribe,
+    execute: (args: ExecutionArgs) => traceSocketOperation(args, execute),
+    subscribe: (args: ExecutionArgs) => traceSocketOperation(args, subscribe),
     onNext: ({ extra }, _id, _payload, _args, result) => {
       unread.limit(extra.caller!.viewer.userId);
       return result.errors ? ({ ...result, errors: formatErrors(extra, result.errors) } as never) : undefined;
@@ -152,13 +153,13 @@ async function prepareOperation(
   const operation = getOperationAST(document, operationName);
   if (!operation) throw badInput('The document does not contain this operation');
   const described = { name: operation.name?.value ?? null, type: operation.operation };
-  countSocketOperation(described);
   extra.request.log.debug(
     { requestId: request.id, operation: described.name, type: described.type },
     'Operation started',
   );
   checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
+  countSocketOperation({ ...described, isChecked: true });
   return {
     schema,
     document,

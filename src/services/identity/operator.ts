@@ -147,7 +147,8 @@ export async function revokeToken(system: SystemDatabase, tenant: string, id: st
   if (!deleted.length) throw notFound({ what: `token in tenant "${tenant}" with id`, id });
 }
 
-async function findUser(
+/** Returns the ids of a user and their tenant. Throws NOT_FOUND if one of them does not exist. */
+export async function findUser(
   system: SystemDatabase,
   tenant: string,
   username: string,

@@ -21,6 +21,8 @@ export interface Claim<N extends OperationName = OperationName> extends Attempt 
   input: OperationInputs[N];
   startedAt: Date;
   createdAt: Date;
+  /** Trace of the request, which the attempt continues. */
+  traceparent: string | null;
 }
 
 /** Progress of an operation. Absent keys keep their last value. */
@@ -51,7 +53,7 @@ export class Superseded extends Error {
 
 const CLAIM_COLUMNS = `work_id as "workId", tenant_id as "tenantId", attempt, operation, user_id as "userId",
   resource_kind as "resourceKind", resource_id as "resourceId", input, concurrency_key as "concurrencyKey",
-  started_at as "startedAt", created_at as "createdAt"`;
+  started_at as "startedAt", created_at as "createdAt", traceparent`;
 const HOLDS_LEASE = `tenant_id = $1 and work_id = $2 and attempt = $3 and status = 'running' and finished_at is null`;
 const leaseValues = ({ tenantId, workId, attempt }: Attempt): unknown[] => [tenantId, workId, attempt];
 

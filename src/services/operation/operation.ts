@@ -3,6 +3,7 @@ import { cancelled, conflict, tooMany } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { currentTraceparent } from '../../core/tracing.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
 import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
@@ -80,9 +81,9 @@ async function insertQueued(
   const inserted = await tx.query({
     text: `insert into dws.operation (
         id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit,
-        concurrency_key, fingerprint
+        concurrency_key, fingerprint, traceparent
       )
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12, $13)
       on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing
       returning id`,
     values: [
@@ -98,6 +99,7 @@ async function insertQueued(
       unit ?? null,
       concurrencyKey ?? null,
       fingerprint ?? null,
+      currentTraceparent(),
     ],
   });
   if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);

@@ -1,5 +1,6 @@
 import { Mail } from '../../../entities/mail.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
+import { currentTraceparent } from '../../core/tracing.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
 /** Error of a mail whose recipient has no address. */
@@ -35,6 +36,7 @@ export function queueMail(
       sealedText: secrets.seal(text),
       sealedHtml: html ? secrets.seal(html) : null,
       expiresAt: expiresAt ?? null,
+      traceparent: currentTraceparent(),
       ...(!user.email && { status: 'failed', error: NO_ADDRESS }),
     },
     { partial: true },
