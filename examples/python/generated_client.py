@@ -40,7 +40,8 @@ print("listed", page.total, [item.name for item in page.field_embedded.svcdatase
 print("same", get_dataset.sync(dataset.slug, client=client).id == dataset.id)
 
 # A filter in the query string is JSON; in a body it is an object.
-rows = list_dataset_rows.sync(str(dataset.id), client=client, filter_=json.dumps({"order_id": {"$lte": 2}}), sort="-order_id")
+filter_text = json.dumps({"order_id": {"$lte": 1}})
+rows = list_dataset_rows.sync(str(dataset.id), client=client, filter_=filter_text, sort="-order_id")
 print("rows", [record.to_dict() for record in rows.field_embedded.svcrecord])
 criteria = Criteria.from_dict({"order_id": {"$gt": 4}})
 found = search_dataset_rows.sync(str(dataset.id), client=client, body=SearchDatasetRowsBody(filter_=criteria))

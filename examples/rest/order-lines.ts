@@ -18,7 +18,7 @@ const QUERY = `
   from order_items i join orders o on o.id = i.order_id join customers c on c.id = o.customer_id
   where o.ordered_at >= {{since}}`;
 
-/** An error response. `code` tells programs what happened, `message` tells people. */
+/** An error response. `code` is for programs, `message` for people. */
 class ServiceError extends Error {
   readonly body: Schemas['ErrorResponse'];
 
