@@ -151,8 +151,8 @@ const THEMES: readonly Theme[] = [
     paths: /^\/(datasources|datasource-drivers|link-types|suites|queries)\b/,
   },
   {
-    name: 'Organisation',
-    description: 'Folders, tags, favourites and search, which find resources of every kind.',
+    name: 'Folders and tags',
+    description: 'Folders, tags, favourites and the search, for resources of every kind.',
     paths: /^\/(folders|tags|me\/favorites|search)\b/,
   },
   {

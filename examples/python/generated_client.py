@@ -1,7 +1,7 @@
 """
 The same service through a client that openapi-python-client generates from the OpenAPI document: see README.md.
 
-    DWS_TOKEN=… DWS_DATASOURCE=shop python generated_client.py
+    DWS_TOKEN=… python generated_client.py
 """
 
 import json
@@ -23,7 +23,7 @@ client = AuthenticatedClient(
     base_url=os.environ.get("DWS_URL", "http://127.0.0.1:4000"), token=os.environ["DWS_TOKEN"]
 )
 
-datasource = get_datasource.sync(os.environ.get("DWS_DATASOURCE", "shop"), client=client)
+datasource = get_datasource.sync(os.environ.get("DWS_DATASOURCE", "demo-shop"), client=client)
 dataset = create_dataset.sync(
     client=client,
     body=CreateDatasetInput(
@@ -40,10 +40,12 @@ print("listed", page.total, [item.name for item in page.field_embedded.svcdatase
 print("same", get_dataset.sync(dataset.slug, client=client).id == dataset.id)
 
 # A filter in the query string is JSON; in a body it is an object.
-rows = list_dataset_rows.sync(str(dataset.id), client=client, filter_=json.dumps({"order_id": {"$lte": 2}}), sort="-order_id")
+filter_text = json.dumps({"order_id": {"$lte": 1}})
+rows = list_dataset_rows.sync(str(dataset.id), client=client, filter_=filter_text, sort="-order_id")
 print("rows", [record.to_dict() for record in rows.field_embedded.svcrecord])
 criteria = Criteria.from_dict({"order_id": {"$gt": 4}})
-found = search_dataset_rows.sync(str(dataset.id), client=client, body=SearchDatasetRowsBody(filter_=criteria))
+body = SearchDatasetRowsBody(filter_=criteria, limit=2)
+found = search_dataset_rows.sync(str(dataset.id), client=client, body=body)
 print("found", [record.to_dict() for record in found.field_embedded.svcrecord])
 
 # The parsed body of a file is a text; the bytes of a Parquet file are in `content`.

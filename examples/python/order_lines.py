@@ -2,7 +2,7 @@
 Rows of a dataset in pandas. Parquet keeps types and is the fastest; a filter selects rows before they are sent;
 numbers that a float would change arrive as exact texts and become decimals.
 
-    DWS_TOKEN=… DWS_DATASET=order-lines python order_lines.py
+    DWS_TOKEN=… python order_lines.py
 """
 
 import io
@@ -69,7 +69,8 @@ for country, total in rows.groupby("country")["amount"].sum().items():
 
 france = read_page({"country": "France", "amount": {"$gte": 100}}, sort="-amount", limit="10")
 print("page", france["amount"].tolist())
-print("csv", read_csv({"amount": {"$gt": 1000}}).to_dict("records"))
+large = read_csv({"amount": {"$gt": 1000}})
+print("csv", len(large), large.head(1).to_dict("records"))
 
 try:
     read_page({"contry": "France"})

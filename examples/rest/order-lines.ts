@@ -2,14 +2,14 @@
  * A dataset from a query, in TypeScript over REST: create, refresh, follow, read, and handle an error. Every path,
  * parameter, body and response is checked against the OpenAPI document. Runs on Node 24:
  *
- *   DWS_TOKEN=… DWS_DATASOURCE=shop node rest/order-lines.ts
+ *   DWS_TOKEN=… node rest/order-lines.ts
  */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/api.d.ts';
 
 type Schemas = components['schemas'];
 
-const { DWS_URL = 'http://127.0.0.1:4000', DWS_TOKEN, DWS_DATASOURCE = 'shop' } = process.env;
+const { DWS_URL = 'http://127.0.0.1:4000', DWS_TOKEN, DWS_DATASOURCE = 'demo-shop' } = process.env;
 const headers = { authorization: `Bearer ${DWS_TOKEN}` };
 const api = createClient<paths>({ baseUrl: DWS_URL, headers });
 
@@ -18,7 +18,7 @@ const QUERY = `
   from order_items i join orders o on o.id = i.order_id join customers c on c.id = o.customer_id
   where o.ordered_at >= {{since}}`;
 
-/** An error response. `code` tells programs what happened, `message` tells people. */
+/** An error response. `code` is for programs, `message` for people. */
 class ServiceError extends Error {
   readonly body: Schemas['ErrorResponse'];
 

@@ -14,13 +14,10 @@ test('the types of the OpenAPI document fit the program, and the program prints 
   ann,
   shop,
 }) => {
-  const types = ['../schema/openapi.json', '--default-non-nullable=false', '--output', 'rest/generated/api.d.ts'];
-  await run(process.execPath, ['node_modules/openapi-typescript/bin/cli.js', ...types], inExamples);
-  const { stdout: problems } = await run(
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'rest', '--pretty', 'false'],
-    inExamples,
-  ).catch((error: unknown) => error as { stdout: string });
+  await run('npm', ['run', '--silent', 'rest:types'], inExamples);
+  const { stdout: problems } = await run('npm', ['run', '--silent', 'rest:check'], inExamples).catch(
+    (error: unknown) => error as { stdout: string },
+  );
   expect(problems).toBe('');
   const { stdout } = await run(process.execPath, ['rest/order-lines.ts'], {
     ...inExamples,

@@ -1,3 +1,4 @@
+import { isEnumType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf, openapiOf } from '../../src/server/graphql/sdl.ts';
@@ -15,7 +16,8 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema?: Schema; example?: unknown }> }>;
 }
 
-const document = JSON.parse(JSON.stringify(openapiOf(endpointsOf(await createSchema())))) as Schema;
+const schema = await createSchema();
+const document = JSON.parse(JSON.stringify(openapiOf(endpointsOf(schema)))) as Schema;
 const operations = Object.values(document['paths'] as Record<string, Record<string, Operation>>).flatMap((methods) =>
   Object.values(methods),
 );
@@ -75,7 +77,7 @@ test('each operation belongs to one described theme', () => {
     'Reports',
     'Apps',
     'Data sources',
-    'Organisation',
+    'Folders and tags',
     'Operations',
     'Administration',
   ]);
@@ -94,6 +96,16 @@ test('each JSON object that is sent or received has a name', () => {
   expect(
     Object.keys(document['components'].schemas as object).filter((name) => !/^[A-Z][A-Za-z]+$/.test(name)),
   ).toEqual([]);
+});
+
+test('a schema called after an enum or an input type of GraphQL is that type', () => {
+  const isOther = ([name, component]: [string, Schema]): boolean => {
+    const type = schema.getType(name);
+    return isEnumType(type)
+      ? !('enum' in component)
+      : isInputObjectType(type) && component['additionalProperties'] !== false;
+  };
+  expect(Object.entries(document['components'].schemas as Record<string, Schema>).filter(isOther)).toEqual([]);
 });
 
 test('files, images and streams have a schema', () => {
