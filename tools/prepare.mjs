@@ -223,7 +223,7 @@ const commands = {
     runInstead(node, ['--import', '@oxc-node/core/register', '--watch', 'src/server/main.ts', 'serve', ...args]),
   async test() {
     await built();
-    runSteps(node, 'test', [...CHECKS, vitest(args)]);
+    runSteps(node, 'test', [...CHECKS, ['Packages of Python', 'tools/python.ts', ['prepare']], vitest(args)]);
   },
   async check() {
     await built();
