@@ -14,6 +14,7 @@ import { SESSION_COOKIE } from '../request.ts';
 import { HOME_SCRIPT, HOME_STYLE, homePage } from './home-page.ts';
 import { sendHtml } from './html.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
+import { WORKED_OPERATIONS } from './worked-operations.ts';
 
 interface PageOptions {
   schema: GraphQLSchema;
@@ -115,7 +116,7 @@ async function renderGraphiqlPage(): Promise<[page: string, inlineSources: strin
     title: 'GraphiQL',
     endpoint: '/graphql',
     subscriptionsProtocol: 'WS',
-    defaultQuery: '{\n  session {\n    tenant\n    user { username }\n  }\n}\n',
+    defaultQuery: WORKED_OPERATIONS,
   });
   return [page, ` 'unsafe-eval'${inlineScriptHashes(page)}`];
 }
