@@ -1,15 +1,18 @@
 import {
   getNamedType,
+  GraphQLString,
   isCompositeType,
   isInputObjectType,
   OperationTypeNode,
   type DocumentNode,
+  type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
 import type { BridgeContext, RestResponse, Call } from './call.ts';
 import { createDocument, planRow, RowError, type RowPlan } from './document.ts';
 import { createExecutor, type Execute } from './execute.ts';
 import type { Presentation } from './present.ts';
+import { linkRows } from './relations.ts';
 import { createRequestParser, type RequestParser } from './request-variables.ts';
 import { createResponder, checkUnchanged, type CreateResponse } from './response.ts';
 import type { Json, Row } from './route.ts';
@@ -70,7 +73,9 @@ export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options
     routes.add(route);
   }
   if (errors.length > 0) throw new Error(errors.join('\n'));
-  return rows.map((row) => endpoints.get(row)!);
+  const compiled = rows.map((row) => endpoints.get(row)!);
+  linkRows(compiled);
+  return compiled;
 }
 
 /** Compiles one row. `read` is the GET of the same path when the row is a PUT. */
@@ -96,7 +101,7 @@ function compileRow(
   const permission = requiredPermissions(plan, permissionOf);
   return {
     row,
-    permission: permission || row.options.permission || 'authenticated',
+    permission: row.options.permission ?? (permission || 'authenticated'),
     public: permission === 'public',
     plan,
     parser,
@@ -200,10 +205,21 @@ function putExceptions(
   };
 }
 
-/** Compiles a row without a GraphQL field: only its handler can run. */
+/** Compiles a row without a GraphQL field: its handler runs, or its presenter prints what needs no data. */
 function compileAdapterRow(row: Row): Endpoint {
-  if (!row.options.handler) throw new RowError(row, 'names neither a GraphQL field nor a handler');
+  if (!row.options.handler && !row.presenter) throw new RowError(row, 'names neither a GraphQL field nor a handler');
   const permission = row.options.permission ?? 'authenticated';
   const reject = () => Promise.reject(new RowError(row, 'names no GraphQL field'));
-  return { row, permission, public: permission === 'public', run: reject, subscribe: reject };
+  const endpoint = { row, permission, public: permission === 'public', run: reject, subscribe: reject };
+  if (!row.presenter) return endpoint;
+  const presentation = row.presenter.on(GraphQLString, {} as GraphQLField<unknown, unknown>);
+  const plan: RowPlan = { operation: OperationTypeNode.QUERY, chain: [], slots: [], bound: new Map() };
+  const parser = createRequestParser(row, plan, false, { ignored: new Set(), identity: new Set() });
+  const run: Endpoint['run'] = async (call) => {
+    const { variables } = parser.parse(call);
+    const { viewer } = call.context as BridgeContext;
+    const body = presentation.present({}, { url: call.url, params: call.params, variables, viewer });
+    return { status: 200, body, single: presentation.single };
+  };
+  return { ...endpoint, presentation, parser, run };
 }

@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LinkViewer } from './links.ts';
 
-/** The part of the resolvers' context that the bridge sets. The server creates the context. */
+/** The part of the resolvers' context that the bridge uses. The server creates the context. */
 export interface BridgeContext {
   /** Versions that the client's `If-Match` allows. */
   ifMatch?: readonly number[];
   /** Reads lists. In `counted` it returns the length of a list of which the request reads a part. */
   read?: { counted?: { total?: number } };
+  /** Returns whether the client has the response that a text stands for. Set for rows with `revalidates`. */
+  revalidate?: (state: string) => boolean;
+  /** The caller; null without credentials. */
+  viewer?: LinkViewer | null;
 }
 
 /** One request, independent of Fastify. */

@@ -7,7 +7,14 @@ import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
 import { errorResponse } from './error-response.ts';
-import { allowedVersions, matchesEntityTag, chooseContentType, entityTag, prefersAsync } from './negotiation.ts';
+import {
+  allowedVersions,
+  chooseContentType,
+  createRevalidation,
+  entityTag,
+  matchesEntityTag,
+  prefersAsync,
+} from './negotiation.ts';
 import type { Row } from './route.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
 import { createFormReader } from './upload.ts';
@@ -61,7 +68,8 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
 function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, runPlain: RunPlainRow): void {
   const { row } = endpoint;
   const wildcard = /:(\w+)\*$/.exec(row.path)?.[1];
-  const url = wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
+  // Fastify registers `/` with and without the slash after the prefix.
+  const url = row.path === '' ? '/' : wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
   const createCall = createCallFactory(endpoint, wildcard);
   const handler = row.options.handler
     ? createAdapterHandler(endpoint, createCall)
@@ -69,7 +77,9 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       ? createPlainHandler(endpoint, createCall, runPlain)
       : row.options.consumes === 'multipart'
         ? createFormHandler(endpoint, createCall)
-        : createRowHandler(endpoint, createCall);
+        : row.options.revalidates
+          ? createRevalidatingHandler(endpoint, createCall)
+          : createRowHandler(endpoint, createCall);
   api.route({
     method: row.method,
     url,
@@ -128,6 +138,20 @@ const createRowHandler =
   async (request, reply) => {
     const type = negotiateContentType(request);
     return sendResponse(await endpoint.run(createCall(request)), type, request, reply);
+  };
+
+/** Creates the handler of a row whose field finds out whether the client has the response. */
+const createRevalidatingHandler =
+  (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod =>
+  async (request, reply) => {
+    const type = negotiateContentType(request);
+    const call = createCall(request);
+    const revalidation = createRevalidation(request.headers['if-none-match']);
+    (call.context as BridgeContext).revalidate = (state) => revalidation.revalidate(state);
+    const response = await endpoint.run(call);
+    const { tag, isCurrent } = revalidation;
+    if (tag !== undefined) reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
+    return isCurrent ? reply.code(304).send() : sendResponse(response, type, request, reply);
   };
 
 /**

@@ -1,6 +1,7 @@
 import { collection, resource, value, type Presenter } from './present.ts';
 import { resourcePath } from './resource-path.ts';
 import { create, del, get, plain, put, type RouteOptions, type Row } from './route.ts';
+import type { Links } from './selection.ts';
 import { tag } from './tag.ts';
 
 /** The names of a kind, e.g. of saved queries. */
@@ -23,18 +24,29 @@ export const permissions: Aspect = ({ path, field }) => [
   plain('GET', `${path}/:id/permissions`, `${field}.permissions`),
 ];
 
-const owner: Aspect = ({ path, field, typeName }) => {
-  const owned = value('ownerId owner { id name type email description }');
+const owner: Aspect = ({ path, name, field, typeName }) => {
+  const owned = resource('ownerId owner { id name type email description }', (_, { id }) => ({
+    [`svc:${name}`]: `${path}/${id}`,
+  }));
   return [get(`${path}/:id/owner`, field, owned), put(`${path}/:id/owner`, `set${typeName}Owner`, owned)];
 };
 
+interface Share {
+  principalId: string;
+  datasetFilterId?: string | null;
+}
+
 /** Creates the rows of shares. `fields` is the selection of fields that only shares of this kind have. */
 export const createShareRows =
-  (fields = ''): Aspect =>
+  (fields = '', linksOf: (share: Share, params: Readonly<Record<string, string>>) => Links = () => ({})): Aspect =>
   ({ path, name, field, typeName }) => {
-    const share = resource<{ principalId: string }>(
+    const share = resource<Share>(
       `${name}Id: resourceId principalId principal { id name type email } accessLevel ${fields} createdAt updatedAt`,
-      ({ principalId }, { id }) => ({ self: `${path}/${id}/shares/${principalId}`, [`svc:${name}`]: `${path}/${id}` }),
+      (record, params) => ({
+        self: `${path}/${params['id']}/shares/${record.principalId}`,
+        [`svc:${name}`]: `${path}/${params['id']}`,
+        ...linksOf(record, params),
+      }),
     );
     const single = `${path}/:id/shares/:principalId`;
     return [

@@ -68,6 +68,23 @@ export function entityTag(version: number | undefined, text: string): string {
   return version === undefined ? `W/"${digest}"` : `W/"${version}-${digest}"`;
 }
 
+/** The entity tag of a response whose content is not read when the client has it. */
+export interface Revalidation {
+  tag?: string;
+  /** Whether the client has the response. */
+  isCurrent?: boolean;
+  /** Sets the tag. Returns `isCurrent`. */
+  revalidate(state: string): boolean;
+}
+
+/** Creates the revalidation of a request with this `If-None-Match`. */
+export const createRevalidation = (ifNoneMatch: string | undefined): Revalidation => ({
+  revalidate(state) {
+    this.tag = `W/"${state}"`;
+    return (this.isCurrent = matchesEntityTag(ifNoneMatch, this.tag));
+  },
+});
+
 /** Returns whether `If-None-Match` contains the tag. */
 export const matchesEntityTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch !== undefined &&

@@ -3,13 +3,23 @@ import { ruleOf } from '../src/core/input-rules.ts';
 import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
-import { operationId } from './openapi-responses.ts';
+import { bodyExample, parameterExample } from './openapi-examples.ts';
+import { capitalize, operationId } from './openapi-names.ts';
+import { BYTES } from './openapi-shared.ts';
 import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 
 const PREFER_HEADER = {
   name: 'Prefer',
   in: 'header',
   description: '`respond-async` returns the record of the operation at once, without waiting for the result.',
+  schema: { type: 'string' },
+  example: 'respond-async',
+};
+
+const LAST_EVENT_HEADER = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'Id of the last event that the client has received. An `EventSource` that connects again sends it.',
   schema: { type: 'string' },
 };
 
@@ -28,29 +38,35 @@ function textSchema(components: SchemaComponents, { argument }: ArgumentSlot): J
 
 function toParameter(
   components: SchemaComponents,
+  endpoint: Endpoint,
   place: 'path' | 'query',
   name: string,
   slot: ArgumentSlot | undefined,
 ): JsonSchema {
   const description = slot?.argument.description;
+  const example = parameterExample(endpoint, name);
   return {
     name,
     in: place,
     required: place === 'path' || (slot !== undefined && isRequired(slot)),
     ...(description && { description }),
     schema: slot ? textSchema(components, slot) : { type: 'string' },
+    ...(example !== undefined && { example }),
   };
 }
 
 /** Returns the parameters of an endpoint. `names` are the path's parameter names in the document. */
 export const parametersSchema = (
   components: SchemaComponents,
-  { row, plan, parser, presentation }: Endpoint,
+  endpoint: Endpoint,
   names: readonly string[],
 ): JsonSchema[] => [
-  ...parametersOf(row.path).map((name, index) => toParameter(components, 'path', names[index]!, plan?.bound.get(name))),
-  ...[...(parser?.query ?? [])].map(([name, slot]) => toParameter(components, 'query', name, slot)),
-  ...(presentation?.deferred ? [PREFER_HEADER] : []),
+  ...parametersOf(endpoint.row.path).map((name, index) =>
+    toParameter(components, endpoint, 'path', names[index]!, endpoint.plan?.bound.get(name)),
+  ),
+  ...[...(endpoint.parser?.query ?? [])].map(([name, slot]) => toParameter(components, endpoint, 'query', name, slot)),
+  ...(endpoint.presentation?.deferred ? [PREFER_HEADER] : []),
+  ...(endpoint.row.options.produces === 'text/event-stream' ? [LAST_EVENT_HEADER] : []),
 ];
 
 const FILE_FORM: JsonSchema = {
@@ -65,18 +81,17 @@ export function requestBody(components: SchemaComponents, endpoint: Endpoint): J
   if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
   const isForm = row.options.consumes === 'multipart';
   if (isForm && row.options.handler) return { content: { 'multipart/form-data': { schema: FILE_FORM } } };
-  if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: {} } } };
+  if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;
   const required =
     keyArguments.some(({ slot }) => isRequired(slot)) ||
     (bodyArgument !== undefined && isNonNullType(bodyArgument.type));
-  const schema = bodySchema(components, endpoint);
+  const example = bodyExample(endpoint);
+  const body = { schema: bodySchema(components, endpoint), ...(example !== undefined && { example }) };
   return {
     required,
-    content: isForm
-      ? { 'multipart/form-data': { schema, ...encodingOf(endpoint) } }
-      : { 'application/json': { schema } },
+    content: isForm ? { 'multipart/form-data': { ...body, ...encodingOf(endpoint) } } : { 'application/json': body },
   };
 }
 
@@ -92,16 +107,18 @@ function encodingOf({ parser }: Endpoint): JsonSchema {
 }
 
 /**
- * Returns the schema of a body. A body that is one value or one input object has the schema of its type. Otherwise all
- * keys are in one closed object: those of the input, those of single arguments, and those that may be sent but are not
+ * Returns the named schema of a body. A body that is one input object has the schema of its type. Otherwise all keys are
+ * in one closed object: those of the input, those of single arguments, and those that may be sent but are not
  * read (docs/contract.md#updates).
  */
 function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { bodyArgument, keyArguments } = endpoint.parser!.body;
   const input = getNullableType(bodyArgument?.type);
   const isForm = endpoint.row.options.consumes === 'multipart';
+  const name = `${capitalize(operationId(endpoint))}Body`;
+  const named = (schema: JsonSchema) => components.name(name, [name], schema);
   if (bodyArgument && !isInputObjectType(input))
-    return components.input(bodyArgument.type, ruleOf(bodyArgument.argument));
+    return named(components.input(bodyArgument.type, ruleOf(bodyArgument.argument)));
   const fields = isInputObjectType(input) ? components.inputFields(input, !isForm) : { properties: {}, required: [] };
   const properties: Record<string, JsonSchema> = { ...(fields.properties as Record<string, JsonSchema>) };
   const unread = unreadKeys(endpoint, properties);
@@ -112,16 +129,13 @@ function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchem
     properties[key] = { ...schemaOf(components, slot), ...(description && { description }) };
   }
   const required = [...fields.required, ...keyArguments.filter(({ slot }) => isRequired(slot)).map(({ key }) => key)];
-  const schema = {
+  return named({
     type: 'object',
     properties: { ...unread, ...properties },
     ...(required.length > 0 && { required }),
     additionalProperties: false,
     ...(isInputObjectType(input) && input.description && { description: input.description }),
-  };
-  return isInputObjectType(input)
-    ? components.name(`${input.name.replace(/Input$/, '')}Body`, schema, operationId(endpoint))
-    : schema;
+  });
 }
 
 /** Returns the schemas of keys that a body may have although nothing takes them. */

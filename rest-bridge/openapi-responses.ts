@@ -1,169 +1,10 @@
-import {
-  getNamedType,
-  getNullableType,
-  GraphQLNonNull,
-  isListType,
-  isNonNullType,
-  isObjectType,
-  type GraphQLOutputType,
-} from 'graphql';
-import { ERROR_CODE_LIST, ERROR_CODES } from '../src/core/errors.ts';
+import { getNullableType, GraphQLNonNull } from 'graphql';
 import type { Endpoint } from './bridge.ts';
-import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
+import { responseExample } from './openapi-examples.ts';
+import { resultSchema } from './openapi-presented.ts';
+import { BYTES, FILE_ROWS } from './openapi-shared.ts';
+import type { JsonSchema, SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
-
-const LINK = { $ref: '#/components/schemas/HalLink' };
-
-/** Components that do not depend on the GraphQL schema. */
-export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
-  HalLink: {
-    type: 'object',
-    description: 'Link to a resource.',
-    properties: { href: { type: 'string', description: 'Path of the resource.' } },
-    required: ['href'],
-  },
-  ErrorResponse: {
-    type: 'object',
-    description: 'Body of every error response.',
-    properties: {
-      statusCode: { type: 'integer', description: 'HTTP status.' },
-      error: { type: 'string', description: 'Name of the HTTP status.' },
-      message: { type: 'string', description: 'Description of the error in English.' },
-      code: {
-        type: 'string',
-        enum: Object.keys(ERROR_CODES),
-        description: `Machine-readable code:\n${ERROR_CODE_LIST}`,
-      },
-      validation: {
-        type: 'array',
-        description: 'Invalid values of the request.',
-        items: {
-          type: 'object',
-          properties: {
-            path: {
-              type: 'array',
-              description: 'Path of the value, e.g. `["config", "xAxis"]`.',
-              items: { type: ['string', 'integer'] },
-            },
-            message: { type: 'string', description: 'Description of the issue in English.' },
-            code: { type: 'string', description: 'Machine-readable code, e.g. `required`.' },
-          },
-          required: ['path', 'message', 'code'],
-        },
-      },
-      requestId: {
-        type: 'string',
-        description: 'Id of the request, as in the header `X-Request-Id`. Only with status 5xx.',
-      },
-    },
-    required: ['statusCode', 'error', 'message', 'code'],
-  },
-};
-
-/** The error response of every operation. */
-export const ERROR_RESPONSE: JsonSchema = {
-  description: 'Error.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } },
-};
-
-/** Returns the id of an operation, e.g. `get_datasets_id`. */
-export const operationId = ({ row }: Endpoint): string =>
-  `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+/g, '_')}`;
-
-const linksSchema = ({ links: templates = {} }: Presentation): JsonSchema => ({
-  type: 'object',
-  properties: Object.fromEntries(Object.keys(templates).map((rel) => [rel, LINK])),
-});
-
-/**
- * Returns the schema of a field's type as a presentation prints it. `suffix` distinguishes components of the same name.
- */
-function presentedSchema(
-  components: SchemaComponents,
-  type: GraphQLOutputType,
-  presentation: Presentation,
-  suffix: string,
-): JsonSchema {
-  if (presentation.shape) return presentation.shape;
-  const named = getNamedType(type);
-  const fieldType = (name: string) => (isObjectType(named) ? named.getFields()[name]?.type : undefined) ?? type;
-  const { unwraps, collection } = presentation;
-  if (unwraps) return presentedSchema(components, fieldType(unwraps.field), unwraps.inner, suffix);
-  if (collection) return collectionSchema(components, named.name, fieldType, collection, suffix);
-  const selection = selectionOf(presentation.selection);
-  if (!presentation.links || !selection) return components.output(type, selection);
-  const record = components.object(named, selection, presentation.keys, presentation.optional);
-  const embedded = presentation.embeds?.length
-    ? {
-        _embedded: {
-          type: 'object',
-          properties: Object.fromEntries(
-            presentation.embeds.map(({ rel, name, inner }) => [
-              rel,
-              embeddedSchema(components, fieldType(name), inner, suffix),
-            ]),
-          ),
-          required: presentation.embeds.map(({ rel }) => rel),
-        },
-      }
-    : {};
-  const properties = { ...(record['properties'] as JsonSchema), _links: linksSchema(presentation), ...embedded };
-  const required = [...(record['required'] as string[]), '_links', ...Object.keys(embedded)];
-  return components.name(named.name, { ...record, properties, required }, suffix);
-}
-
-/** Returns the schema of an embedded field: a record, a list of records, or null. */
-function embeddedSchema(
-  components: SchemaComponents,
-  type: GraphQLOutputType,
-  inner: Presentation,
-  suffix: string,
-): JsonSchema {
-  const record = presentedSchema(components, type, inner, suffix);
-  const schema = isListType(getNullableType(type)) ? { type: 'array', items: record } : record;
-  return isNonNullType(type) ? schema : { anyOf: [schema, { type: 'null' }] };
-}
-
-/** Returns the schema of a HAL collection: page links, embedded items, counts, and the further fields of the page. */
-function collectionSchema(
-  components: SchemaComponents,
-  typeName: string,
-  fieldType: (name: string) => GraphQLOutputType,
-  { rel, item, extra }: NonNullable<Presentation['collection']>,
-  suffix: string,
-): JsonSchema {
-  const items = fieldType('items');
-  const itemType = item.links ? (getNamedType(items) as GraphQLOutputType) : elementOf(items);
-  const itemSchema = presentedSchema(components, itemType, item, suffix);
-  const furtherFields =
-    selectionOf(extra)?.selections.flatMap((node) =>
-      node.kind === 'Field'
-        ? [[node.name.value, components.output(fieldType(node.name.value), node.selectionSet)] as const]
-        : [],
-    ) ?? [];
-  const pageLinks = {
-    type: 'object',
-    properties: Object.fromEntries(['self', 'first', 'prev', 'next', 'last'].map((name) => [name, LINK])),
-    required: ['self', 'first'],
-  };
-  const properties = {
-    _links: pageLinks,
-    _embedded: { type: 'object', properties: { [rel]: { type: 'array', items: itemSchema } }, required: [rel] },
-    start: { type: 'integer', description: 'Number of items that were skipped.' },
-    count: { type: 'integer', description: 'Number of items in this page.' },
-    total: { type: 'integer', description: 'Number of items in all pages.' },
-    ...Object.fromEntries(furtherFields),
-  };
-  return components.name(
-    `${typeName.replace(/Page$/, '')}Collection`,
-    { type: 'object', properties, required: Object.keys(properties) },
-    suffix,
-  );
-}
-
-/** Returns the element type of a list, through all wrapping types. */
-const elementOf = (type: GraphQLOutputType): GraphQLOutputType =>
-  'ofType' in type ? elementOf(type.ofType as GraphQLOutputType) : type;
 
 const LOCATION_HEADER = {
   headers: { Location: { description: 'Path of the new resource.', schema: { type: 'string' } } },
@@ -174,11 +15,21 @@ const OPERATION_LOCATION_HEADER = {
 const ETAG_HEADER = {
   headers: {
     ETag: {
-      description: 'Entity tag of the record, for `If-None-Match` and `If-Match`.',
+      description: 'Entity tag, for `If-None-Match` and, of a single record, `If-Match`.',
       schema: { type: 'string' },
     },
   },
 };
+
+/** Returns the schemas of what is not a JSON object, by their media types: a list, a text, or bytes. */
+const mediaTypesOf = (mediaTypes: readonly string[]): JsonSchema =>
+  Object.fromEntries(
+    mediaTypes.map((mediaType) => {
+      const isText = /^text\/|ndjson$/.test(mediaType);
+      const isList = mediaType === 'application/json';
+      return [mediaType, { schema: isList ? FILE_ROWS : isText ? { type: 'string' } : BYTES }];
+    }),
+  );
 
 /** Returns the responses of an endpoint by their status. */
 export function responsesOf(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
@@ -187,18 +38,20 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
   // A null is 404, unless the row returns it.
   const type = leafType && !row.options.nullable ? new GraphQLNonNull(getNullableType(leafType)) : leafType;
   const content = (by: Presentation) => {
-    const body = { schema: presentedSchema(components, type!, by, operationId(endpoint)) };
-    const isHal = '$ref' in body.schema;
-    return { content: { 'application/json': body, ...(isHal && { 'application/hal+json': body }) } };
+    const example = by === presentation ? responseExample(endpoint) : undefined;
+    const body = { schema: resultSchema(components, endpoint, type!, by), ...(example !== undefined && { example }) };
+    const { links, collection } = by.unwraps?.inner ?? by;
+    return { content: { 'application/json': body, ...((links ?? collection) && { 'application/hal+json': body }) } };
   };
   const { status = presentation || row.options.handler ? 200 : 204 } = row.options;
   const statuses = typeof status === 'number' ? [status] : status.oneOf;
   const success = row.options.produces
-    ? { content: Object.fromEntries([row.options.produces].flat().map((mediaType) => [mediaType, {}])) }
+    ? { content: mediaTypesOf([row.options.produces].flat()) }
     : presentation
       ? content(presentation)
       : {};
-  const isTagged = presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler;
+  const isTagged =
+    row.options.revalidates || (presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler);
   return {
     ...Object.fromEntries(
       statuses.map((code) => [
@@ -219,6 +72,9 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
         ...content(presentation.deferred),
       },
     }),
+    ...(row.options.produces === 'text/event-stream' && {
+      204: { description: 'The client has received the final event: `Last-Event-ID` names it.' },
+    }),
     '4XX': { $ref: '#/components/responses/Error' },
     '5XX': { $ref: '#/components/responses/Error' },
   };
@@ -226,7 +82,10 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
 
 function successDescription(produces: string | readonly string[] | undefined): string {
   if (produces === 'text/event-stream')
-    return 'Stream of server-sent events. It starts with the current state and ends when there are no further events.';
+    return (
+      'Stream of server-sent events with JSON as `data`. ' +
+      'It starts with the current state and ends when there are no further events.'
+    );
   if (Array.isArray(produces)) return 'File in the requested format.';
   return 'Success.';
 }

@@ -1,5 +1,6 @@
 import {
   getNullableType,
+  GraphQLID,
   GraphQLNonNull,
   isEnumType,
   isInputObjectType,
@@ -9,15 +10,19 @@ import {
   isObjectType,
   isUnionType,
   parse,
+  type GraphQLField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
 import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
 import type { JsonScalarExtensions } from '../src/core/query-language.ts';
 import { restValuesOf } from './enums.ts';
+import { capitalize } from './openapi-names.ts';
 import type { Json } from './route.ts';
 
 /** JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
@@ -33,7 +38,7 @@ const SCALARS: Record<string, JsonSchema> = {
   DateTimeISO: { type: 'string', format: 'date-time' },
   Date: { type: 'string', format: 'date' },
   JSON: {},
-  JSONObject: { type: 'object' },
+  JSONObject: { type: 'object', additionalProperties: true },
   FileContent: { type: 'string', format: 'binary' },
 };
 /** GraphQL's integers have 32 bits. */
@@ -57,6 +62,20 @@ const KEYWORDS: readonly RuleKeyword[] = [
 const keywordsOf = (rule: InputRule | undefined): JsonSchema =>
   rule ? Object.fromEntries(KEYWORDS.filter((name) => name in rule).map((name) => [name, rule[name]])) : {};
 
+/** Names of fields that refer to a resource whose id is a UUID. */
+const REFERENCE =
+  /^(app|dataset|datasetFilter|datasource|folder|parent|query|report|session|sourceDatasource|tag|targetDatasource|team|token)Id$/;
+
+/** Returns whether a type is that of a resource with an id of its own. */
+const isNode = (type: GraphQLNamedType): boolean =>
+  isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
+
+/** Returns whether the values of a field are UUIDs: ids of resources, but not of principals, aliases or drivers. */
+const isUuid = (
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  { name, type: fieldType }: GraphQLField<unknown, unknown>,
+) => getNullableType(fieldType) === GraphQLID && (REFERENCE.test(name) || (name === 'id' && isNode(type)));
+
 const asNullable = (schema: JsonSchema): JsonSchema => {
   if (Object.keys(schema).length === 0) return schema;
   return 'type' in schema && !('enum' in schema) && !('$ref' in schema)
@@ -65,6 +84,14 @@ const asNullable = (schema: JsonSchema): JsonSchema => {
 };
 const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
+
+/** Returns a text that is equal for schemas which differ only in the order of keys. */
+const toComparable = (schema: JsonSchema): string =>
+  JSON.stringify(schema, (key, value: unknown) => {
+    if (key === 'required' && Array.isArray(value)) return (value as string[]).toSorted();
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  });
 
 /** Parses a selection. Returns undefined for an empty one: the field is a leaf. */
 export function selectionOf(text: string): SelectionSetNode | undefined {
@@ -75,12 +102,23 @@ export function selectionOf(text: string): SelectionSetNode | undefined {
 /** Converts GraphQL types to JSON Schemas with REST values of enums. Collects the named ones as components. */
 export class SchemaComponents {
   readonly schemas: Record<string, JsonSchema> = {};
+  /** Names of the schemas of each family, by their text. */
+  readonly #families: Record<string, Map<string, string>> = {};
 
-  /** Adds a named schema. Returns a reference to it. If the name has another schema already, `_suffix` is appended. */
-  name(wanted: string, schema: JsonSchema, suffix: string): JsonSchema {
-    const isSame = (name: string) => JSON.stringify(this.schemas[name]) === JSON.stringify(schema);
-    const name = this.schemas[wanted] === undefined || isSame(wanted) ? wanted : `${wanted}_${suffix}`;
-    this.schemas[name] = schema;
+  /**
+   * Adds a schema of a family, e.g. of a type, with the first of the names that is free, and returns a reference to it.
+   * A schema that its family has already is not added again.
+   */
+  name(family: string, names: readonly string[], schema: JsonSchema): JsonSchema {
+    const text = toComparable(schema);
+    const known = (this.#families[family] ??= new Map<string, string>());
+    let name = known.get(text);
+    if (name === undefined) {
+      name = names.find((one) => this.schemas[one] === undefined);
+      if (name === undefined) throw new Error(`There are other schemas called ${names.join(', ')}`);
+      known.set(text, name);
+      this.schemas[name] = schema;
+    }
     return { $ref: `#/components/schemas/${name}` };
   }
 
@@ -115,15 +153,23 @@ export class SchemaComponents {
     return { properties: Object.fromEntries(properties), required: required.map(({ name }) => name) };
   }
 
-  /** Returns the schema of the result of a selection. Without a selection the type is a leaf. */
-  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined): JsonSchema {
+  /**
+   * Returns the schema of the result of a selection. Without a selection the type is a leaf. A selected object is named
+   * after its type, a part of it `…Summary`, another part after `place`, where it is selected.
+   */
+  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, place: string): JsonSchema {
     const inner = getNullableType(type);
     const schema = isListType(inner)
-      ? { type: 'array', items: this.output(inner.ofType as GraphQLOutputType, selection) }
+      ? { type: 'array', items: this.output(inner.ofType as GraphQLOutputType, selection, place) }
       : selection
-        ? this.object(inner as GraphQLNamedType, selection)
+        ? this.#selected(inner as GraphQLNamedType, selection, place)
         : this.#leaf(inner as GraphQLNamedType);
     return isNonNullType(type) ? schema : asNullable(schema);
+  }
+
+  #selected(type: GraphQLNamedType, selection: SelectionSetNode, place: string): JsonSchema {
+    const names = [...(isNode(type) ? [] : [type.name]), `${type.name}Summary`, place, `${place}Value`];
+    return this.name(type.name, names, this.object(type, selection));
   }
 
   /**
@@ -141,8 +187,12 @@ export class SchemaComponents {
       if (node.kind !== 'Field' || !(isObjectType(type) || isInterfaceType(type))) continue;
       const name = (node.alias ?? node.name).value;
       const field = type.getFields()[node.name.value];
-      if (field && (only?.includes(name) ?? true))
-        properties[name] = withDescription(this.output(field.type, node.selectionSet), field.description);
+      if (!field || only?.includes(name) === false) continue;
+      const schema = this.output(field.type, node.selectionSet, type.name + capitalize(name));
+      properties[name] = withDescription(
+        isUuid(type, field) ? { ...schema, format: 'uuid' } : schema,
+        field.description,
+      );
     }
     const required = Object.keys(properties).filter((name) => !optional.includes(name));
     return withDescription({ type: 'object', properties, ...(!isUnionType(type) && { required }) }, type.description);

@@ -1,7 +1,10 @@
+import { getNullableType, isListType } from 'graphql';
 import type { Endpoint } from './bridge.ts';
-import { parametersOf } from './document.ts';
+import { parametersOf, RowError } from './document.ts';
+import { describe, operationId, tagsOf, themeOf } from './openapi-names.ts';
 import { parametersSchema, requestBody } from './openapi-request.ts';
-import { ERROR_RESPONSE, operationId, responsesOf, SHARED_SCHEMAS } from './openapi-responses.ts';
+import { responsesOf } from './openapi-responses.ts';
+import { ERROR_RESPONSE, SHARED_SCHEMAS } from './openapi-shared.ts';
 import { SchemaComponents, type JsonSchema } from './openapi-types.ts';
 
 /** Returns a path as OpenAPI and `routes.txt` write it: `/api/datasets/{id}` for `/datasets/:id`. */
@@ -18,13 +21,11 @@ export const coordinateOf = ({ plan }: Endpoint): string | null =>
  * set for a path.
  */
 function toOperation(components: SchemaComponents, endpoint: Endpoint, names: readonly string[]): JsonSchema {
-  const { row, plan } = endpoint;
   const body = requestBody(components, endpoint);
-  const description = plan?.chain.at(-1)!.field.description;
   return {
     operationId: operationId(endpoint),
-    tags: [row.path.split('/')[1]!],
-    ...(description && { description }),
+    tags: [themeOf(endpoint)],
+    ...describe(endpoint),
     parameters: parametersSchema(components, endpoint, names),
     ...(body && { requestBody: body }),
     responses: responsesOf(components, endpoint),
@@ -34,27 +35,56 @@ function toOperation(components: SchemaComponents, endpoint: Endpoint, names: re
   };
 }
 
+interface Info {
+  title: string;
+  version: string;
+  description?: string;
+  license?: { name: string };
+}
+
+/** Throws if two endpoints have one operation id. */
+function checkIds(endpoints: readonly Endpoint[]): void {
+  const ids = new Map<string, Endpoint>();
+  for (const endpoint of endpoints) {
+    const id = operationId(endpoint);
+    if (ids.has(id)) throw new RowError(endpoint.row, `has the operation id ${id} of ${ids.get(id)!.row.path}`);
+    ids.set(id, endpoint);
+  }
+}
+
+/** Returns a look-up of paths. The paths of one shape, which differ in the names of parameters, are one path. */
+function createPathOf(endpoints: readonly Endpoint[]): (endpoint: Endpoint) => string {
+  const shapeOf = ({ row }: Endpoint) => row.path.replace(/:\w+/g, ':');
+  const paths = new Map<string, string>();
+  for (const endpoint of endpoints) {
+    const shape = shapeOf(endpoint);
+    paths.set(shape, paths.get(shape) ?? endpoint.row.path);
+  }
+  return (endpoint) => paths.get(shapeOf(endpoint))!;
+}
+
 /** Returns the OpenAPI 3.1 document of all endpoints. */
-export function openApi(
-  endpoints: readonly Endpoint[],
-  info: { title: string; version: string; description?: string },
-): JsonSchema {
+export function openApi(endpoints: readonly Endpoint[], info: Info): JsonSchema {
+  checkIds(endpoints);
   const components = new SchemaComponents();
   Object.assign(components.schemas, SHARED_SCHEMAS);
+  const operations = new Map<Endpoint, JsonSchema>();
+  const pathOf = createPathOf(endpoints);
+  // The schemas of single records are added first, so that they have the plain names of their types.
+  const isList = ({ plan, presentation }: Endpoint) =>
+    presentation?.collection !== undefined || isListType(getNullableType(plan?.chain.at(-1)!.field.type));
+  const rank = (endpoint: Endpoint) => (isList(endpoint) ? 2 : endpoint.row.method === 'GET' ? 0 : 1);
+  for (const endpoint of endpoints.toSorted((one, other) => rank(one) - rank(other)))
+    operations.set(endpoint, toOperation(components, endpoint, parametersOf(pathOf(endpoint))));
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  const pathsByShape = new Map<string, string>();
-  for (const endpoint of endpoints) {
-    const shape = endpoint.row.path.replace(/:\w+/g, ':');
-    const path = pathsByShape.get(shape) ?? endpoint.row.path;
-    pathsByShape.set(shape, path);
-    const operations = (paths[templatePath(path)] ??= {});
-    operations[endpoint.row.method.toLowerCase()] = toOperation(components, endpoint, parametersOf(path));
-  }
+  for (const endpoint of endpoints)
+    (paths[templatePath(pathOf(endpoint))] ??= {})[endpoint.row.method.toLowerCase()] = operations.get(endpoint)!;
   return {
     openapi: '3.1.0',
     info,
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { cookie: [] }],
+    tags: tagsOf(endpoints),
     paths,
     components: {
       schemas: components.schemas,

@@ -8,7 +8,9 @@ import {
   type GraphQLOutputType,
 } from 'graphql';
 import { ruleOf } from '../src/core/input-rules.ts';
-import { pageLinks, type PresentedRequest } from './page-links.ts';
+import { embedField } from './embed.ts';
+import { addChildLinks, addFieldLinks, createDerivedLinks, type DerivedLinks, type HalLinks } from './links.ts';
+import { pageLinks, pathOf, type PresentedRequest } from './page-links.ts';
 import { fieldsOf, topLevelNames, traceLinks, withSelection, type Links } from './selection.ts';
 
 type Json = Record<string, unknown>;
@@ -33,13 +35,15 @@ export interface Presentation {
   deferred?: Presentation;
   /** Whether this is a single record, which gets an ETag. */
   single: boolean;
-  // The members below are for the OpenAPI document.
+  // The members below are for the OpenAPI document and for `linkRows`.
   /** Relation and item of a collection, and the selection of further fields of its page. */
   collection?: { rel: string; item: Presentation; extra: string };
   /** Default limit of a collection whose field is a list that takes a limit. Its length is then counted separately. */
   listLimit?: number | undefined;
   /** Link templates of a resource by relation. */
   links?: Links;
+  /** Further links of a record or collection. */
+  derived?: DerivedLinks;
   /** Embedded fields of a resource. */
   embeds?: readonly { rel: string; name: string; inner: Presentation }[];
   /** JSON Schema of a mapped value. */
@@ -76,7 +80,7 @@ export function resource<T>(
   links: (record: T, params: Readonly<Record<string, string>>) => Links,
   options: ResourceOptions = {},
 ): Presenter {
-  const keys = topLevelNames(selection);
+  const keys = selection === '' ? [] : topLevelNames(selection);
   const { reads, templates } = traceLinks(links);
   const identity = [...IDENTITY, ...(options.identity ?? [])].filter((name) => keys.includes(name));
   return {
@@ -91,6 +95,7 @@ export function resource<T>(
       const hidden = [...new Set([...reads, ...(options.hidden ?? []), ...(isVersioned ? ['version'] : [])])].filter(
         (name) => !keys.includes(name),
       );
+      const derived = createDerivedLinks();
       return {
         selection: [
           selection,
@@ -100,6 +105,7 @@ export function resource<T>(
         keys,
         identity,
         links: templates,
+        derived,
         embeds,
         single: true,
         ...(isVersioned && { version: (result: Json) => result['version'] as number }),
@@ -109,9 +115,12 @@ export function resource<T>(
         },
         present(result, request) {
           const record = result as Json;
-          const _links: Record<string, { href: string }> = {};
+          const _links: HalLinks = {};
           const paths = links(record as T, request.params);
           for (const rel in paths) if (paths[rel] !== undefined) _links[rel] = href(paths[rel]);
+          const self = `/api${paths['self']}`;
+          addFieldLinks(_links, record, self, derived, request.viewer);
+          if (!isPart) addChildLinks(_links, record, self, derived, request.viewer);
           for (const name of hidden) record[name] = undefined;
           record['_links'] = _links;
           if (embeds.length > 0)
@@ -126,25 +135,6 @@ export function resource<T>(
       };
     },
   };
-}
-
-/**
- * Returns a field of a record as it is embedded: presented, or each item presented. Removes it from the record unless
- * `stays`.
- */
-function embedField(
-  record: Json,
-  name: string,
-  inner: Presentation,
-  request: PresentedRequest,
-  stays: boolean,
-): unknown {
-  const value = record[name];
-  if (!stays) record[name] = undefined;
-  if (value === null || value === undefined) return null;
-  // A value that stays is copied: the presenter changes what it presents.
-  const present = (item: unknown) => inner.present(stays ? { ...(item as Json) } : item, request);
-  return Array.isArray(value) ? value.map(present) : present(value);
 }
 
 /**
@@ -191,6 +181,8 @@ interface CollectionOptions {
    * `last`.
    */
   cursor?: string;
+  /** Further links by relation: each returns the path, with `/api`, for the URL of the request. */
+  links?: Readonly<Record<string, (url: string) => string>>;
 }
 
 /**
@@ -210,12 +202,15 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
       const limitArgument = field.args.find((argument) => argument.name === 'limit');
       const defaultLimit = limitArgument && (ruleOf(limitArgument)?.default ?? (limitArgument.defaultValue as number));
       const key = rel.includes(':') ? rel : `svc:${rel}`;
+      const derived = createDerivedLinks();
       return {
         selection,
         keys: [],
         identity: [],
         single: false,
         collection: { rel: key, item: inner, extra: options.extra ?? '' },
+        links: Object.fromEntries(Object.keys(options.links ?? {}).map((name) => [name, undefined])),
+        derived,
         ...(isList && { listLimit: defaultLimit }),
         present(result, request) {
           const page: Json = isList ? {} : (result as Json);
@@ -227,10 +222,13 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
           const total = (page['total'] as number | undefined) ?? request.total ?? start + count;
           const limit = (request.variables['limit'] as number | undefined) ?? defaultLimit;
           const next = options.cursor === undefined ? undefined : { after: page[options.cursor] as string | null };
+          const _links: HalLinks = pageLinks(request.url, { start, count, total, limit }, next);
+          for (const name in options.links) _links[name] = { href: options.links[name]!(request.url) };
+          addChildLinks(_links, page, pathOf(request.url), derived, request.viewer);
           return {
             ...page,
             items: undefined,
-            _links: pageLinks(request.url, { start, count, total, limit }, next),
+            _links,
             _embedded: { [key]: items },
             start,
             count,

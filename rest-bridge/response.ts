@@ -63,8 +63,9 @@ export function createResponder(
     const location = code === 201 || defers ? presentation.self?.(record, call.params) : undefined;
     // Read before `present`, which may remove the field.
     const version = presentation.version?.(record);
-    const total = (call.context as BridgeContext).read?.counted?.total;
-    const body = presentation.present(value, { url: call.url, params: call.params, variables, total });
+    const { read, viewer } = call.context as BridgeContext;
+    const total = read?.counted?.total;
+    const body = presentation.present(value, { url: call.url, params: call.params, variables, total, viewer });
     const headers =
       location === undefined ? undefined : { location, ...(defers && { 'preference-applied': 'respond-async' }) };
     return { status: code, body, single: presentation.single, version, headers };

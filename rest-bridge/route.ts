@@ -30,7 +30,10 @@ export interface RouteOptions {
   ignored?: readonly string[];
   /** PUT: fields that cannot be changed. Replaces those of the presenter; `[]` switches the check off. */
   identity?: readonly string[];
-  /** Permission of a row without a GraphQL field. `public` allows callers without credentials. */
+  /**
+   * Permission of a row without a GraphQL field, where `public` allows callers without credentials, or of one whose
+   * field is below the root and requires more than its root field.
+   */
   permission?: string;
   /**
    * What the row reads: `json` (default), `multipart` (a form, whose texts are keys of the input and whose first file
@@ -39,6 +42,10 @@ export interface RouteOptions {
   consumes?: 'json' | 'multipart' | 'bytes';
   /** Media types that the handler returns, for the OpenAPI document. */
   produces?: string | readonly string[];
+  /** Whether the field calls `revalidate` of the context: the response has its digest as ETag. */
+  revalidates?: boolean;
+  /** Whether the record above the path links it. Default true. */
+  linked?: boolean;
   /** Handler of the row's own, for requests or responses that are not JSON. */
   handler?: Handler;
 }
@@ -52,7 +59,7 @@ export interface Row {
   path: string;
   /**
    * `createJob`, `dataset.filters` (a child is a field of its parent), `Subscription.progress`; null for a handler
-   * without a field.
+   * without a field, and for a presenter that needs no data.
    */
   field: string | null;
   presenter?: Presenter;

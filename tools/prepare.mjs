@@ -181,13 +181,17 @@ const CHECKS = [
   ['Import rules', 'tools/import-rules.mjs', []],
   ['Unused code', 'node_modules/knip/bin/knip.js', ['--no-progress']],
   ['Generated files', MAIN, ['schema', 'check']],
+  ['OpenAPI document', 'node_modules/@redocly/cli/bin/cli.js', ['lint', 'schema/openapi.json']],
 ];
+
+// Redocly otherwise looks for a newer version of itself.
+const CHECK_ENVIRONMENT = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' };
 
 /** Runs steps one after the other until one fails, which ends the process with its exit code. */
 function runSteps(node, script, steps) {
   for (const [name, program, options] of steps) {
     console.log(`\n== ${name}`);
-    const { status, signal } = spawnSync(node, [program, ...options], { stdio: 'inherit' });
+    const { status, signal } = spawnSync(node, [program, ...options], { stdio: 'inherit', env: CHECK_ENVIRONMENT });
     if (status !== 0) fail(`npm ${script} stopped at: ${name}${signal ? ` (${signal})` : ''}`, status ?? 1);
   }
 }

@@ -1,6 +1,7 @@
 import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
 import { createShareRows, ownedAspects, kind } from '../kind.ts';
 import { operation } from '../operation.ts';
+import { exportUrl } from '../page-links.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, plain, post, type Json } from '../route.ts';
 
@@ -34,7 +35,7 @@ export const dataset = resource<Dataset>(
 );
 
 const FIELDS = 'fields { name label type format }';
-const rows = collection('record', value(), { extra: `${FIELDS} next`, cursor: 'next' });
+const PAGE_OF_ROWS = { extra: `${FIELDS} next`, cursor: 'next' };
 const refreshResult = operation(
   value(
     'id: datasetId records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved dataUpdatedAt success',
@@ -53,6 +54,9 @@ const benchmarkResult = operation(
   config { iterations warmup includeDataTransfer includeIndexing }`),
 );
 
+/** Only superusers and workers may use these rows. */
+const FOR_WORKERS = { linked: false };
+
 /** Removes derived keys from the fields of a body, so that clients can send back the fields of a response. */
 export const labelsOnly = (body: Json): Json =>
   Array.isArray(body['fields']) ? { ...body, fields: body['fields'].map(toLabel) } : body;
@@ -65,7 +69,11 @@ const toLabel = (field: unknown): unknown => {
 export default [
   ...kind('datasets', 'dataset', dataset, {
     rows: { create: { map: labelsOnly }, update: { map: labelsOnly } },
-    aspects: ownedAspects({ shares: createShareRows('datasetFilterId restrictFields visibleFields') }),
+    aspects: ownedAspects({
+      shares: createShareRows('datasetFilterId restrictFields visibleFields', ({ datasetFilterId }, { id }) => ({
+        'svc:filter': datasetFilterId ? `/datasets/${id}/filters/${datasetFilterId}` : undefined,
+      })),
+    }),
   }),
   get(
     '/datasets/:id/access',
@@ -85,14 +93,20 @@ export default [
   ),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params')),
   post('/datasets/:id/_refresh', 'refreshDataset', refreshResult),
-  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult),
+  post('/datasets/:id/_refresh-internal', 'refreshDatasetInternal', refreshResult, FOR_WORKERS),
   post('/datasets/:id/_previewRefresh', 'previewRefresh', previewResult),
   post('/datasets/:id/_promoteRefresh', 'promoteRefresh', refreshResult),
   post('/datasets/:id/_benchmark', 'benchmarkDataset', benchmarkResult),
-  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult),
+  post('/datasets/:id/_benchmark-internal', 'benchmarkDatasetInternal', benchmarkResult, FOR_WORKERS),
   post('/datasets/:id/_syncFields', 'syncDatasetFields', value(`fieldsAdded fieldsUpdated fieldsRemoved ${FIELDS}`)),
-  get('/datasets/:id/data', 'dataset.data', rows),
-  post('/datasets/:id/_search', 'dataset.data', rows),
+  get(
+    '/datasets/:id/data',
+    'dataset.data',
+    // HAL clients skip embedded rows, because rows have no link `self`. The export is plain JSON.
+    collection('record', value(), { ...PAGE_OF_ROWS, links: { 'svc:export': exportUrl } }),
+    { revalidates: true },
+  ),
+  post('/datasets/:id/_search', 'dataset.data', collection('record', value(), PAGE_OF_ROWS)),
   get(
     '/datasets/:id/discover',
     'dataset.discover',

@@ -30,6 +30,7 @@ export default [
     '/datasources/:id/schema',
     'datasource.schema',
     'tables { schema name type columns { name type nullable primaryKey } }',
+    { permission: 'datasource:run' },
   ),
   post(
     '/datasources/:id/_query',

@@ -38,6 +38,11 @@ export interface PublicContext {
   viewer: Viewer | null;
   /** Versions that `If-Match` allows. A change of another version fails with 412. */
   ifMatch?: readonly number[];
+  /**
+   * Set in a request for rows that can be revalidated. Takes a text that differs if the response would. Returns whether
+   * the client has that response, so that the rows need not be read.
+   */
+  revalidate?: (state: string) => boolean;
 }
 
 /** The context of an authenticated caller. It reads and writes in the tenant of the caller only. */

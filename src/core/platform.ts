@@ -60,6 +60,8 @@ export interface OperationQueue {
 
 /** Encrypts secrets at rest. A sealed text names the key that opens it. */
 export interface SecretBox {
+  /** Returns a digest that reveals nothing about the text to those without the key, not even to those who guess it. */
+  digest(text: string): string;
   seal(plain: string): string;
   open(sealed: string): string;
 }

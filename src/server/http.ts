@@ -18,6 +18,7 @@ import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
+import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory } from './request-context.ts';
@@ -70,6 +71,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
       return context;
     },
   });
+  registerRelationPages(app, { endpoints, platform, createContext });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
   return app;
 }

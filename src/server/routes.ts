@@ -13,6 +13,7 @@ import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
 import passwordReset from '../../rest-bridge/routes/password-reset.ts';
 import report from '../../rest-bridge/routes/report.ts';
+import root from '../../rest-bridge/routes/root.ts';
 import savedFilter from '../../rest-bridge/routes/saved-filter.ts';
 import savedQuery from '../../rest-bridge/routes/saved-query.ts';
 import search from '../../rest-bridge/routes/search.ts';
@@ -27,6 +28,7 @@ import visual from '../../rest-bridge/routes/visual.ts';
 
 /** Every route below `/api`. */
 export const ROWS: Row[] = [
+  ...root,
   ...session,
   ...passwordReset,
   ...user,

@@ -41,7 +41,7 @@ describe('a collection', () => {
     const all = await admin.get(path);
     expect(idsIn(all)).toEqual(tagIds);
     expect(all.body).toMatchObject({ start: 0, count: 5, total: 5 });
-    expect(Object.keys(all.body._links)).toEqual(['self', 'first', 'last']);
+    expect(Object.keys(all.body._links)).toEqual(['self', 'first', 'last', 'up', 'curies']);
 
     const part = await admin.get(`${path}?limit=2&start=2`);
     expect(idsIn(part)).toEqual(tagIds.slice(2, 4));
@@ -72,7 +72,7 @@ describe('a collection', () => {
   test('in memory is a part as well, with the total of the whole', async () => {
     const { body } = await admin.get('/visual-components?limit=3&start=6');
     expect(body).toMatchObject({ start: 6, count: 2, total: 8 });
-    expect(Object.keys(body._links)).toEqual(['self', 'first', 'prev', 'last']);
+    expect(Object.keys(body._links)).toEqual(['self', 'first', 'prev', 'last', 'up', 'curies']);
   });
 
   test('without a limit has the last page of the default limit', async () => {

@@ -47,7 +47,7 @@ describe('a saved filter', () => {
       },
     });
     const filterPath = `${path}/${created.body.id}`;
-    expect(created.body._links).toEqual({
+    expect(created.body._links).toMatchObject({
       self: { href: `/api${filterPath}` },
       'svc:dataset': { href: `/api/datasets/${orders.id}` },
       'svc:data': { href: `/api/datasets/${orders.id}/data?filter=${created.body.id}` },

@@ -48,7 +48,7 @@ test('a link requires write access to its source and read access to its target',
     type: 'foreign-key',
     mappings: MAPPINGS,
   });
-  expect(link._links).toEqual({
+  expect(link._links).toMatchObject({
     self: { href: `/api/datasources/${from}/links/${link.id}` },
     'svc:datasource': { href: `/api/datasources/${from}` },
     'svc:target': { href: `/api/datasources/${to}` },

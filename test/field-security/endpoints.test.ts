@@ -64,7 +64,8 @@ test('twins are equal in every GET route below a dataset', async ({ world }) => 
 
 test('twins are equal by every link, by slug and by natural id', async ({ world }) => {
   const { body } = await world.reader.get(`/datasets/${world.twins[0]!.id}`);
-  for (const rel of Object.keys(body._links))
+  const { curies: _, ...links } = body._links as Record<string, { templated?: true }>;
+  for (const rel of Object.keys(links).filter((name) => !links[name]!.templated))
     await expectAlike(world, rel, async (twin) =>
       world.reader.get((await world.reader.get(`/datasets/${twin.id}`)).body._links[rel].href.slice(4)),
     );

@@ -102,7 +102,13 @@ describe('the record of an operation', () => {
     });
     for (const idOrName of [id, 'nightly']) {
       const { body } = await ann.get(`/progress/${idOrName}`);
-      expect(body).toEqual({ ...finished, _links: { self: { href: `/api/progress/${id}` } } });
+      const { _links, ...record } = body;
+      expect(record).toEqual(finished);
+      expect(_links).toMatchObject({
+        self: { href: `/api/progress/${id}` },
+        'svc:events': { href: `/api/progress/${id}/events` },
+        'svc:resource': { href: `/api/datasets/${dataset.id}` },
+      });
       const { operation } = await ann.data(`{ operation(id: "${idOrName}") { ${FIELDS} } }`);
       expect(operation).toEqual({
         ...finished,

@@ -27,7 +27,7 @@ describe('a folder', () => {
     });
     const { id } = created.body;
     expect(created.headers.get('location')).toBe(`/api/folders/${id}`);
-    expect(created.body._links).toEqual({
+    expect(created.body._links).toMatchObject({
       self: { href: `/api/folders/${id}` },
       'svc:permissions': { href: `/api/folders/${id}/permissions` },
     });

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectBody, expectError } from '../support/expect.ts';
 import { startTestBridge, type TestBridge } from './fixture.ts';
 
+const curies = [{ name: 'svc', href: '/api/docs/relations/{rel}', templated: true }];
+
 // Every rule applies to interpreted and to compiled documents.
 describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $jit)', ({ jit }) => {
   let bridge: TestBridge;
@@ -28,7 +30,14 @@ describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $j
       records: 3,
       createdAt: '2026-01-02T03:04:05.678Z',
       permissions: { read: true, write: false },
-      _links: { self: { href: '/api/datasets/1' }, 'svc:data': { href: '/api/datasets/1/data' } },
+      _links: {
+        self: { href: '/api/datasets/1' },
+        'svc:data': { href: '/api/datasets/1/data' },
+        'svc:permissions': { href: '/api/datasets/1/permissions' },
+        'svc:visuals': { href: '/api/datasets/1/visuals' },
+        'svc:draft': { href: '/api/datasets/1/draft' },
+        curies,
+      },
     });
   });
 
@@ -58,6 +67,8 @@ describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $j
       first: { href: '/api/datasets' },
       next: { href: '/api/datasets?start=30' },
       last: { href: '/api/datasets?start=30' },
+      up: { href: '/api' },
+      curies,
     });
     const last = await get('/datasets?start=30');
     expect(last.body._links).toEqual({
@@ -65,6 +76,8 @@ describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $j
       first: { href: '/api/datasets' },
       prev: { href: '/api/datasets' },
       last: { href: '/api/datasets?start=30' },
+      up: { href: '/api' },
+      curies,
     });
   });
 

@@ -1,17 +1,14 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { CHROMIUM, HAS_CHROMIUM } from '../support/engines.ts';
+import { BROWSER_FIXTURE, logIn, openPage, takeScreenshot, type WithBrowser } from '../support/browser.ts';
+import { HAS_CHROMIUM } from '../support/engines.ts';
 import { expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
-/** Folder for screenshots of the pages. Unset: none are taken. */
-const SCREENSHOTS = process.env['SCREENSHOTS'];
-
 const USERNAME = 'ann';
+
+const browserTest = test.extend<WithBrowser>(BROWSER_FIXTURE);
 
 /** `Accept` of a browser that opens an address. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
@@ -44,7 +41,6 @@ describe('a page', () => {
         '/graphql/schema.graphql',
         '/graphql/subgraph.graphql',
         '/api/openapi.json',
-        '/readyz',
       ]),
     );
     for (const path of links) await expectStatus(anonymous.request('GET', path), 200, path);
@@ -133,54 +129,14 @@ describe('a schema document', () => {
   });
 });
 
-/** Opens a page. Returns it with a list of its errors and its requests to other hosts. */
-async function openPage(browser: Browser, url: string): Promise<{ page: Page; problems: string[] }> {
-  const page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 401/.test(message.text()))
-      problems.push(`console: ${message.text()}`);
-  });
-  page.on('request', (request) => {
-    if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host)
-      problems.push(`foreign: ${request.url()}`);
-  });
-  return { page, problems };
-}
-
-async function takeScreenshot(page: Page, name: string): Promise<void> {
-  if (!SCREENSHOTS) return;
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
-}
-
-const browserTest = test.extend<{ browser: Browser }>({
-  browser: [
-    async ({}, use) => {
-      const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
-      await use(browser);
-      await browser.close();
-    },
-    { scope: 'file' },
-  ],
-});
-
 describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
-  async function logIn(page: Page, url: string, password = PASSWORD): Promise<void> {
-    await page.goto(url);
-    await page.getByLabel('Username').fill(USERNAME);
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Log in' }).click();
-  }
-
   browserTest('the form at `/` shows errors, logs in and logs out', async ({ browser, service, ann }) => {
     expect(ann.username).toBe(USERNAME);
     const { page, problems } = await openPage(browser, service.url);
     await page.goto(service.url);
     await page.getByLabel('Username').waitFor();
     await takeScreenshot(page, 'home');
-    await logIn(page, service.url, 'not her password');
+    await logIn(page, service.url, USERNAME, 'not her password');
     await expect.poll(() => page.getByRole('alert').textContent()).toBe('Invalid username or password');
     await takeScreenshot(page, 'home-refused');
     await page.getByLabel('Password').fill(PASSWORD);
@@ -208,7 +164,7 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
       });
       await page.goto(service.url, { waitUntil: 'networkidle' });
       expect(await page.getByRole('button', { name: 'Log in' }).isVisible()).toBe(true);
-      await logIn(page, service.url);
+      await logIn(page, service.url, USERNAME);
       await page.getByRole('button', { name: 'Log out' }).waitFor();
       await page.goto(service.url, { waitUntil: 'networkidle' });
       expect(await page.locator('#session').innerText()).toMatch(/Logged in as ann in tenant default/);
@@ -229,7 +185,7 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
   browserTest('GraphiQL runs a query and a mutation with the session', async ({ browser, service, ann }) => {
     expect(ann.username).toBe(USERNAME);
     const { page, problems } = await openPage(browser, service.url);
-    await logIn(page, service.url);
+    await logIn(page, service.url, USERNAME);
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     const execute = async (query: string) => {
       await page.goto(`${service.url}/graphiql?query=${encodeURIComponent(query)}`);
@@ -250,13 +206,18 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
     async ({ browser, service, ann }) => {
       expect(ann.username).toBe(USERNAME);
       const { page, problems } = await openPage(browser, service.url);
-      await logIn(page, service.url);
+      await logIn(page, service.url, USERNAME);
       await page.getByRole('button', { name: 'Log out' }).waitFor();
       await page.goto(`${service.url}/api/docs`);
       await page.locator('.opblock-tag').first().waitFor();
       await takeScreenshot(page, 'docs');
-      await page.locator('.opblock-tag[data-tag="me"]').click();
+      const themes = await page.locator('.opblock-tag').evaluateAll((tags) => tags.map((tag) => tag.dataset['tag']));
+      expect(themes).toEqual(expect.arrayContaining(['Sessions', 'People', 'Datasets', 'Rows', 'Visuals', 'Reports']));
+      const people = page.locator('.opblock-tag[data-tag="People"]');
+      expect(await people.innerText()).toMatch(/Users, teams, their members and permissions/);
+      await people.click();
       const route = page.locator('.opblock-get', { has: page.locator('[data-path="/api/me"]') });
+      expect(await route.locator('.opblock-summary-description').innerText()).toBe('Returns the caller');
       await route.locator('.opblock-summary').click();
       await route.getByRole('button', { name: 'Try it out' }).click();
       await route.getByRole('button', { name: 'Execute' }).click();
@@ -265,6 +226,11 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
         .toMatch(/"username": "ann"/);
       await route.scrollIntoViewIfNeeded();
       await takeScreenshot(page, 'docs-tried');
+      const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      expect(await background()).toBe('rgba(0, 0, 0, 0)');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(background).toBe('rgb(28, 32, 34)');
+      await takeScreenshot(page, 'docs-dark');
       expect(problems).toEqual([]);
       await page.context().close();
     },

@@ -7,6 +7,7 @@ import { checkLimits, parseLimited } from '../../src/core/limits/limits.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { WORKED_OPERATIONS } from '../../src/server/pages/worked-operations.ts';
 import { eventually } from '../operation/fixture.ts';
+import { logIn as fillLogIn, openPage, takeScreenshot } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
 import { CHROMIUM, HAS_CHROMIUM } from '../support/engines.ts';
 import {
@@ -136,11 +137,8 @@ describe('on the demo', { timeout: 180_000 }, () => {
 
   test.skipIf(!HAS_CHROMIUM)('GraphiQL shows them, and runs the one that is chosen after a login', async () => {
     const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
-    const page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
-    await page.goto(service.url);
-    await page.getByLabel('Username').fill('admin');
-    await page.getByLabel('Password').fill(ADMIN_PASSWORD);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    const { page, problems } = await openPage(browser, service.url);
+    await fillLogIn(page, service.url, 'admin', ADMIN_PASSWORD);
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     await page.goto(`${service.url}/graphiql`);
     const editor = page.locator('.graphiql-query-editor .view-lines');
@@ -152,8 +150,8 @@ describe('on the demo', { timeout: 180_000 }, () => {
     await page.getByRole('menuitem', { name: 'Datasets' }).click();
     const result = () => page.locator('.result-window').innerText();
     await expect.poll(result, { timeout: 15_000 }).toMatch(/"Orders\sof\sthe\slast\syear"/);
-    if (process.env['SCREENSHOTS'])
-      await page.screenshot({ path: `${process.env['SCREENSHOTS']}/graphiql-worked.png` });
+    await takeScreenshot(page, 'graphiql-worked');
+    expect(problems).toEqual([]);
     await browser.close();
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isInstalled as hasSearch } from '../../tools/elasticsearch.ts';
 import { isInstalled as hasMariadb } from '../../tools/mariadb.ts';
+import { isInstalled as hasPython } from '../../tools/python.ts';
 import { canMount } from './small-disk.ts';
 
 /** Under CI a missing engine fails the tests that require it. Elsewhere they are skipped, and `npm test` lists them. */
@@ -14,6 +15,9 @@ export const HAS_OPENSEARCH = process.env.OPENSEARCH === '1';
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 export const HAS_CHROMIUM = required || CHROMIUM !== undefined;
 
+/** The virtual environment in which the examples in Python run. */
+export const HAS_PYTHON = required || hasPython();
+
 /** Full disks are tested on a small file system that the test mounts. */
 export const HAS_SMALL_DISKS = required || canMount();
 
@@ -22,5 +26,6 @@ export const leftOut = (): string[] => [
   ...(HAS_ELASTICSEARCH ? [] : ['dataset rows in Elasticsearch: node tools/elasticsearch.ts install']),
   ...(HAS_MARIADB ? [] : ['MySQL and MariaDB as sources: node tools/mariadb.ts install']),
   ...(HAS_CHROMIUM ? [] : ['the pages in a browser: apt-get install chromium']),
+  ...(HAS_PYTHON ? [] : ['the examples in Python: node tools/python.ts install']),
   ...(HAS_SMALL_DISKS ? [] : ['full disks, other than /dev/full: run as root, or with sudo without a password']),
 ];

@@ -1,7 +1,14 @@
 import { inject } from 'vitest';
 import type { MariadbAddress } from '../../tools/mariadb.ts';
 
-export { CHROMIUM, HAS_CHROMIUM, HAS_ELASTICSEARCH, HAS_MARIADB, HAS_OPENSEARCH } from './engine-presence.ts';
+export {
+  CHROMIUM,
+  HAS_CHROMIUM,
+  HAS_ELASTICSEARCH,
+  HAS_MARIADB,
+  HAS_OPENSEARCH,
+  HAS_PYTHON,
+} from './engine-presence.ts';
 
 /** One for the whole run: tests are separated by the prefix of their indexes. */
 export const elasticsearch = (): Promise<{ url: string }> => engine('elasticsearch');

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { childEnvironment } from '../../src/core/config.ts';
 
 /** Runs a command in the folder `examples` as its npm scripts do. Returns exit code, output and errors. */
 export async function runExample(
@@ -13,7 +14,7 @@ export async function runExample(
   );
   const child = spawn(command, args, {
     cwd: 'examples',
-    env: { ...process.env, ...variables, PATH: [...bins, process.env['PATH']].join(':') },
+    env: { ...childEnvironment(), ...variables, PATH: [...bins, process.env['PATH']].join(':') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

@@ -21,6 +21,7 @@ export function createSecretBox(ring: string): SecretBox & { fingerprint: string
   return {
     fingerprint: fingerprintOf(newest),
     fingerprints: [...keyByFingerprint.keys()],
+    digest: (text) => createHmac('sha256', newest).update(`dws digest ${text}`).digest('base64url').slice(0, 22),
     seal(plain) {
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', newest, iv);

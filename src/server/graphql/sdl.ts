@@ -81,6 +81,7 @@ export const openapiOf = (endpoints: readonly Endpoint[]) =>
   openApi(endpoints, {
     title: 'Data Workspace Service',
     version: VERSION,
+    license: { name: 'Proprietary' },
     description:
       'REST API of the service. Each operation runs the GraphQL field in `x-graphql-operation` ' +
       'and requires the permission in `x-permission`.',

@@ -35,12 +35,12 @@ ${body}
 </html>
 `;
 
-/** Sends a page. */
+/** Sends a page. Browsers do not store it: the page at `/` differs with the session, also when a person goes back. */
 export const sendHtml = (reply: FastifyReply, page: string, inlineSources = ''): FastifyReply =>
   reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', securityPolicy(inlineSources))
-    .header('cache-control', 'no-cache')
+    .header('cache-control', 'no-store')
     .send(page);
 
 /** Returns whether the client is a browser that opens a page: it accepts HTML and does not name JSON. */

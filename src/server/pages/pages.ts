@@ -11,8 +11,10 @@ import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
 import type { CreateContext } from '../request-context.ts';
 import { SESSION_COOKIE } from '../request.ts';
-import { HOME_SCRIPT, HOME_STYLE, homePage } from './home-page.ts';
+import { homePage } from './home-page.ts';
+import { HOME_SCRIPT } from './home-script.ts';
 import { sendHtml } from './html.ts';
+import { PAGE_STYLE } from './page-style.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 import { WORKED_OPERATIONS } from './worked-operations.ts';
 
@@ -61,7 +63,7 @@ function registerHome(app: FastifyInstance, { platform, createContext }: PageOpt
   });
   app.get('/home.js', async (_request, reply) => sendScript(reply, HOME_SCRIPT));
   app.get('/home.css', async (_request, reply) =>
-    reply.header('content-type', 'text/css; charset=utf-8').send(HOME_STYLE),
+    reply.header('content-type', 'text/css; charset=utf-8').send(PAGE_STYLE),
   );
   app.get('/favicon.ico', async (_request, reply) =>
     reply.header('content-type', 'image/svg+xml').header('cache-control', 'max-age=86400').send(ICON),
@@ -141,7 +143,11 @@ const DOCS = `<!doctype html>
 </html>
 `;
 
-const DOCS_SCRIPT = `SwaggerUIBundle({
+const DOCS_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const applyScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+applyScheme();
+dark.addEventListener('change', applyScheme);
+SwaggerUIBundle({
   url: '/api/openapi.json',
   dom_id: '#docs',
   deepLinking: true,

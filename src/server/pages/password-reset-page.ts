@@ -8,7 +8,7 @@ export const PASSWORD_RESET_PAGE = htmlPage(
   <h1>New password</h1>
   <p class="lead">Set the password you will log in with. It ends all your sessions.</p>
   <noscript><p>This page needs JavaScript.</p></noscript>
-  <form id="reset">
+  <form id="reset" class="card">
     <label>
       New password
       <input name="password" type="password" autocomplete="new-password"
@@ -18,7 +18,7 @@ export const PASSWORD_RESET_PAGE = htmlPage(
     <button>Set password</button>
     <p id="problem" role="alert"></p>
   </form>
-  <section id="done" hidden><p>Your new password is set.</p><a href="/">Log in</a></section>
+  <section id="done" class="card" hidden><p>Your new password is set.</p><a href="/">Log in</a></section>
 </main>
 <script src="/password-reset.js"></script>`,
   { head: '<meta name="robots" content="noindex">' },

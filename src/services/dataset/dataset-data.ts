@@ -56,7 +56,10 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
   const cursor = query.after ? readCursor(ctx, query.after) : null;
   const view = await viewOf(ctx, dataset, cursor?.generationId);
   const { fields, ...rows } = await parseRowQuery(ctx, view, query);
-  if (!view.generation) return { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
+  const empty = { items: [], fields, start, count: 0, next: null, countAll: async () => 0 };
+  const { caller: _, ...rowQuery } = rows;
+  const state = { ...rowQuery, fields, generation: view.generation?.id, limit, start, after: cursor?.after };
+  if (isUnchanged(ctx, state) || !view.generation) return empty;
 
   const rowSearch = { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
   const page = await queryIndex(ctx, (index, signal) =>
@@ -74,6 +77,13 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
     },
   };
 }
+
+/**
+ * Returns whether the client has these rows. `state` is all that decides which rows and fields this viewer gets. The
+ * digest is the viewer's own, so that equal ones do not reveal what others see.
+ */
+const isUnchanged = ({ platform, viewer, revalidate }: Context, state: object): boolean =>
+  revalidate !== undefined && revalidate(platform.secrets.digest(JSON.stringify([viewer.userId, state])));
 
 /** Returns statistics of the named fields, by default of all visible ones, over the matching rows. */
 export async function discover(

@@ -1,0 +1,82 @@
+/* Links of responses that follow from the table of rows. `relations.ts` finds them at start-up. */
+import type { Viewer } from '../src/core/viewer.ts';
+import type { Json } from './route.ts';
+
+/** The facts about the caller that decide which actions are linked. */
+export type LinkViewer = Pick<Viewer, 'superuser' | 'permissions' | 'authMethod' | 'scopes'>;
+
+/** A link of HAL. */
+export interface HalLink {
+  href: string;
+  /** Set when `href` is a URI template (RFC 6570). */
+  templated?: true;
+}
+/** The links of a response. `curies` is the only relation with a list. */
+export type HalLinks = Record<string, HalLink | readonly HalLink[] | undefined>;
+
+/** Returns whether the caller may use a path, given the record that is presented. */
+export type LinkCheck = (record: Readonly<Json>, viewer: LinkViewer | null | undefined) => boolean;
+
+/** A link to a path below that of a record or collection. */
+export interface ChildLink {
+  rel: string;
+  /** The path after that of the record. */
+  suffix: string;
+  templated: boolean;
+  /** Undefined when every reader of the record may use the path. */
+  check: LinkCheck | undefined;
+}
+/** A link to the resource that a field names. */
+export interface FieldLink {
+  rel: string;
+  key: string;
+  /** Returns the path of the resource, with `/api`; undefined for one without a path. `value` is that of the field. */
+  hrefOf(value: unknown, self: string, record: Readonly<Json>): string | undefined;
+}
+
+/** Links of a presentation that follow from the table of rows. They are set by `linkRows` at start-up. */
+export interface DerivedLinks {
+  children: readonly ChildLink[];
+  fields: readonly FieldLink[];
+  /** Checks of links that the presenter itself has, by relation. */
+  checks: readonly { rel: string; check: LinkCheck }[];
+  curies: readonly HalLink[] | undefined;
+}
+export const createDerivedLinks = (): DerivedLinks => ({ children: [], fields: [], checks: [], curies: undefined });
+
+/** Path of the pages that describe the relations. */
+const RELATIONS_PATH = '/api/docs/relations';
+export const CURIES = Object.freeze([{ name: 'svc', href: `${RELATIONS_PATH}/{rel}`, templated: true as const }]);
+
+/**
+ * Adds the links to the resources that the fields of a record name, and removes those of paths that the caller may not
+ * use.
+ */
+export function addFieldLinks(
+  links: HalLinks,
+  record: Readonly<Json>,
+  self: string,
+  { fields, checks }: DerivedLinks,
+  viewer: LinkViewer | null | undefined,
+): void {
+  for (const { rel, check } of checks) if (links[rel] && !check(record, viewer)) links[rel] = undefined;
+  for (const { rel, key, hrefOf } of fields) {
+    const value = record[key];
+    const href = value === null || value === undefined ? undefined : hrefOf(value, self, record);
+    if (href !== undefined) links[rel] = { href };
+  }
+}
+
+/** Adds the links to the children and actions that the caller may use, and `curies`. */
+export function addChildLinks(
+  links: HalLinks,
+  record: Readonly<Json>,
+  self: string,
+  { children, curies }: DerivedLinks,
+  viewer: LinkViewer | null | undefined,
+): void {
+  for (const { rel, suffix, templated, check } of children)
+    if (!check || check(record, viewer))
+      links[rel] = templated ? { href: self + suffix, templated } : { href: self + suffix };
+  if (curies) links['curies'] = curies;
+}

@@ -1,0 +1,183 @@
+import { OperationTypeNode } from 'graphql';
+import type { Endpoint } from './bridge.ts';
+
+/* What the OpenAPI document calls its operations: ids, summaries and themes. */
+
+/** Id and summary of the rows for which those derived from the GraphQL field would be wrong or the same as another's. */
+const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
+  'GET ': { id: 'getRoot', summary: 'Returns the links to all that is below no other resource' },
+  'POST /login/:domain': { id: 'loginToDomain', summary: 'Opens a session of a user of a domain' },
+  'GET /users-list': { id: 'listAllUsers' },
+  'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
+  'DELETE /users/:username/superuser': { id: 'revokeSuperuser', summary: 'Revokes the superuser status of a user' },
+  'GET /progress/:id/events': { id: 'followOperation', summary: 'Follows a long operation as server-sent events' },
+  'GET /audit/export': { id: 'exportAuditEvents' },
+  'GET /search': { id: 'search' },
+  'GET /datasets/:id/access': { summary: 'Explains the access of a user or team to a dataset' },
+  'GET /datasets/:id/data': { id: 'listDatasetRows', summary: 'Lists the rows of a dataset' },
+  'POST /datasets/:id/_search': {
+    id: 'searchDatasetRows',
+    summary: 'Lists the rows of a dataset, with the query as body',
+  },
+  'POST /datasets/:id/_aggregate': {
+    id: 'aggregateDataset',
+    summary: 'Groups the rows of a dataset and measures them',
+  },
+  'GET /datasets/:id/discover': { id: 'discoverDataset', summary: 'Returns statistics of the fields of a dataset' },
+  'GET /datasets/:id/export': { id: 'exportDataset', summary: 'Exports the rows of a dataset as a file' },
+};
+
+const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;
+
+/** Returns a word with a first capital letter. */
+export const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+const toPascalCase = (words: string): string =>
+  words
+    .split(/[^A-Za-z0-9]+/)
+    .map(capitalize)
+    .join('');
+const toWords = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const withArticle = (noun: string): string => `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+/**
+ * Returns the part of a record that a path selects behind its last parameter although the field returns all of it:
+ * `owner` for `/datasets/:id/owner` with the field `dataset`.
+ */
+function partOf({ row, plan }: Endpoint): string | undefined {
+  const last = row.path.split('/').at(-1)!;
+  if (plan?.operation !== OperationTypeNode.QUERY || last.startsWith(':')) return undefined;
+  const isOfLeaf = [...plan.bound.values()].some(({ segment }) => segment === plan.chain.length - 1);
+  return isOfLeaf ? last : undefined;
+}
+
+/** Returns the id of an operation, after its GraphQL field: `listDatasets`, `getDatasetOwner`, `createDataset`. */
+export function operationId(endpoint: Endpoint): string {
+  const { row, plan, presentation } = endpoint;
+  const own = OWN_NAMES[keyOf(endpoint)]?.id;
+  if (own !== undefined) return own;
+  if (!plan) return `${row.method.toLowerCase()}${toPascalCase(row.path)}`;
+  const names = plan.chain.map(({ name }) => name);
+  if (plan.operation !== OperationTypeNode.QUERY) return names.at(-1)!;
+  const verb = row.method === 'GET' ? (presentation?.collection ? 'list' : 'get') : row.method.toLowerCase();
+  return `${verb}${names.map(capitalize).join('')}${toPascalCase(partOf(endpoint) ?? '')}`;
+}
+
+const MAX_SUMMARY = 90;
+
+/** Returns the beginning of a description: the first sentence, or the first part of a long one. */
+function beginningOf(description: string): string {
+  const sentence = /^.*?(?=\.\s+[A-Z`]|\.?$|: |; )/m.exec(description)![0];
+  return sentence.length > MAX_SUMMARY ? sentence.split(', ')[0]! : sentence;
+}
+
+/** Returns the summary of a field below another one, e.g. `Lists the shares of a dataset`. */
+function summaryOfPart(endpoint: Endpoint, part: string, whole: string): string {
+  if (part === 'favorite') return `Returns whether ${withArticle(whole)} is a favourite of the caller`;
+  if (part === 'permissions') return `Returns the permissions of the caller on ${withArticle(whole)}`;
+  const verb = endpoint.presentation?.collection ? 'Lists' : 'Returns';
+  const isOneOfMany = /:\w+$/.test(endpoint.row.path);
+  return `${verb} ${isOneOfMany ? withArticle(part) : `the ${part}`} of ${withArticle(whole)}`;
+}
+
+/**
+ * Returns summary and description of an operation: the first sentence of the field's description and the rest. Fields
+ * of a record are described without a verb, so that their summary is derived from their names.
+ */
+export function describe(endpoint: Endpoint): { summary: string; description?: string } {
+  const { plan } = endpoint;
+  const own = OWN_NAMES[keyOf(endpoint)]?.summary;
+  const names = plan?.chain.map(({ name }) => toWords(name)) ?? [];
+  const whole = plan?.chain.at(-1)!.field.description ?? '';
+  const part = partOf(endpoint);
+  if (part !== undefined) return { summary: own ?? summaryOfPart(endpoint, part, names.at(-1)!) };
+  const beginning = beginningOf(whole);
+  const summary =
+    own ??
+    (names.length > 1 ? summaryOfPart(endpoint, names.at(-1)!, names.at(-2)!) : beginning || operationId(endpoint));
+  const rest = summary === beginning ? whole.slice(beginning.length) : whole;
+  // What follows a colon or comma belongs to the summary's sentence.
+  const description = /^[:;,]/.test(rest) ? whole : rest.replace(/^\.?\s*/, '');
+  return { summary, ...(description && { description }) };
+}
+
+interface Theme {
+  name: string;
+  description: string;
+  paths: RegExp;
+}
+
+/** The themes in the order of the reference. An operation belongs to the one whose pattern matches most of its path. */
+const THEMES: readonly Theme[] = [
+  { name: 'Entry point', description: 'The resource from which links lead to all others.', paths: /^$/ },
+  {
+    name: 'Sessions',
+    description: 'Log in and out, the sessions and API tokens of the caller, and forgotten passwords.',
+    paths: /^\/(login|logout|session|sessions|tokens|password-reset)\b/,
+  },
+  {
+    name: 'People',
+    description: 'Users, teams, their members and permissions, and the profile of the caller.',
+    paths: /^\/(users|users-list|me|teams)\b/,
+  },
+  {
+    name: 'Datasets',
+    description: 'Datasets with the query that fills them: create, upload, refresh, share and tag them.',
+    paths: /^\/dataset/,
+  },
+  {
+    name: 'Rows',
+    description: 'Read, search, filter, group and export the rows of datasets, and the filters saved for them.',
+    paths: /^\/(datasets\/:\w+\/(data|_search|_aggregate|discover|export|filters)|dataset-filters)\b/,
+  },
+  {
+    name: 'Snapshots and drafts',
+    description: 'Copies, snapshots and drafts of datasets, and the settings that each user has for them.',
+    paths: /^\/datasets\/:\w+\/(copy|snapshots|snapshot-list|_edit|draft|user-settings)\b/,
+  },
+  {
+    name: 'Visuals',
+    description: 'Charts and tables of datasets, their data and pictures.',
+    paths: /^\/(datasets\/:\w+\/visual|visual-components)/,
+  },
+  {
+    name: 'Reports',
+    description: 'Reports, the datasets that they show, and the data of their blocks.',
+    paths: /^\/reports\b/,
+  },
+  { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
+  {
+    name: 'Data sources',
+    description: 'Databases and files from which datasets are filled, their links and suites, and saved queries.',
+    paths: /^\/(datasources|datasource-drivers|link-types|suites|queries)\b/,
+  },
+  {
+    name: 'Organisation',
+    description: 'Folders, tags, favourites and search, which find resources of every kind.',
+    paths: /^\/(folders|tags|me\/favorites|search)\b/,
+  },
+  {
+    name: 'Operations',
+    description: 'Progress and results of long operations, and the notifications of the caller.',
+    paths: /^\/(progress|notifications)\b/,
+  },
+  {
+    name: 'Administration',
+    description: 'The audit log and the outgoing mail of the tenant.',
+    paths: /^\/(audit|outbox)\b/,
+  },
+];
+const OTHER: Theme = { name: 'Other', description: 'Operations of no theme.', paths: /(?:)/ };
+
+/** Returns the theme of an operation, by which the reference groups it. */
+export function themeOf({ row }: Endpoint): string {
+  const lengthOf = ({ paths }: Theme) => paths.exec(row.path)?.[0].length ?? -1;
+  return [...THEMES, OTHER].reduce((best, theme) => (lengthOf(theme) > lengthOf(best) ? theme : best)).name;
+}
+
+/** Returns the themes of these operations as tags of the document, in the order of the reference. */
+export function tagsOf(endpoints: readonly Endpoint[]): { name: string; description: string }[] {
+  const used = new Set(endpoints.map(themeOf));
+  return [...THEMES, OTHER]
+    .filter(({ name }) => used.has(name))
+    .map(({ name, description }) => ({ name, description }));
+}

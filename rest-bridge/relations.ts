@@ -1,0 +1,223 @@
+/* Derives the links of records from the table of rows: children, actions, and the resources that fields name. */
+import { isNonNullType } from 'graphql';
+import { ruleOf } from '../src/core/input-rules.ts';
+import { isGlobalPermission } from '../src/core/permissions.ts';
+import type { Endpoint } from './bridge.ts';
+import { RowError } from './document.ts';
+import { CURIES, type ChildLink, type DerivedLinks, type FieldLink, type LinkCheck } from './links.ts';
+import type { Presentation } from './present.ts';
+import type { Json } from './route.ts';
+import type { Links } from './selection.ts';
+
+/** Returns a path without the names of its parameters, e.g. `/datasets/:/data` for `/datasets/{id}/data?limit=1`. */
+export const shapeOf = (path: string): string => path.replace(/\?.*$/, '').replace(/:\w+\*?|\{[^}]*\}|%7B\w+%7D/g, ':');
+
+const toKebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Returns the relation of a path's last segment: `svc:sync-fields` for `/datasets/:/_syncFields`. */
+const relationOf = (path: string): string => `svc:${toKebab(path.slice(path.lastIndexOf('/') + 1).replace(/^_/, ''))}`;
+
+/** Returns the relation of a field: `svc:datasource` for `datasourceId`. */
+const relationOfField = (key: string): string => `svc:${toKebab(key.slice(0, -'Id'.length))}`;
+
+/** Fields with the id of a user or a team. */
+const PRINCIPAL_FIELDS = new Set(['ownerId', 'principalId', 'creatorId']);
+const principalHref = (value: unknown): string => {
+  const principal = value as string;
+  return principal.startsWith('team:')
+    ? `/api/teams/${principal.slice('team:'.length)}`
+    : `/api/users/${principal.replace(/^user:/, '')}`;
+};
+const ownerHref = (_: unknown, self: string): string => `${self}/owner`;
+
+/** What the rows of one path permit. */
+interface LinkedPath {
+  path: string;
+  endpoints: Endpoint[];
+}
+interface RowTable {
+  /** Paths by the shape of the path above them. */
+  below: ReadonlyMap<string, readonly LinkedPath[]>;
+  /** Paths of single resources without the id, e.g. `/datasets/`, by the relation of their kind, e.g. `svc:dataset`. */
+  kinds: ReadonlyMap<string, string>;
+}
+
+function readTable(endpoints: readonly Endpoint[]): RowTable {
+  const paths = new Map<string, LinkedPath>();
+  const collections = new Set<string>();
+  const kinds = new Map<string, string>();
+  const gets = new Set(endpoints.filter(({ row }) => row.method === 'GET').map(({ row }) => shapeOf(row.path)));
+  for (const endpoint of endpoints) {
+    const { row, presentation } = endpoint;
+    const path = shapeOf(row.path);
+    if (row.method === 'GET' && presentation?.collection) {
+      collections.add(path);
+      if (gets.has(`${path}/:`) && !path.includes(':')) kinds.set(presentation.collection.rel, `${row.path}/`);
+    }
+    if (path === '' || path.endsWith(':') || row.options.linked === false) continue;
+    if (!paths.has(path)) paths.set(path, { path, endpoints: [] });
+    paths.get(path)!.endpoints.push(endpoint);
+  }
+  const below = new Map<string, LinkedPath[]>();
+  for (const linked of paths.values()) {
+    const above = linked.path.slice(0, linked.path.lastIndexOf('/'));
+    // What is below no record and no collection is below the root, e.g. `/me/favorites`.
+    const parent = above.includes(':') || collections.has(above) ? above : '';
+    below.set(parent, [...(below.get(parent) ?? []), linked]);
+  }
+  return { below, kinds };
+}
+
+/** Returns a presentation and those within it. */
+function presentationsOf(presentation: Presentation | undefined): Presentation[] {
+  if (!presentation) return [];
+  const { collection, unwraps, deferred, embeds = [] } = presentation;
+  const inner = [collection?.item, unwraps?.inner, deferred, ...embeds.map((embed) => embed.inner)];
+  return [presentation, ...inner.flatMap(presentationsOf)];
+}
+
+/** Sets the derived links of all presentations. Throws `RowError` when two links of a record have the same relation. */
+export function linkRows(endpoints: readonly Endpoint[]): void {
+  const table = readTable(endpoints);
+  for (const endpoint of endpoints)
+    for (const presentation of presentationsOf(endpoint.presentation)) {
+      const { derived, links: templates, collection } = presentation;
+      if (!derived) continue;
+      if (templates && !collection) linkRecord(endpoint, presentation, derived, templates, table);
+      if (!collection) continue;
+      derived.children = childLinks(shapeOf(endpoint.row.path), table);
+      derived.curies = CURIES;
+    }
+}
+
+function linkRecord(
+  { row }: Endpoint,
+  { keys, embeds = [] }: Presentation,
+  derived: DerivedLinks,
+  templates: Links,
+  table: RowTable,
+): void {
+  const { self } = templates;
+  const below = self === undefined ? [] : childLinks(shapeOf(self), table);
+  const relationByShape = new Map(Object.entries(templates).map(([rel, path]) => [shapeOf(path ?? ''), rel]));
+  const ownRelation = ({ suffix }: ChildLink) => relationByShape.get(shapeOf(`${self}${suffix}`));
+  const children = below.filter((child) => ownRelation(child) === undefined);
+  derived.checks = below.flatMap((child) => {
+    const rel = ownRelation(child);
+    return rel !== undefined && child.check ? [{ rel, check: child.check }] : [];
+  });
+  derived.fields = fieldLinks(
+    keys,
+    templates,
+    table,
+    children.some(({ suffix }) => suffix === '/owner'),
+  );
+  derived.children = children.filter(({ suffix }) => suffix !== '/owner' || !keys.includes('ownerId'));
+  const relations = [...Object.keys(templates), ...[...derived.children, ...derived.fields].map(({ rel }) => rel)];
+  const repeated = relations.find((rel, index) => relations.indexOf(rel) !== index);
+  if (repeated !== undefined) throw new RowError(row, `two links of its record have the relation ${repeated}`);
+  derived.curies = [...relations, ...embeds.map(({ rel }) => rel)].some((rel) => rel.startsWith('svc:'))
+    ? CURIES
+    : undefined;
+}
+
+/** Returns the links to the paths below a path. */
+const childLinks = (parent: string, { below }: RowTable): ChildLink[] =>
+  (below.get(parent) ?? []).map(({ path, endpoints }) => {
+    const required = requiredParameters(endpoints);
+    const template = required.length > 0 ? `{?${required.join(',')}}` : '';
+    return {
+      rel: relationOf(path),
+      suffix: path.slice(parent.length) + template,
+      templated: template !== '',
+      check: createCheck(endpoints),
+    };
+  });
+
+/** Returns the names of the parameters without which a GET of a path is refused. */
+const requiredParameters = (endpoints: readonly Endpoint[]): string[] =>
+  endpoints
+    .filter(({ row }) => row.method === 'GET')
+    .flatMap(({ parser }) => [...(parser?.query ?? [])])
+    .filter(([, { type, argument }]) => isNonNullType(type) || ruleOf(argument)?.required === true)
+    .map(([name]) => name);
+
+function fieldLinks(keys: readonly string[], templates: Links, table: RowTable, hasOwnerPath: boolean): FieldLink[] {
+  return keys.flatMap((key) => {
+    const rel = key.endsWith('Id') ? relationOfField(key) : `svc:${key}`;
+    const hrefOf = rel in templates ? undefined : hrefOfField(key, rel, keys, table, hasOwnerPath);
+    return hrefOf ? [{ rel, key, hrefOf }] : [];
+  });
+}
+
+/** Returns the function that finds the resource of a field; undefined when the field names none. */
+function hrefOfField(
+  key: string,
+  rel: string,
+  keys: readonly string[],
+  { kinds }: RowTable,
+  hasOwnerPath: boolean,
+): FieldLink['hrefOf'] | undefined {
+  const hrefOfKind = (kind: unknown, id: unknown) => {
+    const path = kinds.get(`svc:${toKebab(String(kind))}`);
+    return path === undefined ? undefined : `/api${path}${String(id)}`;
+  };
+  if (key === 'ownerId' && hasOwnerPath) return ownerHref;
+  if (PRINCIPAL_FIELDS.has(key)) return principalHref;
+  if (key === 'resource') return (value) => hrefOfKind((value as Json)['kind'], (value as Json)['id']);
+  if (key === 'resourceId' && keys.includes('kind')) return (value, _, record) => hrefOfKind(record['kind'], value);
+  const path = key.endsWith('Id') ? kinds.get(rel) : undefined;
+  return path === undefined ? undefined : (value) => `/api${path}${String(value)}`;
+}
+
+/** Returns the check of a path: one of its routes must be permitted. Undefined when every reader may use one. */
+function createCheck(endpoints: readonly Endpoint[]): LinkCheck | undefined {
+  const checks = endpoints.map(checkOf);
+  if (checks.includes(undefined)) return undefined;
+  return (record, viewer) => checks.some((check) => check!(record, viewer));
+}
+
+function checkOf({ row, plan, permission }: Endpoint): LinkCheck | undefined {
+  if (permission === 'public') return undefined;
+  const checks = permission.split(', ').flatMap((name) => permissionCheck(name) ?? []);
+  if (plan ? plan.operation === 'mutation' : row.method !== 'GET')
+    checks.push((_, viewer) => viewer?.scopes.has('write') === true);
+  return checks.length === 0 ? undefined : (record, viewer) => checks.every((check) => check(record, viewer));
+}
+
+/** Returns the check of a permission. That on a resource is looked up in the record's `permissions`. */
+function permissionCheck(permission: string): LinkCheck | undefined {
+  if (permission === 'authenticated' || permission === 'public') return undefined;
+  if (permission === 'session') return (_, viewer) => viewer?.authMethod === 'session';
+  if (isGlobalPermission(permission))
+    return (_, viewer) => viewer?.superuser === true || viewer?.permissions.has(permission) === true;
+  const ability = permission.slice(permission.indexOf(':') + 1);
+  if (ability === 'read') return undefined;
+  return ({ permissions }) => (permissions as Json | undefined)?.[ability] === true;
+}
+
+/** Returns the relations of the links that a presentation can have. */
+export const relationsOf = ({ links = {}, derived }: Presentation): string[] => [
+  ...Object.keys(links),
+  ...(derived ? [...derived.fields, ...derived.children].map(({ rel }) => rel) : []),
+];
+
+/** Returns the routes to which the links of each relation lead, and those of the items that a relation embeds. */
+export function describeRelations(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
+  const { below, kinds } = readTable(endpoints);
+  const shapes = new Map<string, Set<string>>();
+  const add = (rel: string, ...paths: string[]) => {
+    if (rel.startsWith('svc:')) shapes.set(rel, new Set([...(shapes.get(rel) ?? []), ...paths]));
+  };
+  for (const { path } of [...below.values()].flat()) add(relationOf(path), path);
+  for (const [rel, path] of kinds) add(rel, `${path}:`);
+  for (const key of PRINCIPAL_FIELDS) add(relationOfField(key), '/users/:', '/teams/:');
+  add('svc:resource', ...[...kinds.values()].map((path) => `${path}:`));
+  for (const endpoint of endpoints)
+    for (const { links = {}, collection, embeds = [] } of presentationsOf(endpoint.presentation)) {
+      for (const [rel, path] of Object.entries(links)) if (path) add(rel, shapeOf(path));
+      if (collection) add(collection.rel, shapeOf(collection.item.links?.['self'] ?? endpoint.row.path));
+      for (const { rel, inner } of embeds) add(rel, shapeOf(inner.links?.['self'] ?? endpoint.row.path));
+    }
+  return new Map([...shapes].map(([rel, paths]) => [rel, endpoints.filter(({ row }) => paths.has(shapeOf(row.path)))]));
+}

@@ -1,0 +1,18 @@
+import { resource, type Presenter } from '../present.ts';
+import { get, type Json } from '../route.ts';
+
+const links = resource<Json>('', () => ({ self: '', 'svc:docs': '/docs', 'svc:openapi': '/openapi.json' }));
+
+/** Presents the links to all that is below no other resource. They follow from the table of rows. */
+const root: Presenter = {
+  on(...field) {
+    const presentation = links.on(...field);
+    return {
+      ...presentation,
+      shape: { $ref: '#/components/schemas/Root' },
+      present: (_, request) => presentation.present({ graphql: '/graphql' }, request),
+    };
+  },
+};
+
+export default [get('', null, root)];

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { childEnvironment } from '../../src/core/config.ts';
+import { test } from './example-shop.ts';
+
+/* examples/rest: the types are generated, the program is checked with them and run against a service. */
+
+const run = promisify(execFile);
+const inExamples = { cwd: 'examples' };
+
+test('the types of the OpenAPI document fit the program, and the program prints what the service has', async ({
+  service,
+  ann,
+  shop,
+}) => {
+  const types = ['../schema/openapi.json', '--default-non-nullable=false', '--output', 'rest/generated/api.d.ts'];
+  await run(process.execPath, ['node_modules/openapi-typescript/bin/cli.js', ...types], inExamples);
+  const { stdout: problems } = await run(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '-p', 'rest', '--pretty', 'false'],
+    inExamples,
+  ).catch((error: unknown) => error as { stdout: string });
+  expect(problems).toBe('');
+  const { stdout } = await run(process.execPath, ['rest/order-lines.ts'], {
+    ...inExamples,
+    env: {
+      ...childEnvironment(),
+      DWS_URL: service.url,
+      DWS_TOKEN: ann.headers['authorization']!.replace('Bearer ', ''),
+      DWS_DATASOURCE: shop.id,
+    },
+  });
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'dataset order-lines',
+    'rows 6',
+    'refresh succeeded 5 rows',
+    'largest [{"country":"France","amount":"400.25"},{"country":"France","amount":"200.25"}]',
+    'error 400 BAD_USER_INPUT: Unknown field "contry"',
+  ]);
+}, 120_000);

@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import { endpointsOf, openapiOf } from '../../src/server/graphql/sdl.ts';
+import { createApiDocument, type Schema } from '../conformance/openapi-document.ts';
+
+/* What readers and generators of clients need of the OpenAPI document. Its correctness is tested in test/conformance. */
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  parameters: { in: string; name: string; schema: Schema; example?: unknown }[];
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
+  responses: Record<string, { content?: Record<string, { schema?: Schema; example?: unknown }> }>;
+}
+
+const document = JSON.parse(JSON.stringify(openapiOf(endpointsOf(await createSchema())))) as Schema;
+const operations = Object.values(document['paths'] as Record<string, Record<string, Operation>>).flatMap((methods) =>
+  Object.values(methods),
+);
+const find = (id: string): Operation => operations.find(({ operationId }) => operationId === id)!;
+const contentsOf = ({ requestBody, responses }: Operation) => [
+  ...Object.entries(requestBody?.content ?? {}),
+  ...Object.values(responses).flatMap(({ content }) => Object.entries(content ?? {})),
+];
+
+test('operations are named after their GraphQL fields', () => {
+  expect(operations.filter(({ operationId }) => !/^[a-z][A-Za-z]+$/.test(operationId))).toEqual([]);
+  const ids = new Set(operations.map(({ operationId }) => operationId));
+  expect(ids.size).toBe(operations.length);
+  expect([...ids]).toEqual(
+    expect.arrayContaining([
+      'login',
+      'listDatasets',
+      'getDataset',
+      'createDataset',
+      'getDatasetOwner',
+      'listDatasetShares',
+      'shareDataset',
+      'listDatasetRows',
+      'searchDatasetRows',
+      'refreshDataset',
+      'followOperation',
+      'listSavedQueries',
+    ]),
+  );
+});
+
+test('each operation has a summary of one line, which its description does not repeat', () => {
+  const isWrong = ({ summary, description }: Operation) =>
+    !/^[A-Z][^\n]{4,99}$/.test(summary) ||
+    summary.endsWith('.') ||
+    description === summary ||
+    description === `${summary}.`;
+  expect(operations.filter(isWrong)).toEqual([]);
+  expect(find('listDatasetShares')).toMatchObject({ summary: 'Lists the shares of a dataset' });
+  expect(find('getAppOwner')).toMatchObject({ summary: 'Returns the owner of an app' });
+  expect(find('getAppOwner')).not.toHaveProperty('description');
+  expect(find('listAuditEvents')).toMatchObject({
+    summary: 'Lists the audit log of the tenant, latest first',
+    description: expect.stringMatching(/^Lists the audit log of the tenant, latest first: every mutation/),
+  });
+});
+
+test('each operation belongs to one described theme', () => {
+  const names = (document['tags'] as { name: string; description: string }[]).map(({ name }) => name);
+  expect(names).toEqual([
+    'Sessions',
+    'People',
+    'Datasets',
+    'Rows',
+    'Snapshots and drafts',
+    'Visuals',
+    'Reports',
+    'Apps',
+    'Data sources',
+    'Organisation',
+    'Operations',
+    'Administration',
+  ]);
+  expect(operations.filter(({ tags }) => tags.length !== 1 || !names.includes(tags[0]!))).toEqual([]);
+});
+
+test('each JSON object that is sent or received has a name', () => {
+  const unnamed = operations.flatMap((operation) =>
+    contentsOf(operation)
+      .filter(
+        ([, { schema }]) => !schema || (!('$ref' in schema) && !['string', 'array'].includes(schema['type'] as string)),
+      )
+      .map(([mediaType]) => `${operation.operationId} ${mediaType}`),
+  );
+  expect(unnamed).toEqual([]);
+  expect(
+    Object.keys(document['components'].schemas as object).filter((name) => !/^[A-Z][A-Za-z]+$/.test(name)),
+  ).toEqual([]);
+});
+
+test('files, images and streams have a schema', () => {
+  const schemasOf = (id: string) =>
+    Object.fromEntries(Object.entries(find(id).responses['200']!.content!).map(([type, { schema }]) => [type, schema]));
+  expect(schemasOf('followOperation')).toEqual({ 'text/event-stream': { type: 'string' } });
+  expect(schemasOf('getDatasetVisualImage')).toEqual({ 'image/svg+xml': { type: 'string', format: 'binary' } });
+  expect(schemasOf('exportDataset')).toMatchObject({
+    'text/csv': { type: 'string' },
+    'application/vnd.apache.parquet': { type: 'string', format: 'binary' },
+  });
+});
+
+test('parameters are optional or required, but never null, and have their defaults and bounds', () => {
+  const nullable = operations.flatMap(({ operationId, parameters }) =>
+    parameters
+      .filter(({ schema }) => 'anyOf' in schema || Array.isArray(schema['type']))
+      .map(({ name }) => `${operationId} ${name}`),
+  );
+  expect(nullable).toEqual([]);
+  expect(find('listDatasetRows').parameters).toContainEqual(
+    expect.objectContaining({
+      name: 'limit',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 100 },
+    }),
+  );
+  expect(find('loginToDomain').parameters).toEqual([
+    expect.objectContaining({
+      name: 'domain',
+      in: 'path',
+      required: true,
+      schema: expect.objectContaining({ type: 'string' }),
+    }),
+  ]);
+});
+
+test('each body has an example, as have filters and sorting, and examples are valid', async () => {
+  const api = await createApiDocument();
+  const isFile = (schema: Schema) => api.resolve(schema)['properties'] === undefined;
+  const missing = operations.filter(({ requestBody }) =>
+    Object.values(requestBody?.content ?? {}).some(({ schema, example }) => example === undefined && !isFile(schema)),
+  );
+  expect(missing.map(({ operationId }) => operationId)).toEqual([]);
+  const examples = operations.flatMap((operation) => [
+    ...contentsOf(operation).map(([, { schema, example }]) => [operation.operationId, schema, example] as const),
+    ...operation.parameters.map(
+      ({ name, schema, example }) => [`${operation.operationId} ${name}`, schema, example] as const,
+    ),
+  ]);
+  const shown = examples.filter(([, , example]) => example !== undefined);
+  expect(shown.length).toBeGreaterThan(150);
+  expect(shown.filter(([, schema, example]) => !api.accepts(schema!, example)).map(([place]) => place)).toEqual([]);
+  expect(find('listDatasetRows').parameters).toContainEqual(
+    expect.objectContaining({ name: 'filter', example: '{"country": "France", "amount": {"$gte": 100}}' }),
+  );
+});
