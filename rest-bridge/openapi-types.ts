@@ -202,7 +202,7 @@ export class SchemaComponents {
     if (!isEnumType(type)) return SCALARS[type.name] ?? this.#jsonScalar(type);
     const values = [...restValuesOf(type).values()];
     this.schemas[type.name] ??= withDescription(
-      { ...(values.every((value) => typeof value === 'string') && { type: 'string' }), enum: values },
+      { type: values.every(Number.isInteger) ? 'integer' : 'string', enum: values },
       type.description,
     );
     return { $ref: `#/components/schemas/${type.name}` };

@@ -67,7 +67,7 @@ describe('the OpenAPI document', () => {
       enum: ['bar-chart', 'table'],
       description: 'What a visual draws.',
     });
-    expect(at('components', 'schemas', 'AccessLevel')).toEqual({ enum: [1, 2] });
+    expect(at('components', 'schemas', 'AccessLevel')).toEqual({ type: 'integer', enum: [1, 2] });
     const copyBody = at('paths', '/api/datasets/{id}/copy', 'post', 'requestBody', 'content', 'application/json');
     expect(copyBody).toEqual({
       schema: { $ref: '#/components/schemas/CopyDatasetBody' },

@@ -153,7 +153,9 @@ const upload = async (file) => {
   const form = new FormData();
   form.append('name', file.name.replace(/\\.[^.]*$/, ''));
   form.append('file', file);
-  const response = await fetch('/api/datasets/_upload', { method: 'POST', body: form });
+  // Without waiting, so that the operation is followed like any other.
+  const headers = { prefer: 'respond-async' };
+  const response = await fetch('/api/datasets/_upload', { method: 'POST', headers, body: form });
   byId('notice').textContent = response.ok ? '' : (await response.json()).message;
   await load();
 };

@@ -16,6 +16,7 @@ import { HOME_SCRIPT } from './home-script.ts';
 import { sendHtml } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
+import { WORKED_OPERATIONS } from './worked-operations.ts';
 
 interface PageOptions {
   schema: GraphQLSchema;
@@ -117,7 +118,7 @@ async function renderGraphiqlPage(): Promise<[page: string, inlineSources: strin
     title: 'GraphiQL',
     endpoint: '/graphql',
     subscriptionsProtocol: 'WS',
-    defaultQuery: '{\n  session {\n    tenant\n    user { username }\n  }\n}\n',
+    defaultQuery: WORKED_OPERATIONS,
   });
   return [page, ` 'unsafe-eval'${inlineScriptHashes(page)}`];
 }
