@@ -1,12 +1,17 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { lowerProcessPriority } from '../adapters/process/priority.ts';
+import { SpareProcess } from '../adapters/process/spare-process.ts';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import type { Platform } from '../core/platform.ts';
+import type { SourceConnection } from '../core/row-source.ts';
+import { driverOf } from '../services/datasource/datasource-config.ts';
 import type { Progress } from '../services/operation/operation-repository.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
+import { relaySource } from './source-relay.ts';
 
 /** Time for a loader to stop its source and itself before it is killed. */
 const LOADER_KILL_AFTER_MS = 5_000;
@@ -26,8 +31,13 @@ export interface LoadProcess {
 }
 
 /** Starts a load. Aborting the signal stops it, including the statement in the source. */
-export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: Progress) => void): LoadProcess {
-  const child = forkLoader();
+export function startLoad(
+  platform: Pick<Platform, 'drivers'>,
+  job: LoadJob,
+  signal: AbortSignal,
+  progress: (update: Progress) => void,
+): LoadProcess {
+  const child = SPARE.take();
   const send = (message: ToLoader) => {
     if (child.connected) child.send(message, () => {});
   };
@@ -48,9 +58,18 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: 
     signal.removeEventListener('abort', abort);
   });
 
-  const generation = receiveGeneration(child, progress).catch((error: unknown) => {
-    throw signal.aborted ? signal.reason : error;
-  });
+  const relay = job.source.file === null ? undefined : relaySource(openSource(platform, job), job, signal, send, abort);
+  child.on('message', (message: FromLoader) => relay?.receive(message));
+  const loaded = async () => {
+    try {
+      return await receiveGeneration(child, progress);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : (relay?.failure()?.error ?? error);
+    } finally {
+      await relay?.close();
+    }
+  };
+  const generation = loaded();
   if (signal.aborted) abort();
   else send({ kind: 'load', job });
   return {
@@ -63,6 +82,11 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: 
     },
   };
 }
+
+const openSource = (platform: Pick<Platform, 'drivers'>, { source }: LoadJob): SourceConnection =>
+  driverOf(platform, source.type).connect(source.config, source.secrets, source.file);
+
+const SPARE = new SpareProcess(forkLoader, { kind: 'prepare' } satisfies ToLoader);
 
 function forkLoader(): ChildProcess {
   const child = fork(LOADER, {

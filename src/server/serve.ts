@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { lowerThreadPoolPriority } from '../adapters/process/priority.ts';
+import { keepSpares } from '../adapters/process/spare-process.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
 import { bootstrap, forgetFirstPassword, type FirstLogin } from '../services/identity/bootstrap.ts';
@@ -36,6 +37,8 @@ export async function serve(config: Config): Promise<RunningService> {
   try {
     const folder = await prepareStart(config);
     lowerThreadPoolPriority();
+    const endSpares = keepSpares();
+    closers.push(async () => endSpares());
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: folder });
     if (embedded) closers.push(() => embedded.close());
     const databaseUrl = config.DATABASE_URL ?? embedded!.url;
