@@ -88,7 +88,7 @@ async function measureSource(
 async function measureLoad(platform: Platform, load: LoadJob, signal: AbortSignal): Promise<Measurement> {
   const start = performance.now();
   const generationId = newId();
-  const loading = startLoad({ ...load, generationId }, signal, () => {});
+  const loading = startLoad(platform, { ...load, generationId }, signal, () => {});
   try {
     const { records } = await loading.generation;
     return { duration: millisecondsSince(start), records };

@@ -54,7 +54,7 @@ export async function loadRows(
 ): Promise<{ generation: Generation; load: LoadProcess }> {
   const loadJob = await prepareLoad(options, platform, job, input);
   return withQueryTimeout(platform, job, async (signal) => {
-    const load = startLoad(loadJob, signal, job.progress);
+    const load = startLoad(platform, loadJob, signal, job.progress);
     try {
       const generation = await load.generation;
       job.progress({ message: PUBLISHING });

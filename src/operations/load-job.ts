@@ -1,8 +1,9 @@
 import type { IndexLocation } from '../adapters/dataset-index/open-index.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import type { Generation, GenerationId, LoadPlan } from '../core/dataset-index.ts';
+import type { Column } from '../core/fields.ts';
 import type { OperationFailure } from '../core/operations.ts';
-import type { BoundQuery } from '../core/row-source.ts';
+import type { BoundQuery, Segment } from '../core/row-source.ts';
 import type { Progress } from '../services/operation/operation-repository.ts';
 
 /** Settings that all loads of a process share. */
@@ -28,20 +29,36 @@ export interface LoadJob extends LoaderOptions {
   plan: Omit<LoadPlan, 'progress' | 'stored' | 'signal'>;
 }
 
-/** Messages to the loader. After `published` it prepares the search words and exits; after `done` it exits at once. */
+/** Replies to a loader whose file the parent reads: to `describe` the columns, to `read` a segment or the end. */
+export type FromSource =
+  | { kind: 'columns'; columns: Column[] }
+  | { kind: 'segment'; segment: Segment }
+  | { kind: 'end' }
+  | { kind: 'rows'; rows: number }
+  | { kind: 'estimate'; rows: number };
+
+/**
+ * Messages to the loader. `prepare` comes before the job is known. After `published` it prepares the search words and
+ * exits; after `done` it exits at once.
+ */
 export type ToLoader =
+  | FromSource
+  | { kind: 'prepare' }
   | { kind: 'load'; job: LoadJob }
   | { kind: 'abort' }
   | { kind: 'published'; generation: Generation }
   | { kind: 'done' };
 
 /**
- * Messages from the loader: `read` when the source has ended, with the code of its error; `failed` for an error that the
+ * Messages from the loader: `describe` and `read` ask the parent for a part of its source; `source-ended` has the code
+ * of the source's error; `failed` for an error that the
  * caller gets, `broken` for a bug, `interrupted` to retry.
  */
 export type FromLoader =
+  | { kind: 'describe' }
+  | { kind: 'read'; dir: string; estimate: boolean }
   | { kind: 'progress'; progress: Progress }
-  | { kind: 'read'; startedAt: number; endedAt: number; rows: number; error: string | null }
+  | { kind: 'source-ended'; startedAt: number; endedAt: number; rows: number; error: string | null }
   | { kind: 'loaded'; generation: Generation }
   | { kind: 'failed'; failure: OperationFailure }
   | { kind: 'broken'; message: string }

@@ -1,13 +1,18 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { lowerProcessPriority } from '../adapters/process/priority.ts';
+import { SpareProcess } from '../adapters/process/spare-process.ts';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import type { Platform } from '../core/platform.ts';
+import type { SourceConnection } from '../core/row-source.ts';
 import { currentTraceparent, startSpan, traced } from '../core/tracing.ts';
+import { driverOf } from '../services/datasource/datasource-config.ts';
 import type { Progress } from '../services/operation/operation-repository.ts';
 import { Interrupted } from './handler.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
+import { relaySource } from './source-relay.ts';
 
 /** Time for a loader to stop its source and itself before it is killed. */
 const LOADER_KILL_AFTER_MS = 5_000;
@@ -27,8 +32,13 @@ export interface LoadProcess {
 }
 
 /** Starts a load. Aborting the signal stops it, including the statement in the source. */
-export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: Progress) => void): LoadProcess {
-  const child = forkLoader();
+export function startLoad(
+  platform: Pick<Platform, 'drivers'>,
+  job: LoadJob,
+  signal: AbortSignal,
+  progress: (update: Progress) => void,
+): LoadProcess {
+  const child = SPARE.take();
   const send = (message: ToLoader) => {
     if (child.connected) child.send(message, () => {});
   };
@@ -50,11 +60,17 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: 
   });
 
   const attributes = { 'dws.generation.id': job.generationId, 'db.system.name': job.source.type };
-  const generation = traced({ name: 'dataset load', attributes }, () => {
-    child.on('message', traceSource(job.source.type));
-    return receiveGeneration(child, progress).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : error;
-    });
+  const generation = traced({ name: 'dataset load', attributes }, async () => {
+    const relay =
+      job.source.file === null ? undefined : relaySource(openSource(platform, job), job, signal, send, abort);
+    child.on('message', relay ? (message: FromLoader) => relay.receive(message) : traceSource(job.source.type));
+    try {
+      return await receiveGeneration(child, progress);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : (relay?.failure()?.error ?? error);
+    } finally {
+      await relay?.close();
+    }
   });
   if (signal.aborted) abort();
   else send({ kind: 'load', job });
@@ -69,6 +85,11 @@ export function startLoad(job: LoadJob, signal: AbortSignal, progress: (update: 
   };
 }
 
+const openSource = (platform: Pick<Platform, 'drivers'>, { source }: LoadJob): SourceConnection =>
+  driverOf(platform, source.type).connect(source.config, source.secrets, source.file);
+
+const SPARE = new SpareProcess(forkLoader, { kind: 'prepare' } satisfies ToLoader);
+
 function forkLoader(): ChildProcess {
   const child = fork(LOADER, {
     // In its own process group, so that Ctrl-C reaches only the parent, which then decides.
@@ -82,13 +103,13 @@ function forkLoader(): ChildProcess {
 }
 
 /**
- * Returns the listener that records the span of the source from the loader's times. The loader itself records no
- * spans: it would load the exporter for each refresh.
+ * Returns the listener that records the span of a source that the loader reads, from the loader's times. The loader
+ * itself records no spans: it would load the exporter for each refresh.
  */
 function traceSource(type: string): (message: FromLoader) => void {
   const parent = currentTraceparent();
   return (message) => {
-    if (message.kind !== 'read' || !parent) return;
+    if (message.kind !== 'source-ended' || !parent) return;
     const span = startSpan({
       name: 'source read',
       kind: 'client',

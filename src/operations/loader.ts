@@ -5,12 +5,14 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import type pg from 'pg';
 import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
 import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
+import { showSpare } from '../adapters/process/spare-process.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { isDiskFull } from '../core/disk-full.ts';
 import { ApiError, diskFull } from '../core/errors.ts';
@@ -19,6 +21,7 @@ import type { Segment, SourceConnection } from '../core/row-source.ts';
 import { spanCode } from '../core/tracing.ts';
 import { LoadProgress } from '../services/operation/load-progress.ts';
 import type { FromLoader, LoadJob, ToLoader } from './load-job.ts';
+import { ParentSource } from './parent-source.ts';
 
 /** Part of a load into a search engine that is done when all rows are read. DuckDB stores rows as they arrive. */
 const ENGINE_READ_SHARE = 0.5;
@@ -40,6 +43,7 @@ const send = (message: FromLoader): void => {
   process.send?.(message);
 };
 
+const parentSource = new ParentSource(send);
 let location: IndexLocation;
 
 async function load(job: LoadJob): Promise<Generation> {
@@ -47,9 +51,7 @@ async function load(job: LoadJob): Promise<Generation> {
   const lock = await lockGeneration(job);
   lock.on('error', () => interrupt('The connection that holds the lock was lost'));
   const index = await openIndex(location);
-  const source = createDrivers({ ownDatabase: job.ownDatabase })
-    .driverOf(job.source.type)
-    .connect(job.source.config, job.source.secrets, job.source.file);
+  const source = job.source.file === null ? openSource(job) : parentSource;
   try {
     const progress = createProgress(job);
     const columns = await source.describe(job.query, stop.signal);
@@ -61,12 +63,18 @@ async function load(job: LoadJob): Promise<Generation> {
   }
 }
 
+const openSource = ({ ownDatabase, source }: LoadJob): SourceConnection =>
+  createDrivers({ ownDatabase }).driverOf(source.type).connect(source.config, source.secrets, source.file);
+
 const createProgress = ({ index, lastRows }: LoadJob): LoadProgress =>
   new LoadProgress(
     (update) => send({ kind: 'progress', progress: update }),
     lastRows,
     index.engine ? ENGINE_READ_SHARE : 1,
   );
+
+/** Starts DuckDB once, as its first start takes longer. */
+const prepare = async (): Promise<void> => (await DuckDBInstance.create(':memory:', { threads: '1' })).closeSync();
 
 /** Prepares the search words of a generation and exits. After an error the first search with `q` prepares them. */
 async function prepareWords(generation: Generation): Promise<void> {
@@ -77,7 +85,11 @@ async function prepareWords(generation: Generation): Promise<void> {
 }
 
 /** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
-async function* segments(job: LoadJob, source: SourceConnection, progress: LoadProgress): AsyncGenerator<Segment> {
+async function* segments(
+  job: LoadJob,
+  source: Pick<SourceConnection, 'segments'>,
+  progress: LoadProgress,
+): AsyncGenerator<Segment> {
   const dir = loadingFolder(location.dir, job.generationId);
   await mkdir(dir, { recursive: true });
   const onEstimate = job.lastRows === null ? progress.estimate : undefined;
@@ -93,7 +105,7 @@ async function* segments(job: LoadJob, source: SourceConnection, progress: LoadP
     error = spanCode(failure);
     throw failure;
   } finally {
-    send({ kind: 'read', startedAt, endedAt: Date.now(), rows, error });
+    send({ kind: 'source-ended', startedAt, endedAt: Date.now(), rows, error });
   }
   progress.readAll(rows, BUILDING);
 }
@@ -121,8 +133,13 @@ function failureMessage(error: unknown): FromLoader {
 
 process.umask(0o077);
 process.on('disconnect', exitNow);
+// The parent may have ended before.
+if (!process.connected) exitNow();
 process.on('SIGTERM', () => interrupt('The loader received SIGTERM'));
 process.on('message', (message: ToLoader) => {
+  parentSource.receive(message);
+  showSpare(message.kind === 'prepare');
+  if (message.kind === 'prepare') void prepare().catch(() => {});
   if (message.kind === 'abort') interrupt('The load was aborted');
   if (message.kind === 'done') exitNow();
   if (message.kind === 'published') void prepareWords(message.generation);

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts';
 import { lowerThreadPoolPriority } from '../adapters/process/priority.ts';
+import { keepSpares } from '../adapters/process/spare-process.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
 import { bootstrap, forgetFirstPassword, type FirstLogin } from '../services/identity/bootstrap.ts';
@@ -38,6 +39,8 @@ export async function serve(config: Config): Promise<RunningService> {
     const folder = await prepareStart(config);
     lowerThreadPoolPriority();
     closers.push(await startTracing(config, log));
+    const endSpares = keepSpares();
+    closers.push(async () => endSpares());
     const embedded = config.DATABASE_URL ? null : await startEmbeddedPostgres({ dataDir: folder });
     if (embedded) closers.push(() => embedded.close());
     const databaseUrl = config.DATABASE_URL ?? embedded!.url;

@@ -13,6 +13,9 @@ function priorityOf(folder: string): { name: string; niceness: number } {
   return { name: name!, niceness: Number(rest!.split(' ')[16]) };
 }
 
+/** Returns the title of a process in lists of processes. */
+const titleOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+
 /** Returns how many threads of a process have which name and niceness. */
 function threadsOf(pid: number): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -52,7 +55,7 @@ test.skipIf(platform() !== 'linux')(
         signal: stop.signal,
       }).catch(() => {});
       const isLow = async () => {
-        const children = await childrenOf(service.pid);
+        const children = (await childrenOf(service.pid)).filter((child) => !titleOf(child).includes('spare'));
         // The group of its session too, where the system has such groups.
         const group = `/proc/${children[0]}/autogroup`;
         return (

@@ -57,7 +57,8 @@ test('a loader reports rows as they arrive, also when they are few and slow', as
     const loaded = new Promise<Generation>((resolve, reject) =>
       child.on('message', (message: FromLoader) => {
         if (message.kind === 'loaded') resolve(message.generation);
-        else if (message.kind !== 'progress' && message.kind !== 'read') reject(new Error(JSON.stringify(message)));
+        else if (message.kind !== 'progress' && message.kind !== 'source-ended')
+          reject(new Error(JSON.stringify(message)));
         else if (message.kind === 'progress' && reports.push(message.progress) && message.progress.current)
           void gate.end();
       }),
@@ -97,7 +98,8 @@ test('a loader exits when its parent exits, even while it splits words', async (
     const loaded = new Promise<Generation>((resolve, reject) =>
       child.on('message', (message: FromLoader) => {
         if (message.kind === 'loaded') resolve(message.generation);
-        else if (message.kind !== 'progress' && message.kind !== 'read') reject(new Error(JSON.stringify(message)));
+        else if (message.kind !== 'progress' && message.kind !== 'source-ended')
+          reject(new Error(JSON.stringify(message)));
       }),
     );
     send({ kind: 'load', job });

@@ -14,7 +14,7 @@ import { boundQuery, neverAborted, parseCsv } from './postgres-source.ts';
 /** Returns the driver of uploaded files with this id. */
 export const driverOf = (id: string) => createDrivers({ ownDatabase: null }).driverOf(id);
 
-/** Returns the process ids of a process's query processes. */
+/** Returns the process ids of a process's query processes, without a spare one. */
 export function queryProcesses(parent: number = process.pid): number[] {
   const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
     textAt(`/proc/${parent}/task/${task}/children`).split(/\s+/).filter(Boolean),

@@ -11,7 +11,10 @@ export const quoteName = (name: string): string => `"${name.replaceAll('"', '""'
 export class DuckdbSession {
   readonly connection: DuckDBConnection;
 
-  private constructor(connection: DuckDBConnection) {
+  readonly #instance: DuckDBInstance;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance;
     this.connection = connection;
   }
 
@@ -30,7 +33,7 @@ export class DuckdbSession {
       allow_community_extensions: 'false',
       allow_unredacted_secrets: 'false',
     });
-    const session = new DuckdbSession(await instance.connect());
+    const session = new DuckdbSession(instance, await instance.connect());
     // Counted without the memory of its texts: more would store hundreds of megabytes of long rows.
     await session.run(`set streaming_buffer_size = '32KiB'`);
     await session.run(`set global TimeZone = 'UTC'`);
@@ -42,6 +45,12 @@ export class DuckdbSession {
   /** Locks the configuration. */
   async lock(): Promise<void> {
     await this.run('set lock_configuration = true');
+  }
+
+  /** Releases what the session has in memory. */
+  close(): void {
+    this.connection.closeSync();
+    this.#instance.closeSync();
   }
 
   async run(sql: string): Promise<void> {

@@ -11,16 +11,25 @@ import { DuckdbSession } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { prepareSelect, type PreparedSelect } from './file-statement.ts';
 import { createTable } from './file-table.ts';
-import { openSource } from './table-source.ts';
+import { openSource, type TableSource } from './table-source.ts';
 import { recordOf, writtenColumn } from './value-writer.ts';
 
 /** Opens a table, text or workbook in a query process. */
-export function openEngine(file: string, config: Record<string, unknown>): FileEngine {
-  const open = (spill = '') => openTable(file, config as unknown as FileConfig, spill);
+export function openEngine(file: string, given: Record<string, unknown>): FileEngine {
+  let source: Promise<TableSource> | undefined;
+  const config = given as unknown as FileConfig;
+  const open = async (spill = '') => openTable(await (source ??= openTableSource(file, config)), config, spill);
   return {
     inspect: async () => inspect(await open()),
     tables: async () => [{ schema: 'main', name: 'data', type: 'table', columns: await columnsOf(await open()) }],
-    describe: async (query) => (await prepareSelect(await open(), query)).columns,
+    describe: async (query) => {
+      const session = await open();
+      try {
+        return (await prepareSelect(session, query)).columns;
+      } finally {
+        session.close();
+      }
+    },
     rows: async (query, limit) => {
       const session = await open();
       return someRows(session, await prepareSelect(session, query), limit);
@@ -34,19 +43,29 @@ export function openEngine(file: string, config: Record<string, unknown>): FileE
     segments: async function* (query, dir, _columns, counter) {
       yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, new CsvSegmentWriter(dir, counter));
     },
-    detectConfig: (filename) => detectFileConfig(file, filename, config as Partial<FileConfig>),
+    detectConfig: (filename) => detectFileConfig(file, filename, config),
   };
 }
 
-/** Opens the file as the table `data` of a session that can read nothing else. */
-async function openTable(file: string, config: FileConfig, spill: string): Promise<DuckdbSession> {
+async function openTableSource(file: string, config: FileConfig): Promise<TableSource> {
   if (!config.format) throw badInput("The datasource's config has no format: csv, json, ndjson, parquet, xlsx or ods");
-  const source = await openSource(file, config);
+  return openSource(file, config);
+}
+
+/** Opens the file as the table `data` of a session that can read nothing else. */
+async function openTable(source: TableSource, config: FileConfig, spill: string): Promise<DuckdbSession> {
   // Rows are read in order: a second thread would only read ahead, with twice the memory.
   const session = await DuckdbSession.open(source.path, spill, spill ? 1 : 2);
   await createTable(session, source, config);
   await session.lock();
   return session;
+}
+
+/** Starts DuckDB once, as its first start takes longer. */
+export async function prepareEngine(): Promise<void> {
+  const session = await DuckdbSession.open('', '');
+  await session.rows('select 1');
+  session.close();
 }
 
 /** Reads the file once to its end. */

@@ -4,6 +4,7 @@
  * exceeds the limit, and reports the number of rows, also while the other thread is busy.
  */
 import { Worker } from 'node:worker_threads';
+import { showSpare } from '../../process/spare-process.ts';
 import { reportRows } from '../row-reports.ts';
 import { MAX_PROCESS_MEMORY, MEMORY_MESSAGE } from './limits.ts';
 import type { FromProcess, ToProcess } from './work.ts';
@@ -38,9 +39,14 @@ worker.on('error', (error: Error & { code?: string }) =>
   ),
 );
 
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-process.on('message', (message: ToProcess) => worker.postMessage(message));
+process.on('message', (message: ToProcess) => {
+  showSpare(message.kind === 'prepare');
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  worker.postMessage(message);
+});
 process.on('disconnect', end);
+// The parent may have ended before.
+if (!process.connected) end();
 process.on('SIGTERM', end);
 reportRows(
   () => rowCounter[0]!,

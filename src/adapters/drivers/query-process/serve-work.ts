@@ -2,6 +2,7 @@
  * The thread of a query process that reads the file. A blocked thread (a statement of SQLite cannot be interrupted)
  * does not prevent the process from ending.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDiskFull } from '../../../core/disk-full.ts';
 import { badInput, ApiError, diskFull } from '../../../core/errors.ts';
@@ -21,11 +22,15 @@ const ENGINES: Record<Job['engine'], () => Promise<{ openEngine: OpenEngine }>> 
 const send = (message: FromProcess): void => parentPort!.postMessage(message);
 
 const { rowCounter } = workerData as { rowCounter: RowCounter };
+/** All tasks of a process are for one file. */
+let opened: { config: Job['config']; engine: FileEngine } | undefined;
 let unread = 0;
 let capacity = Promise.withResolvers<void>();
 
 async function run({ engine: name, file, config, work }: Job): Promise<unknown> {
-  const engine = (await ENGINES[name]()).openEngine(file, config);
+  if (!opened || !isDeepStrictEqual(opened.config, config))
+    opened = { config, engine: (await ENGINES[name]()).openEngine(file, config) };
+  const { engine } = opened;
   switch (work.kind) {
     case 'inspect':
       return engine.inspect();
@@ -77,7 +82,10 @@ function failure(error: unknown, { file, work }: Job): FromProcess {
 }
 
 parentPort!.on('message', (message: ToProcess) => {
-  if (message.kind === 'do')
+  // The engine of most files. A failure is an error of the task.
+  if (message.kind === 'prepare')
+    void import('../file/file-engine.ts').then(({ prepareEngine }) => prepareEngine()).catch(() => {});
+  else if (message.kind === 'do')
     run(message.job).then(
       (value) => send({ kind: 'result', value }),
       (error: unknown) => send(failure(error, message.job)),

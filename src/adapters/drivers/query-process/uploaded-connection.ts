@@ -14,15 +14,19 @@ import type {
   SourceTable,
 } from '../../../core/row-source.ts';
 import { connectionTest } from '../connection-test.ts';
-import { doWork, segmentsOf } from './query-process.ts';
+import { QueryProcess } from './one-process.ts';
+import { doWork, doWorkIn, segmentsOf } from './query-process.ts';
 import type { Job, Work } from './work.ts';
 
 /** Milliseconds for tasks without a query's limit: testing, listing tables, detecting a file's config. */
 const CATALOG_TIMEOUT = 60_000;
 
+/** Bytes of a file up to which the process that detected its config also runs the next task on it. */
+const SMALL_FILE = 1024 ** 2;
+
 /**
- * Opens a connection to an uploaded file. Each task runs in its own process. Throws BAD_USER_INPUT where there is no
- * file yet.
+ * Opens a connection to an uploaded file. Each task runs in its own process, or in one that has read the same file.
+ * Throws BAD_USER_INPUT where there is no file yet.
  */
 export function connectUploaded(
   engine: Job['engine'],
@@ -41,18 +45,28 @@ export async function detectUploadedConfig(
   signal: AbortSignal,
   given: Record<string, unknown> = {},
 ): Promise<DetectedFile | null> {
-  return (await doWork(
-    { engine, file, config: given, work: { kind: 'detectConfig', filename } },
-    { signal, timeout: CATALOG_TIMEOUT },
-  )) as DetectedFile | null;
+  const job: Job = { engine, file, config: given, work: { kind: 'detectConfig', filename } };
+  const process = new QueryProcess(file);
+  const found = (await doWorkIn(process, job, { signal, timeout: CATALOG_TIMEOUT })) as DetectedFile | null;
+  // An upload reads the file next. A large file may have left much in memory.
+  if (found && (await stat(file)).size <= SMALL_FILE) await process.giveBack();
+  else await process.end();
+  return found;
+}
+
+/** A described query, and the process that described it until a task takes it. */
+interface Described {
+  query: BoundQuery;
+  columns: Column[];
+  process: QueryProcess | null;
 }
 
 class UploadedConnection implements SourceConnection {
   readonly #source: Omit<Job, 'work'>;
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  /** A refresh describes a query and then reads it, so the columns are stored. */
-  #described: { query: BoundQuery; columns: Column[] } | undefined;
+  /** A refresh describes a query and then reads it, in the same process. */
+  #described: Described | undefined;
 
   constructor(source: Omit<Job, 'work'>) {
     this.#source = source;
@@ -63,12 +77,10 @@ class UploadedConnection implements SourceConnection {
   }
 
   #do<T>(work: Work, signal: AbortSignal, timeout = CATALOG_TIMEOUT): Promise<T> {
-    const running = doWork({ ...this.#source, work }, { signal: this.#signal(signal), timeout }) as Promise<T>;
-    this.#track(running);
-    return running;
+    return this.#track(doWork({ ...this.#source, work }, { signal: this.#signal(signal), timeout })) as Promise<T>;
   }
 
-  #track(running: Promise<unknown>): void {
+  #track<T>(running: Promise<T>): Promise<T> {
     const settled = running
       .then(
         () => {},
@@ -76,12 +88,31 @@ class UploadedConnection implements SourceConnection {
       )
       .finally(() => this.#running.delete(settled));
     this.#running.add(settled);
+    return running;
   }
 
   async describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]> {
-    const columns = await this.#do<Column[]>({ kind: 'describe', query }, signal, query.timeout);
-    this.#described = { query, columns };
+    await this.#endDescribed();
+    const limits = { signal: this.#signal(signal), timeout: query.timeout };
+    const process = new QueryProcess(this.#source.file);
+    const job: Job = { ...this.#source, work: { kind: 'describe', query } };
+    const columns = (await this.#track(doWorkIn(process, job, limits))) as Column[];
+    this.#described = { query, columns, process };
+    if (this.#closed.signal.aborted) await this.#endDescribed();
     return columns;
+  }
+
+  async #endDescribed(): Promise<void> {
+    const described = this.#described;
+    this.#described = undefined;
+    await described?.process?.end();
+  }
+
+  /** Returns the process that described the query, once, or a new one. */
+  #processOf(described: Described | undefined): QueryProcess {
+    const { process } = described ?? {};
+    if (described) described.process = null;
+    return process ?? new QueryProcess(this.#source.file);
   }
 
   segments(
@@ -91,13 +122,15 @@ class UploadedConnection implements SourceConnection {
     onRows?: (rows: number) => void,
     onEstimate?: (rows: number) => void,
   ): AsyncIterable<Segment> {
-    const columns = isDeepStrictEqual(this.#described?.query, query) ? this.#described?.columns : undefined;
+    const described = isDeepStrictEqual(this.#described?.query, query) ? this.#described : undefined;
+    const { columns } = described ?? {};
     const segments = segmentsOf(
       { ...this.#source, work: { kind: 'segments', query, dir, columns } },
       dir,
       { signal: this.#signal(signal), timeout: query.timeout },
-      (working) => this.#track(working),
+      (working) => void this.#track(working),
       onRows,
+      () => this.#processOf(described),
     );
     return onEstimate ? this.#estimate(segments, columns ?? [], onEstimate) : segments;
   }
@@ -153,6 +186,6 @@ class UploadedConnection implements SourceConnection {
   /** Ends all tasks and waits until their processes have ended. */
   async close(): Promise<void> {
     this.#closed.abort();
-    await Promise.all(this.#running);
+    await Promise.all([...this.#running, this.#endDescribed()]);
   }
 }

@@ -44,8 +44,11 @@ export interface Job {
   work: Work;
 }
 
-/** `taken`: the reader has processed a segment, there is space for another. */
-export type ToProcess = { kind: 'do'; job: Job } | { kind: 'taken' };
+/**
+ * `prepare`: load what most tasks need, before a task is known. `taken`: the reader has processed a segment, there is
+ * space for another.
+ */
+export type ToProcess = { kind: 'prepare' } | { kind: 'do'; job: Job } | { kind: 'taken' };
 
 export type FromProcess =
   | { kind: 'result'; value: unknown }
