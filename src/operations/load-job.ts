@@ -51,8 +51,7 @@ export type ToLoader =
 
 /**
  * Messages from the loader: `describe` and `read` ask the parent for a part of its source; `source-ended` has the code
- * of the source's error; `failed` for an error that the
- * caller gets, `broken` for a bug, `interrupted` to retry.
+ * of the source's error; `failed` is an error that the caller gets, `broken` a bug, `interrupted` a reason to retry.
  */
 export type FromLoader =
   | { kind: 'describe' }
