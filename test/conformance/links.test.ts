@@ -115,7 +115,7 @@ describe('the table of routes', () => {
     const missing = endpoints.flatMap(({ row, presentation }) => {
       const shown = presentation?.collection?.item ?? presentation?.unwraps?.inner ?? presentation;
       if (!shown?.links || !shown.derived) return [];
-      const linked = new Set([...shown.derived.fields.map(({ key }) => key)]);
+      const linked = new Set(shown.derived.fields.map(({ key }) => key));
       const relations = Object.keys(shown.links);
       return shown.keys
         .filter((key) => key.endsWith('Id') && !(key in NO_RESOURCE) && !linked.has(key))

@@ -93,7 +93,7 @@ describe('a page', () => {
     const json = { statusCode: 404, code: 'NOT_FOUND', message: 'There is no route GET /nosuchpage' };
     for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
       expect((await open('/nosuchpage', accept)).body, accept).toMatchObject(json);
-    for (const path of ['/api', '/api/nothing', '/api/docs/nothing.js'])
+    for (const path of ['/api/nothing', '/api/docs/nothing.js'])
       expect((await open(path, BROWSER)).body, path).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
     expect((await open('/nosuchpage', BROWSER, 'POST')).body).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' });
   });
