@@ -35,7 +35,7 @@ describe('the audit log', () => {
       tokenId: expect.any(String),
       sessionId: null,
       requestId: expect.any(String),
-      _links: { 'svc:user': { href: `/api/users/${admin.id}` } },
+      _links: { 'svc:user': { href: `/api/users/${admin.id}` }, 'svc:resource': { href: `/api/reports/${id}` } },
     });
     expect(
       await admin.data(

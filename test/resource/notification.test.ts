@@ -34,7 +34,10 @@ describe('a notification', () => {
       readAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
-      _links: { self: { href: `/api/notifications/${item.id}` } },
+      _links: {
+        self: { href: `/api/notifications/${item.id}` },
+        'svc:resource': { href: `/api/datasets/${datasetId}` },
+      },
     });
     const { _links, ...record } = item;
     const words = { type: 'DATASET_FILTER_BROKEN', resource: { kind: 'DATASET', id: datasetId } };

@@ -49,7 +49,7 @@ describe('the references of a resource', () => {
       id: own,
       name: 'own',
       ownerId: admin.id,
-      _links: { self: { href: `/api/datasets/${own}` } },
+      _links: { self: { href: `/api/datasets/${own}` }, 'svc:owner': { href: `/api/users/${admin.id}` } },
     });
     for (const { _links } of references._embedded['svc:reference'])
       expect(await admin.get(_links.self.href.slice(4))).toMatchObject({ status: 200 });
