@@ -16,10 +16,7 @@ interface OperatorAction {
 }
 
 /** Runs an operator's change and records its audit event, in one transaction. */
-export function withAuditedSystem<T>(
-  change: OperatorAction,
-  work: (system: SystemDatabase) => Promise<T>,
-): Promise<T> {
+export function withAuditedSystem<T>(change: OperatorAction, work: (system: SystemDatabase) => Promise<T>): Promise<T> {
   return withSystem((system) =>
     system.transaction(async (query) => {
       const { action, tenant, kind, name } = change;
