@@ -62,15 +62,16 @@ test(
     const source = (await admin.get(`/datasets/${dataset.id}`)).body.datasourceId as string;
 
     expect(await admin.data(REFRESH, { id: dataset.id })).toEqual({ refreshDataset: { result: { success: true } } });
+    const socket = openSocket(admin);
+    await collect(socket.iterate('query OverSocket { me { username } }', {}));
+    await collect(socket.iterate(REFRESH.replace('Reload', 'ReloadOverSocket'), { id: dataset.id }));
+    await socket.dispose();
     expect((await admin.get(`/datasets/${dataset.id}/data?filter={"region":"${LITERAL}"}`)).status).toBe(200);
     expect((await admin.post(`/datasets/${dataset.id}/_run`, {})).status).toBe(200);
     expect((await admin.put(`/datasets/${dataset.id}`, { query: `select '${LITERAL}'::integer` })).status).toBe(200);
     expect((await admin.gql(REFRESH, { id: dataset.id })).errors[0].extensions.code).toBe('UPSTREAM_FAILED');
     expect((await admin.get('/datasets/unknown')).status).toBe(404);
     await admin.with({ traceparent: `00-${TRACE}-of nobody-01` }).get('/session');
-    const socket = openSocket(admin);
-    await collect(socket.iterate('query OverSocket { me { username } }', {}));
-    await socket.dispose();
     expect((await admin.put('/users/admin', { email: 'secret.person@example.com' })).status).toBe(200);
     expect((await admin.post('/password-reset', { username: 'admin' })).status).toBe(204);
     await eventually(async () => mails.received.length > 0);
@@ -116,6 +117,9 @@ test(
     expect(spans.find(({ name }) => name === 'GET /api/session')).toMatchObject({ parentSpanId: null, error: null });
     const overSocket = spans.find((span) => span.attributes['graphql.operation.name'] === 'OverSocket');
     expect(overSocket).toMatchObject({ name: 'graphql query', kind: 2, parentSpanId: null });
+    const reload = spans.find((span) => span.attributes['graphql.operation.name'] === 'ReloadOverSocket');
+    const reloaded = spans.find((span) => span.parentSpanId === reload!.spanId && span.name === 'dataset.refresh');
+    expect(chainOf(spans, reloaded)).toEqual([null, 'web: graphql mutation', 'worker: dataset.refresh']);
     expect(spans.filter(({ name }) => /readyz|healthz|metrics/.test(name))).toEqual([]);
 
     const secrets = [
