@@ -37,7 +37,10 @@ export type FromSource =
   | { kind: 'rows'; rows: number }
   | { kind: 'estimate'; rows: number };
 
-/** Messages to the loader. `prepare` comes before the job is known. After `published` it prepares the search words and exits; after `done` it exits at once. */
+/**
+ * Messages to the loader. `prepare` comes before the job is known. After `published` it prepares the search words and
+ * exits; after `done` it exits at once.
+ */
 export type ToLoader =
   | FromSource
   | { kind: 'prepare' }

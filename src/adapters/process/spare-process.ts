@@ -1,7 +1,7 @@
 import type { ChildProcess, Serializable } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** Milliseconds after which a spare that nobody took is ended. */
+/** Milliseconds after which an unused spare is ended. */
 const IDLE_MS = 60_000;
 /** The same for a process that was given back for a file: the next task of an upload follows at once. */
 const FILE_IDLE_MS = 5_000;
