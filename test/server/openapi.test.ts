@@ -68,6 +68,7 @@ test('each operation has a summary of one line, which its description does not r
 test('each operation belongs to one described theme', () => {
   const names = (document['tags'] as { name: string; description: string }[]).map(({ name }) => name);
   expect(names).toEqual([
+    'Entry point',
     'Sessions',
     'People',
     'Datasets',
