@@ -45,6 +45,7 @@ describe.skipIf(!HAS_CHROMIUM)('the page at `/` after a login', () => {
 
     await page.getByLabel('Search datasets').fill('broken');
     await expect.poll(() => page.locator('#datasets tr').count()).toBe(1);
+    expect(await page.locator('#datasets a').first().innerText()).toBe('Broken orders');
     expect(problems).toEqual([]);
     await page.context().close();
 
@@ -102,6 +103,44 @@ describe.skipIf(!HAS_CHROMIUM)('the page at `/` after a login', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     expect(await page.locator('#upload').isVisible(), 'without permission').toBe(false);
+    await page.context().close();
+  });
+
+  test('keeps the focus when it reads the datasets again, and shows the latest search only', async ({
+    browser,
+    service,
+    bob,
+    source,
+    admin,
+  }) => {
+    await admin.put(`/datasources/${source.id}/shares/${bob.id}`, { accessLevel: 2 });
+    const first = await createOrders(bob, source, { name: 'Alpha' });
+    await createOrders(bob, source, { name: 'Beta' });
+    const { page } = await openPage(browser, service.url);
+    await logIn(page, service.url, 'bob');
+    const focused = () => page.evaluate('document.activeElement.closest("tr")?.id + document.activeElement.innerText');
+    await page.locator(`[id="${first.id}"]`).getByRole('button', { name: 'Refresh' }).focus();
+    await page.evaluate('load()');
+    expect(await focused(), 'nothing changed').toBe(`${first.id}Refresh`);
+    await bob.put(`/datasets/${first.id}`, { name: 'Alpha 2' });
+    await page.evaluate('load()');
+    await page.getByRole('link', { name: 'Alpha 2' }).waitFor();
+    expect(await focused(), 'the row changed').toBe(`${first.id}Refresh`);
+
+    const held = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('"q":"Alpha"')) await held.promise;
+      await route.continue();
+    });
+    await page.getByLabel('Search datasets').fill('Alpha');
+    await page.waitForRequest((request) => request.postData()?.includes('"q":"Alpha"') ?? false);
+    await page.getByLabel('Search datasets').fill('Beta');
+    const names = () => page.locator('#datasets td:first-child').allInnerTexts();
+    await expect.poll(names).toEqual(['Beta']);
+    const late = page.waitForResponse((response) => response.request().postData()?.includes('"q":"Alpha"') ?? false);
+    held.resolve();
+    await late;
+    expect(await names()).toEqual(['Beta']);
     await page.context().close();
   });
 

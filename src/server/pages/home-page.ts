@@ -1,4 +1,4 @@
-import { htmlPage } from './html.ts';
+import { CARDS, htmlPage } from './html.ts';
 
 const MAIL_SENT = 'If there is such a user, a mail with a link is on its way.';
 const NO_MAIL = 'This service sends no mail: ask an administrator for the link. It works once, within an hour.';
@@ -50,11 +50,7 @@ export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string =>
       <ul id="operations"></ul>
     </section>
     <nav aria-label="Interfaces">
-      <a href="/graphiql"><strong>GraphiQL</strong><span>Try queries, mutations and subscriptions</span></a>
-      <a href="/api/docs"><strong>REST reference</strong><span>Every route, with parameters and responses</span></a>
-      <a href="/graphql/schema.graphql"><strong>GraphQL schema</strong><span>For code generators and registries</span></a>
-      <a href="/graphql/subgraph.graphql"><strong>Federation subgraph</strong><span>For a federation 2 gateway</span></a>
-      <a href="/api/openapi.json"><strong>OpenAPI 3.1</strong><span>The REST contract as JSON</span></a>
+      ${CARDS.graphiql} ${CARDS.docs} ${CARDS.schema} ${CARDS.subgraph} ${CARDS.openapi}
     </nav>
   </aside>
 </main>

@@ -13,7 +13,14 @@ const call = (method, path, body) => fetch('/api' + path, {
   headers: body ? { 'content-type': 'application/json' } : {},
   body: body && JSON.stringify(body),
 });
-const graphql = async (query, variables) => {
+// Shows a message until the same cause has none.
+const say = (cause, message) => {
+  const notice = byId('notice');
+  if (!message && notice.dataset.cause !== cause) return;
+  notice.dataset.cause = cause;
+  notice.textContent = message;
+};
+const graphql = async (cause, query, variables) => {
   const response = await fetch('/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -24,7 +31,7 @@ const graphql = async (query, variables) => {
     return null;
   }
   const { data, errors } = await response.json();
-  if (errors) byId('notice').textContent = errors[0].message;
+  say(cause, errors ? errors[0].message : '');
   return data;
 };
 
@@ -37,15 +44,16 @@ const WORKSPACE = 'query Home($q: String) { session { tenant permissions user { 
 const PROGRESS = 'subscription Progress($id: ID!) { progress(id: $id) { ' + OPERATION + ' } }';
 const REFRESH = 'mutation Refresh($id: ID!) { refreshDataset(id: $id, wait: false) { operation { ' + OPERATION + ' } } }';
 
-const number = new Intl.NumberFormat('en');
+const numbers = new Intl.NumberFormat('en');
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const UNITS = [['day', 86400], ['hour', 3600], ['minute', 60]];
-const ago = (time) => {
+const agoText = (time) => {
   const seconds = (new Date(time) - Date.now()) / 1000;
   const [unit, length] = UNITS.find(([, length]) => -seconds >= length) ?? [];
-  return create('time', { dateTime: time, title: new Date(time).toLocaleString() },
-    unit ? relative.format(Math.round(seconds / length), unit) : 'just now');
+  return unit ? relative.format(Math.round(seconds / length), unit) : 'just now';
 };
+const ago = (time) =>
+  create('time', { dateTime: time, title: new Date(time).toLocaleString() }, agoText(time));
 const freshness = ({ lastRefresh, dataUpdatedAt }) => {
   if (lastRefresh && !lastRefresh.success)
     return [create('span', { className: 'problem', title: lastRefresh.error ?? '' }, 'failed ', ago(lastRefresh.at))];
@@ -53,10 +61,10 @@ const freshness = ({ lastRefresh, dataUpdatedAt }) => {
 };
 const rowsLink = ({ slug }) => '/graphiql?query=' + encodeURIComponent(
   '{\\n  dataset(id: "' + slug + '") {\\n    fields { name label type }\\n    data(limit: 20) { items total }\\n  }\\n}\\n');
-const datasetRow = (dataset) => create('tr', {},
+const datasetRow = (dataset) => create('tr', { id: dataset.id },
   create('td', {}, create('a', { href: rowsLink(dataset), title: 'Show rows in GraphiQL' }, dataset.name)),
   create('td', {}, dataset.owner.name ?? ''),
-  create('td', { className: 'number' }, dataset.records === null ? '' : number.format(dataset.records)),
+  create('td', { className: 'number' }, dataset.records === null ? '' : numbers.format(dataset.records)),
   create('td', {}, ...freshness(dataset)),
   create('td', {},
     create('a', { href: '/api/datasets/' + dataset.id + '/export?format=csv', download: '' }, 'CSV'),
@@ -65,10 +73,23 @@ const datasetRow = (dataset) => create('tr', {},
       ? [create('button', { type: 'button', className: 'quiet', onclick: () => refresh(dataset.id) }, 'Refresh')]
       : [])));
 
+let shown = '';
+// Unchanged rows stay, and the focus stays where it was.
+const showDatasets = (datasets) => {
+  const text = JSON.stringify(datasets);
+  if (text === shown) return;
+  shown = text;
+  const focused = document.activeElement;
+  const row = focused?.closest('tr');
+  byId('datasets').replaceChildren(...datasets.map(datasetRow));
+  if (row?.id && byId(row.id))
+    [...byId(row.id).querySelectorAll('a, button')].find((part) => part.textContent === focused.textContent)?.focus();
+};
+
 const WORDS = { QUEUED: 'waiting', RUNNING: 'running', SUCCEEDED: 'done', FAILED: 'failed', CANCELLED: 'cancelled' };
 const isOpen = ({ status }) => status === 'QUEUED' || status === 'RUNNING';
 const amount = ({ current, total, unit }) => current
-  ? number.format(current) + (total ? ' of ' + number.format(total) : '') + ' ' + (unit ?? '')
+  ? numbers.format(current) + (total ? ' of ' + numbers.format(total) : '') + ' ' + (unit ?? '')
   : '';
 const operationItem = (operation) => {
   const { id, status, percent, message, error, resource, finishedAt } = operation;
@@ -110,10 +131,10 @@ const connect = () => {
       followed.forEach(subscribe);
     } else if (type === 'ping') send({ type: 'pong' });
     else if (type === 'next' && payload.data) showOperation(payload.data.progress);
-    else if (type === 'complete' || type === 'error') {
+    else if (type === 'complete') {
       followed.delete(id);
       load();
-    }
+    } else if (type === 'error') followed.delete(id);
   };
   // The next look at the workspace follows what still runs.
   socket.onclose = () => {
@@ -125,38 +146,41 @@ const connect = () => {
 const showLogin = () => {
   byId('login').hidden = false;
   for (const id of ['session', 'workspace', 'running']) byId(id).hidden = true;
+  showDatasets([]);
   socket?.close();
 };
+let loads = 0;
 const load = async () => {
-  const data = await graphql(WORKSPACE, { q: byId('search').value || null });
-  if (!data) return;
+  const turn = ++loads;
+  const data = await graphql('load', WORKSPACE, { q: byId('search').value || null });
+  if (!data || turn !== loads) return;
   byId('login').hidden = true;
   byId('session').hidden = byId('workspace').hidden = false;
   byId('who').textContent = data.session.user.username;
   byId('tenant').textContent = data.session.tenant;
   byId('upload').hidden = !data.session.permissions.includes('datasets:create');
   const { items, total } = data.datasets;
-  byId('datasets').replaceChildren(...items.map(datasetRow));
+  showDatasets(items);
   byId('more').textContent = items.length === 0 ? 'No datasets.'
-    : total > items.length ? 'The first ' + items.length + ' of ' + number.format(total) + '.' : '';
+    : total > items.length ? 'The first ' + items.length + ' of ' + numbers.format(total) + '.' : '';
   byId('operations').replaceChildren();
   byId('running').hidden = data.operations.items.length === 0;
   data.operations.items.reverse().forEach(showOperation);
+  for (const time of document.querySelectorAll('time')) time.textContent = agoText(time.dateTime);
 };
 const refresh = async (id) => {
-  byId('notice').textContent = '';
-  const data = await graphql(REFRESH, { id });
+  const data = await graphql('refresh', REFRESH, { id });
   if (data) showOperation(data.refreshDataset.operation);
 };
 const upload = async (file) => {
-  byId('notice').textContent = 'Uploading ' + file.name + ' …';
+  say('upload', 'Uploading ' + file.name + ' …');
   const form = new FormData();
   form.append('name', file.name.replace(/\\.[^.]*$/, ''));
   form.append('file', file);
   // Without waiting, so that the operation is followed like any other.
   const headers = { prefer: 'respond-async' };
   const response = await fetch('/api/datasets/_upload', { method: 'POST', headers, body: form });
-  byId('notice').textContent = response.ok ? '' : (await response.json()).message;
+  say('upload', response.ok ? '' : (await response.json()).message);
   await load();
 };
 
@@ -180,7 +204,11 @@ byId('logout').addEventListener('click', async () => {
   await call('POST', '/logout');
   showLogin();
 });
-byId('search').addEventListener('input', load);
+let typed;
+byId('search').addEventListener('input', () => {
+  clearTimeout(typed);
+  typed = setTimeout(load, 200);
+});
 byId('file').addEventListener('change', async ({ target }) => {
   if (target.files[0]) await upload(target.files[0]);
   target.value = '';

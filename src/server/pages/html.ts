@@ -35,6 +35,20 @@ ${body}
 </html>
 `;
 
+const createCard = (href: string, name: string, text: string): string =>
+  `<a href="${href}"><strong>${name}</strong><span>${text}</span></a>`;
+
+/** Links to the pages of the service, for a `<nav>`. */
+export const CARDS = {
+  home: createCard('/', 'Home', 'Log in and find the other pages'),
+  login: createCard('/', 'Log in', 'Or choose “Forgot password” for a new link'),
+  graphiql: createCard('/graphiql', 'GraphiQL', 'Try queries, mutations and subscriptions'),
+  docs: createCard('/api/docs', 'REST reference', 'Every route, with parameters and responses'),
+  schema: createCard('/graphql/schema.graphql', 'GraphQL schema', 'For code generators and registries'),
+  subgraph: createCard('/graphql/subgraph.graphql', 'Federation subgraph', 'For a federation 2 gateway'),
+  openapi: createCard('/api/openapi.json', 'OpenAPI 3.1', 'The REST contract as JSON'),
+};
+
 /** Sends a page. Browsers do not store it: the page at `/` differs with the session, also when a person goes back. */
 export const sendHtml = (reply: FastifyReply, page: string, inlineSources = ''): FastifyReply =>
   reply

@@ -1,16 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { prefersHtml, sendHtml, htmlPage } from './html.ts';
+import { CARDS, prefersHtml, sendHtml, htmlPage } from './html.ts';
 
 const NOT_FOUND_PAGE = htmlPage(
   'Page not found',
   `<main>
   <h1>Page not found</h1>
   <p class="lead">There is no page at this address.</p>
-  <nav>
-    <a href="/"><strong>Home</strong><span>Log in and find the other pages</span></a>
-    <a href="/graphiql"><strong>GraphiQL</strong><span>Try queries, mutations and subscriptions</span></a>
-    <a href="/api/docs"><strong>REST reference</strong><span>Every route, with its parameters and responses</span></a>
-  </nav>
+  <nav>${CARDS.home} ${CARDS.graphiql} ${CARDS.docs}</nav>
 </main>`,
 );
 

@@ -5,7 +5,6 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint } from '../../../rest-bridge/bridge.ts';
-import { unauthenticated } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
@@ -16,6 +15,7 @@ import { HOME_SCRIPT } from './home-script.ts';
 import { sendHtml } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
+import { requireSchemaAccess } from './schema-access.ts';
 import { WORKED_OPERATIONS } from './worked-operations.ts';
 
 interface PageOptions {
@@ -81,15 +81,11 @@ function registerPasswordReset(app: FastifyInstance, { platform, createContext }
 }
 
 /** Registers the documents of the schema. Without `PUBLIC_SCHEMA` they require credentials. */
-function registerSchemaDocuments(
-  app: FastifyInstance,
-  { schema, endpoints, platform, createContext }: PageOptions,
-): void {
+function registerSchemaDocuments(app: FastifyInstance, { schema, endpoints, ...options }: PageOptions): void {
   const registerDocument = (url: string, type: string, text: string) => {
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     app.get(url, async (request, reply) => {
-      if (!platform.config.PUBLIC_SCHEMA && !(await createContext(request, reply, 'graphql')).viewer)
-        throw unauthenticated();
+      await requireSchemaAccess(options, request, reply);
       reply.header('etag', etag).header('cache-control', 'no-cache');
       if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send();
       return reply.header('content-type', type).send(text);

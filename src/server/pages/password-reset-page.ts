@@ -1,4 +1,5 @@
-import { htmlPage } from './html.ts';
+import { CARDS, htmlPage } from './html.ts';
+
 /**
  * The page at `/password-reset/{token}`. It does not contain the token: its script reads the token from the address.
  */
@@ -30,7 +31,7 @@ export const LINK_GONE_PAGE = htmlPage(
   `<main>
   <h1>This link does not work any more</h1>
   <p class="lead">It was already used, has expired or never existed. A link works once, within an hour.</p>
-  <nav><a href="/"><strong>Log in</strong><span>Or choose “Forgot password” for a new link</span></a></nav>
+  <nav>${CARDS.login}</nav>
 </main>`,
   { head: '<meta name="robots" content="noindex">' },
 );

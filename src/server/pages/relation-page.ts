@@ -2,10 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Endpoint } from '../../../rest-bridge/bridge.ts';
 import { templatePath } from '../../../rest-bridge/openapi.ts';
 import { describeRelations } from '../../../rest-bridge/relations.ts';
-import { noRoute, unauthenticated } from '../../core/errors.ts';
+import { noRoute } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { CreateContext } from '../request-context.ts';
 import { htmlPage, sendHtml } from './html.ts';
+import { requireSchemaAccess } from './schema-access.ts';
 
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
@@ -33,16 +34,11 @@ const relationPage = (rel: string, endpoints: readonly Endpoint[]): string =>
  */
 export function registerRelationPages(
   app: FastifyInstance,
-  {
-    endpoints,
-    platform,
-    createContext,
-  }: { endpoints: readonly Endpoint[]; platform: Platform; createContext: CreateContext },
+  { endpoints, ...options }: { endpoints: readonly Endpoint[]; platform: Platform; createContext: CreateContext },
 ): void {
   const relations = describeRelations(endpoints);
   app.get<{ Params: { rel: string } }>('/api/docs/relations/:rel', async (request, reply) => {
-    if (!platform.config.PUBLIC_SCHEMA && !(await createContext(request, reply, 'rest')).viewer)
-      throw unauthenticated();
+    await requireSchemaAccess(options, request, reply);
     const rel = `svc:${request.params.rel}`;
     const found = relations.get(rel);
     if (!found) throw noRoute({ method: request.method, path: request.url });
