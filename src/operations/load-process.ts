@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { lowerProcessPriority } from '../adapters/process/priority.ts';
+import { programBeside } from '../adapters/process/program.ts';
 import { SpareProcess } from '../adapters/process/spare-process.ts';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
@@ -18,8 +18,7 @@ import { relaySource } from './source-relay.ts';
 /** Time for a loader to stop its source and itself before it is killed. */
 const LOADER_KILL_AFTER_MS = 5_000;
 
-/** Path of the loader: compiled beside the compiled parent, or the source, which Node runs by type stripping. */
-const LOADER = fileURLToPath(new URL(`./loader${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
+const LOADER = programBeside(import.meta.url, 'loader');
 
 /** A load in a separate process. */
 export interface LoadProcess {
