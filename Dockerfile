@@ -5,6 +5,7 @@ COPY package.json package-lock.json ./
 # Without the packages of examples/, which is not in the image.
 RUN npm ci --workspaces=false --no-audit --no-fund
 COPY . .
+# Not `npm run build`: that would first install the packages of examples/, which are missing here.
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
 
 FROM node:24-bookworm-slim

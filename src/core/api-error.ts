@@ -24,8 +24,8 @@ const MAX_CAUSES = 6;
 
 /**
  * Returns the `ApiError` that the client may see for a thrown value: the value itself, the error that GraphQL wrapped,
- * 503 for a lost database connection or a full disk, or Fastify's error for an invalid request. Returns undefined for an unexpected
- * exception.
+ * 503 for a lost database connection or a full disk, or Fastify's error for an invalid request. Returns undefined for
+ * an unexpected exception.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   let cause = error;

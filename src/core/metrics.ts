@@ -15,8 +15,8 @@ const names = new Set<string>();
 export interface GraphqlOperation {
   name: string | null;
   type: string;
-  /** Whether the caller has credentials and the document passed all checks. Only then the name can become a label. */
-  isChecked: boolean;
+  /** Whether the name may become a label: the caller has credentials and the document passed all checks. */
+  mayBeLabel: boolean;
 }
 
 const operationSeconds = new Histogram({
@@ -114,10 +114,10 @@ new Gauge({
 /** Reports the connections of a pool. A later pool of the same name replaces an earlier one. */
 export const reportPool = (name: string, pool: ConnectionPool): unknown => pools.set(name, pool);
 
-/** Returns the name for metrics: the first `MAX_NAMES` checked names are kept, others are `other`. */
-function labelOf({ name, isChecked }: GraphqlOperation): string {
+/** Returns the name for metrics: the first `MAX_NAMES` names that may be labels are kept, others are `other`. */
+function labelOf({ name, mayBeLabel }: GraphqlOperation): string {
   if (name === null) return 'anonymous';
-  if (!isChecked || name.length > 64 || (names.size >= MAX_NAMES && !names.has(name))) return 'other';
+  if (!mayBeLabel || name.length > 64 || (names.size >= MAX_NAMES && !names.has(name))) return 'other';
   names.add(name);
   return name;
 }

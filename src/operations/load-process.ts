@@ -1,13 +1,14 @@
+import { AsyncResource } from 'node:async_hooks';
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { lowerProcessPriority } from '../adapters/process/priority.ts';
+import { programBeside } from '../adapters/process/program.ts';
 import { SpareProcess } from '../adapters/process/spare-process.ts';
 import { childEnvironment } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import type { SourceConnection } from '../core/row-source.ts';
-import { currentTraceparent, startSpan, traced } from '../core/tracing.ts';
+import { startSpan, traced } from '../core/tracing.ts';
 import { driverOf } from '../services/datasource/datasource-config.ts';
 import type { Progress } from '../services/operation/operation-repository.ts';
 import { Interrupted } from './handler.ts';
@@ -17,8 +18,7 @@ import { relaySource } from './source-relay.ts';
 /** Time for a loader to stop its source and itself before it is killed. */
 const LOADER_KILL_AFTER_MS = 5_000;
 
-/** Path of the loader: compiled beside the compiled parent, or the source, which Node runs by type stripping. */
-const LOADER = fileURLToPath(new URL(`./loader${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
+const LOADER = programBeside(import.meta.url, 'loader');
 
 /** A load in a separate process. */
 export interface LoadProcess {
@@ -63,7 +63,9 @@ export function startLoad(
   const generation = traced({ name: 'dataset load', attributes }, async () => {
     const relay =
       job.source.file === null ? undefined : relaySource(openSource(platform, job), job, signal, send, abort);
-    child.on('message', relay ? (message: FromLoader) => relay.receive(message) : traceSource(job.source.type));
+    const receive = (message: FromLoader) => (relay ? relay.receive(message) : traceSource(job.source.type, message));
+    // The process may be older than this load, so its events are not in the span.
+    child.on('message', AsyncResource.bind(receive));
     try {
       return await receiveGeneration(child, progress);
     } catch (error) {
@@ -103,23 +105,19 @@ function forkLoader(): ChildProcess {
 }
 
 /**
- * Returns the listener that records the span of a source that the loader reads, from the loader's times. The loader
- * itself records no spans: it would load the exporter for each refresh.
+ * Records the span of a source that the loader has read, from the loader's times. The loader itself records no spans:
+ * it would load the exporter for each refresh.
  */
-function traceSource(type: string): (message: FromLoader) => void {
-  const parent = currentTraceparent();
-  return (message) => {
-    if (message.kind !== 'source-ended' || !parent) return;
-    const span = startSpan({
-      name: 'source read',
-      kind: 'client',
-      parent,
-      startedAt: message.startedAt,
-      attributes: { 'db.system.name': type, 'db.operation.name': 'read', 'dws.rows': message.rows },
-    });
-    if (message.error) span.fail(message.error);
-    span.end(message.endedAt);
-  };
+function traceSource(type: string, message: FromLoader): void {
+  if (message.kind !== 'source-ended') return;
+  const span = startSpan({
+    name: 'source read',
+    kind: 'client',
+    startedAt: message.startedAt,
+    attributes: { 'db.system.name': type, 'db.operation.name': 'read', 'dws.rows': message.rows },
+  });
+  if (message.error) span.fail(message.error);
+  span.end(message.endedAt);
 }
 
 /** Waits for the loader's generation. Rejects with its error, or with `Interrupted` when it exits without one. */

@@ -12,10 +12,9 @@ import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
 import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
+import { clientErrorOf, stackOf } from '../adapters/process/program-error.ts';
 import { showSpare } from '../adapters/process/spare-process.ts';
 import type { Generation } from '../core/dataset-index.ts';
-import { isDiskFull } from '../core/disk-full.ts';
-import { ApiError, diskFull } from '../core/errors.ts';
 import { BUILDING } from '../core/operations.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
 import { spanCode } from '../core/tracing.ts';
@@ -125,10 +124,9 @@ async function lockGeneration(job: LoadJob): Promise<pg.Client> {
 function failureMessage(error: unknown): FromLoader {
   const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
-  const known = isDiskFull(reason) ? diskFull() : reason;
-  if (known instanceof ApiError)
-    return { kind: 'failed', failure: { statusCode: known.status, code: known.code, message: known.message } };
-  return { kind: 'broken', message: reason instanceof Error ? (reason.stack ?? reason.message) : String(reason) };
+  const known = clientErrorOf(reason);
+  if (!known) return { kind: 'broken', message: stackOf(reason) };
+  return { kind: 'failed', failure: { statusCode: known.status, code: known.code, message: known.message } };
 }
 
 process.umask(0o077);

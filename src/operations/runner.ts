@@ -166,8 +166,8 @@ function recorderOf(
 }
 
 /**
- * Repeats `record` while Postgres is unavailable or its disk is full. After a short restart of Postgres, waiting callers get the outcome
- * sooner than from the reconciler. Does not repeat during a shutdown.
+ * Repeats `record` while Postgres is unavailable or its disk is full. After a short restart of Postgres, waiting
+ * callers get the outcome sooner than from the reconciler. Does not repeat during a shutdown.
  */
 async function retryWhileUnavailable(record: () => Promise<void>, isStopping: () => boolean): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -27,8 +27,8 @@ const MIGRATION_LOCK = 4_711_001;
 
 /**
  * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at
- * a time. Returns the names of the migrations that ran. Throws if a restore has not finished. A restore passes `restore`, with the
- * `last` migration to run, by default all. See docs/architecture.md#migrations.
+ * a time. Returns the names of the migrations that ran. Throws if a restore has not finished. A restore passes
+ * `restore`, with the `last` migration to run, by default all. See docs/architecture.md#migrations.
  */
 export async function migrate(url: string, restore?: { last?: string }): Promise<string[]> {
   const client = new pg.Client({

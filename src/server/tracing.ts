@@ -45,7 +45,10 @@ export async function tracePlatform<T extends Pick<Platform, 'drivers' | 'index'
   return { ...platform, drivers: traceDrivers(platform.drivers), index: traceIndex(platform.index) };
 }
 
-/** Adds a span to each request. It continues the trace of the caller's `traceparent`. WebSockets have spans of their operations. */
+/**
+ * Adds a span to each request. It continues the trace of the caller's `traceparent`. WebSockets have spans of their
+ * operations.
+ */
 export function traceRequests(app: FastifyInstance): void {
   if (!isTracing()) return;
   const spans = new WeakMap<FastifyRequest, OpenSpan>();
@@ -63,7 +66,7 @@ export function traceRequests(app: FastifyInstance): void {
       },
     });
     spans.set(request, span);
-    // Also after the client has disconnected.
+    // `close` also fires when the client disconnects.
     reply.raw.once('close', () => {
       const { statusCode } = reply;
       span.set({ 'http.response.status_code': statusCode });
@@ -72,7 +75,7 @@ export function traceRequests(app: FastifyInstance): void {
     });
     done();
   });
-  // Not earlier: the events of a body that arrives belong to the connection, and so to no span.
+  // `onRequest` would be too early: the events of the body would lose the span.
   app.addHook('preHandler', (request, _reply, done) => {
     const span = spans.get(request);
     if (span) span.run(done);

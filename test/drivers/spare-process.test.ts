@@ -1,21 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { keepSpares } from '../../src/adapters/process/spare-process.ts';
 import { childrenOf } from '../operation/refreshable.ts';
 import { boundQuery, neverAborted } from '../support/postgres-source.ts';
-import { isAlive, queryProcesses, rejectionOf, waitUntil } from '../support/uploaded-source.ts';
+import { isAlive, queryProcesses, rejectionOf, sparesOf, waitUntil } from '../support/uploaded-source.ts';
 import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
 const { files, openSmallFile, upload } = useUploads();
-
-/** Returns the processes with the title of a spare. */
-const sparesOf = async (parent = process.pid): Promise<number[]> =>
-  (await childrenOf(parent)).filter(
-    (pid) => isAlive(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('spare'),
-  );
 
 /** Waits for the only spare and returns its process id. */
 async function onlySpare(parent?: number): Promise<number> {

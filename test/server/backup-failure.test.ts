@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   utimesSync,
@@ -17,6 +18,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, readConfig } from '../../src/core/config.ts';
 import { writeBackup } from '../../src/server/backup/backup.ts';
 import { openBackup, restoreBackup, type Backup } from '../../src/server/backup/restore.ts';
+import { RESTORE_MARKER } from '../../src/server/backup/unfinished-restore.ts';
 import { prepareStart } from '../../src/server/start-checks.ts';
 import { eventually } from '../operation/fixture.ts';
 import { APP_SECRET, dws, withInstallation } from '../support/backup-fixture.ts';
@@ -68,6 +70,42 @@ describe('a backup or restore that fails', () => {
       expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
       expect(await restoreBackup(empty.url, target, await openBackup(archive))).toMatchObject({ files: 1 });
       await empty.drop();
+    }));
+
+  test('a restore that cannot remove its mark leaves database and folder empty', () =>
+    withInstallation(async ({ database, config, away, addFile }) => {
+      writeFileSync(await addFile('orders.csv'), 'id');
+      const archive = join(away, 'backup');
+      await writeBackup(database.url, config, archive);
+      const empty = await createDatabase('template0');
+      const target = readConfig({ DATA_DIR: join(away, 'target'), APP_SECRET });
+      const { manifest, entries } = await openBackup(archive);
+      async function* replaceMark(): Backup['entries'] {
+        yield* entries;
+        rmSync(join(target.DATA_DIR, RESTORE_MARKER));
+        mkdirSync(join(target.DATA_DIR, RESTORE_MARKER));
+      }
+      await expect(restoreBackup(empty.url, target, { manifest, entries: replaceMark() })).rejects.toThrow(
+        'Path is a directory',
+      );
+      expect(readdirSync(target.DATA_DIR)).toEqual([]);
+      expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
+      expect(await restoreBackup(empty.url, target, await openBackup(archive))).toMatchObject({ files: 1 });
+      await empty.drop();
+    }));
+
+  test('a mark in the folder of another installation removes nothing of it', () =>
+    withInstallation(async ({ database, config, away, addFile }) => {
+      const file = await addFile('orders.csv');
+      writeFileSync(file, 'id');
+      const archive = join(away, 'backup');
+      await writeBackup(database.url, config, archive);
+      writeFileSync(join(config.DATA_DIR, RESTORE_MARKER), '');
+      await expect(restoreBackup(database.url, config, await openBackup(archive))).rejects.toThrow(
+        'A backup is restored into an empty database and an empty DATA_DIR only',
+      );
+      expect(readFileSync(file, 'utf8')).toBe('id');
+      expect(await runSql(database.url, 'select filename from dws.stored_file')).toEqual([{ filename: 'orders.csv' }]);
     }));
 
   test('an archive that is damaged anywhere is refused', () =>

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { childEnvironment } from '../../src/core/config.ts';
 import { newId } from '../../src/core/id.ts';
@@ -121,6 +122,50 @@ describe('a restore in the middle of a large file', () => {
     }),
   );
 });
+
+test('a restore that is killed between its two marks is removed by the next one', { timeout: 60_000 }, () =>
+  withInstallation(async ({ database, config, away, addFile }) => {
+    writeFileSync(await addFile('orders.csv'), 'id');
+    const archive = join(away, 'backup');
+    await writeBackup(database.url, config, archive);
+    const empty = await createDatabase('template0');
+    const variables = { DATA_DIR: join(away, 'target'), APP_SECRET, DATABASE_URL: empty.url };
+    // Waits where the restore removes the mark of the database.
+    await runSql(
+      empty.url,
+      `create function wait_at_end() returns event_trigger language plpgsql as $$ begin
+      if obj_description(to_regnamespace('dws'), 'pg_namespace') is null then perform pg_advisory_lock(1); end if;
+    end $$`,
+    );
+    await runSql(
+      empty.url,
+      `create event trigger wait_at_end on ddl_command_end when tag in ('COMMENT') execute function wait_at_end()`,
+    );
+    const gate = new pg.Client({ connectionString: empty.url });
+    await gate.connect();
+    await gate.query('select pg_advisory_lock(1)');
+    const child = spawn(process.execPath, [builtMain(), 'restore', archive], {
+      env: { ...childEnvironment(), ...variables },
+      stdio: 'ignore',
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const waiting = `select pid from pg_locks where locktype = 'advisory' and objid = 1 and not granted`;
+    await eventually(async () => (await gate.query(waiting)).rows.length === 1);
+    expect(readdirSync(variables.DATA_DIR)).toEqual(['files']);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await gate.query(`select pg_terminate_backend(pid) from (${waiting}) waiting`);
+    await gate.query('drop event trigger wait_at_end');
+    await gate.end();
+
+    expect(await runProcess(variables)).toEqual({ code: 1, printed: expect.stringContaining(UNFINISHED) });
+    expect(await dws(variables, 'restore', archive)).toMatchObject({ code: 0 });
+    expect(readdirSync(join(variables.DATA_DIR, 'files'))).toHaveLength(1);
+    const service = await startProcess(variables);
+    expect(await service.end('SIGTERM')).toBe(0);
+    await empty.drop();
+  }),
+);
 
 test('operations that ran or waited at the backup run after the restore', { timeout: 180_000 }, async () => {
   const [database, empty] = [await createDatabase(), await createDatabase('template0')];

@@ -6,6 +6,8 @@ import { makeMillion } from '../support/million-rows.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { ADMIN_PASSWORD, byToken, logIn, newFolder, startProcess } from '../support/service-process.ts';
 import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/trace-collector.ts';
+import { createForm, DATASETS, ORDERS } from '../support/upload-form.ts';
+import { sparesOf } from '../support/uploaded-source.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
@@ -47,6 +49,9 @@ function chainOf(spans: CollectedSpan[], span: CollectedSpan | undefined): (stri
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
   return [...(parent ? chainOf(spans, parent) : [span.parentSpanId]), `${span.resource['dws.role']}: ${span.name}`];
 }
+
+/** Returns the name of a span of a process with all roles, as in `chainOf`. */
+const ofAll = (name: string): string => `all: ${name}`;
 
 test(
   'a refresh by GraphQL is one trace from the caller over web and worker to the source; a mail and its request too',
@@ -134,6 +139,32 @@ test(
     ];
     expect(source).toBeTruthy();
     for (const secret of secrets) expect(collector.text().includes(secret), secret).toBe(false);
+  },
+);
+
+test(
+  'each refresh of an uploaded dataset is in the trace of its own request',
+  { timeout: 60_000 },
+  async ({ setup: { variables, collector } }) => {
+    const service = await startProcess(variables);
+    const admin = await byToken(await logIn(service.url));
+    const { id } = await admin.creates(DATASETS, createForm(ORDERS));
+    // The first loader is started by the upload, the others are spares that start when an earlier one has ended.
+    const traces = ['1', '2', '3'].map((digit) => digit.repeat(32));
+    for (const trace of traces) {
+      const caller = admin.with({ traceparent: `00-${trace}-${CALLER}-01` });
+      expect(await caller.data(REFRESH, { id })).toEqual({ refreshDataset: { result: { success: true } } });
+      await eventually(async () => (await sparesOf(service.pid)).length === 2);
+    }
+    expect(await service.end('SIGTERM')).toBe(0);
+
+    const { spans } = collector;
+    const load = [CALLER, ...['POST /graphql', 'graphql mutation', 'dataset.refresh', 'dataset load'].map(ofAll)];
+    for (const trace of traces)
+      for (const call of ['source describe', 'source read']) {
+        const found = spans.filter((span) => span.traceId === trace && span.name === call);
+        expect(found.map((span) => chainOf(spans, span))).toEqual([[...load, ofAll(call)]]);
+      }
   },
 );
 

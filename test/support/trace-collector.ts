@@ -17,7 +17,7 @@ export interface CollectedSpan {
   resource: Record<string, unknown>;
 }
 
-/** A real OTLP/HTTP collector on loopback. */
+/** An HTTP server on loopback that keeps the spans it receives by OTLP as JSON. */
 export interface TraceCollector {
   url: string;
   spans: CollectedSpan[];
@@ -50,7 +50,7 @@ interface Payload {
 const valuesOf = (attributes: Attribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-/** Starts a collector of JSON payloads. */
+/** Starts a server that receives spans as a collector does. */
 export async function startTraceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const payloads: unknown[] = [];

@@ -9,6 +9,7 @@ import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
+import { childrenOf } from '../operation/refreshable.ts';
 import { boundQuery, neverAborted, parseCsv } from './postgres-source.ts';
 
 /** Returns the driver of uploaded files with this id. */
@@ -30,6 +31,10 @@ function textAt(path: string): string {
     return '';
   }
 }
+
+/** Returns the child processes with the title of a spare. */
+export const sparesOf = async (parent: number = process.pid): Promise<number[]> =>
+  (await childrenOf(parent)).filter((pid) => isAlive(pid) && textAt(`/proc/${pid}/cmdline`).includes('spare'));
 
 /** Returns whether a process is running. A zombie is not. */
 export const isAlive = (pid: number): boolean => /\) [^Z] /.test(textAt(`/proc/${pid}/stat`));

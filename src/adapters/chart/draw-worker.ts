@@ -1,6 +1,7 @@
 /** Worker thread that draws. The chart library is loaded only here. */
 import { parentPort } from 'node:worker_threads';
 import type { Picture } from '../../core/visual/picture.ts';
+import { stackOf } from '../process/program-error.ts';
 import type { DrawResult } from './draw.ts';
 import { render } from './render.ts';
 
@@ -13,6 +14,6 @@ function draw(picture: Picture): DrawResult {
   try {
     return { svg: render(picture) };
   } catch (error) {
-    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return { error: stackOf(error) };
   }
 }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import type { Picture } from '../../core/visual/picture.ts';
+import { programBeside } from '../process/program.ts';
 
 /** Result of the drawing thread: a picture, or the stack of the error. */
 export interface DrawResult {
@@ -8,8 +9,7 @@ export interface DrawResult {
   error?: string;
 }
 
-/** The worker's program: compiled beside the compiled parent, or a source run by Node's type stripping. */
-const PROGRAM = new URL(`./draw-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+const PROGRAM = programBeside(import.meta.url, 'draw-worker');
 /** The thread draws one picture at a time. One GraphQL document can request all those of a dataset. */
 const GATE = FairGate.shared({ places: 1, maxWaiting: 256, taskNoun: 'pictures' });
 /** Milliseconds without a picture after which the thread ends and frees the memory of the chart library. */

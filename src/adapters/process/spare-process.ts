@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ChildProcess, Serializable } from 'node:child_process';
 import type { Socket } from 'node:net';
 
@@ -40,7 +41,8 @@ export class SpareProcess {
 
   /** `start` starts a process with an IPC channel. A spare receives `prepare`, to load what a task will need. */
   constructor(start: () => ChildProcess, prepare: Serializable) {
-    this.#start = start;
+    // The events of a process belong to no request, as it may outlive the one that starts it.
+    this.#start = AsyncResource.bind(start);
     this.#prepare = prepare;
     all.add(this);
   }

@@ -13,7 +13,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import type { OpenSpan, Span, SpanStart, Tracer } from '../../core/tracing.ts';
+import type { OpenSpan, Span, Tracer } from '../../core/tracing.ts';
 
 /** Limits how long the stop waits for the collector. */
 const FLUSH_TIMEOUT_MS = 5_000;
@@ -98,14 +98,16 @@ const openSpan = (span: OtelSpan, run: OpenSpan['run']): OpenSpan => ({
 });
 
 /** Returns the context of a `traceparent` of another process, that of a new trace for null and malformed values. */
-function contextOf(traceparent: SpanStart['parent'] & (string | null)): Context {
+function contextOf(traceparent: string | null): Context {
   const [, traceId = '', spanId = '', flags = ''] =
     /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-.*)?$/.exec(traceparent ?? '') ?? [];
   const remote = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
   return isSpanContextValid(remote) ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
 }
 
-/** Creates the exporter. It logs one line when the collector stops accepting spans, and one when it accepts them again. */
+/**
+ * Creates the exporter. It logs one line when the collector stops accepting spans, and one when it accepts them again.
+ */
 function createExporter({ endpoint, log }: OtlpOptions): SpanExporter {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   let isFailing = false;

@@ -10,7 +10,7 @@ export function traceIndex(index: DatasetIndex): DatasetIndex {
   });
   const search = (call: string, { generation }: Pick<Search, 'generation'>) => span(call, generation.id);
   return {
-    load: (id, columns, segments, plan) => traced(span('load', id), () => index.load(id, columns, segments, plan)),
+    load: (id, columns, segments, plan) => index.load(id, columns, segments, plan),
     clone: (generation: Generation, id) => traced(span('clone', id), () => index.clone(generation, id)),
     drop: (id) => index.drop(id),
     search: (query: RowSearch, signal) => traced(search('search', query), () => index.search(query, signal)),

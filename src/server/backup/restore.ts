@@ -11,7 +11,7 @@ import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
-import { mark, removeRestoredFiles, removeRestoredRows, unmark } from './unfinished-restore.ts';
+import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
 
 /** Names of the entries, so that no archive writes outside `DATA_DIR`. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -68,8 +68,7 @@ export async function restoreBackup(
   const client = newClient(url);
   try {
     await client.connect();
-    await removeRestoredRows(client);
-    await removeRestoredFiles(config.DATA_DIR);
+    await removeUnfinished(client, config.DATA_DIR);
     await checkEmpty(client, config.DATA_DIR);
     try {
       await mark(client, config.DATA_DIR);
@@ -80,7 +79,7 @@ export async function restoreBackup(
       await unmark(client, config.DATA_DIR);
       return { ...summary, createdAt: manifest.createdAt, hasKey: hasKey(config, manifest) };
     } catch (error) {
-      // Its end rolls back. The connection may be the cause.
+      // Ending the connection rolls back. It may be the connection that failed, so a new one is opened.
       await client.end();
       await removeRestored(url, config.DATA_DIR, error as Error);
       throw error;

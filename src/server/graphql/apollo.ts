@@ -44,14 +44,14 @@ const createRequestPlugin = (
     return {
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
         const described = operation && { name: operationName, type: operation.operation };
-        if (described) contextValue.request.setOperation({ ...described, isChecked: false });
+        if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL');
         checkVariables(request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
-        if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, isChecked: true });
+        if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
       },
       async responseForOperation({ document, request, contextValue }) {
         const result = await runCompiled(document, contextValue, request.variables ?? {});
@@ -62,7 +62,10 @@ const createRequestPlugin = (
       },
       async willSendResponse({ response, errors }) {
         const ran = response.body.kind !== 'single' || response.body.singleResult.data !== undefined;
-        if (errors?.length) setStatus(response.http, errors, ran);
+        if (errors?.length) {
+          failCurrentSpan(spanCode(errors[0]));
+          setStatus(response.http, errors, ran);
+        }
         if (response.body.kind === 'single' && cost > 0)
           response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
       },
@@ -76,8 +79,11 @@ const createRequestPlugin = (
  */
 function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
-  if (errors) logUnexpectedErrors(errors, context);
-  if (errors) setStatus(http, errors, true);
+  if (errors) {
+    logUnexpectedErrors(errors, context);
+    failCurrentSpan(spanCode(errors[0]));
+    setStatus(http, errors, true);
+  }
   return {
     http,
     body: {
@@ -92,7 +98,6 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
  * document that did not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
  */
 function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
-  failCurrentSpan(spanCode(errors[0]));
   const apiErrors = errors.map((error) => toApiError(error));
   const decisive = apiErrors.find((error) => error && (!ran || REQUEST_STATUSES.has(error.status)));
   if (decisive) http.status = decisive.status;

@@ -159,7 +159,7 @@ async function prepareOperation(
   );
   checkVariables(variables);
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
-  countSocketOperation({ ...described, isChecked: true });
+  countSocketOperation({ ...described, mayBeLabel: true });
   return {
     schema,
     document,

@@ -4,6 +4,8 @@
  * exceeds the limit, and reports the number of rows, also while the other thread is busy.
  */
 import { Worker } from 'node:worker_threads';
+import { stackOf } from '../../process/program-error.ts';
+import { programBeside } from '../../process/program.ts';
 import { showSpare } from '../../process/spare-process.ts';
 import { reportRows } from '../row-reports.ts';
 import { MAX_PROCESS_MEMORY, MEMORY_MESSAGE } from './limits.ts';
@@ -24,7 +26,7 @@ const endWith = (message: FromProcess): void => {
 
 process.umask(0o077);
 const rowCounter = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
-const worker = new Worker(new URL(`./serve-work${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url), {
+const worker = new Worker(programBeside(import.meta.url, 'serve-work'), {
   resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   workerData: { rowCounter },
 });
@@ -32,11 +34,7 @@ worker.on('message', (message: FromProcess) => {
   process.send?.(message);
 });
 worker.on('error', (error: Error & { code?: string }) =>
-  endWith(
-    error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      ? TOO_MUCH_MEMORY
-      : { kind: 'broken', message: error.stack ?? error.message },
-  ),
+  endWith(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? TOO_MUCH_MEMORY : { kind: 'broken', message: stackOf(error) }),
 );
 
 process.on('message', (message: ToProcess) => {

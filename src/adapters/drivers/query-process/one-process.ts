@@ -1,15 +1,14 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../../core/config.ts';
 import { badInput, unavailable, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { lowerProcessPriority } from '../../process/priority.ts';
+import { programBeside } from '../../process/program.ts';
 import { SpareProcess } from '../../process/spare-process.ts';
 import { MEMORY_MESSAGE } from './limits.ts';
 import type { FromProcess, Job, ToProcess } from './work.ts';
 
-/** The program: compiled beside the compiled parent, or a source run by Node's type stripping. */
-const PROGRAM = fileURLToPath(new URL(`./main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
+const PROGRAM = programBeside(import.meta.url, 'main');
 
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;

@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isDiskFull } from '../../../core/disk-full.ts';
-import { badInput, ApiError, diskFull } from '../../../core/errors.ts';
+import { badInput } from '../../../core/errors.ts';
+import { clientErrorOf, stackOf } from '../../process/program-error.ts';
 import type { RowCounter } from '../csv-encoder.ts';
 import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
@@ -70,15 +70,13 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
 
 /** Returns the message for an error, without paths of the server. */
 function failure(error: unknown, { file, work }: Job): FromProcess {
-  const known = isDiskFull(error) ? diskFull() : error;
-  if (known instanceof ApiError) {
-    const message = known.message.replaceAll(file, 'the file').replace(/\/dev\/fd\/\d+/g, 'the file');
-    return {
-      kind: known.status === 503 ? 'unavailable' : 'refused',
-      message: 'dir' in work ? message.replaceAll(work.dir, 'the temporary folder') : message,
-    };
-  }
-  return { kind: 'broken', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const known = clientErrorOf(error);
+  if (!known) return { kind: 'broken', message: stackOf(error) };
+  const message = known.message.replaceAll(file, 'the file').replace(/\/dev\/fd\/\d+/g, 'the file');
+  return {
+    kind: known.status === 503 ? 'unavailable' : 'refused',
+    message: 'dir' in work ? message.replaceAll(work.dir, 'the temporary folder') : message,
+  };
 }
 
 parentPort!.on('message', (message: ToProcess) => {

@@ -2,7 +2,7 @@ import type { Column } from '../../../core/fields.ts';
 import type { BoundQuery, DetectedFile, QueryResult, Segment, SourceTable } from '../../../core/row-source.ts';
 import type { RowCounter } from '../csv-encoder.ts';
 
-/** Reader of one kind of file, inside the query process. It is opened for one task and ends with the process. */
+/** Reader of one kind of file, inside the query process. It serves the tasks on one file with one config. */
 export interface FileEngine {
   /**
    * Returns the version of the reader, and warnings for users. Throws BAD_USER_INPUT for a file that cannot be read.
