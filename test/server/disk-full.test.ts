@@ -89,6 +89,15 @@ const queryOf = (rows: number) =>
 
 const ready = (client: Client) => client.request('GET', '/readyz');
 const foldersOf = (disk: SmallDisk) => readdirSync(join(disk.path, 'datasets')).toSorted();
+const filesOf = (disk: SmallDisk) => readdirSync(join(disk.path, 'datasets', foldersOf(disk)[0]!)).toSorted();
+
+/** Waits for the words of the only dataset, which the loader writes after a refresh. Returns the name of their file. */
+async function waitForWords(disk: SmallDisk): Promise<string> {
+  const names = ['rows.duckdb', expect.stringMatching(/^words.*duckdb$/)];
+  await expect.poll(() => filesOf(disk), { timeout: 20_000 }).toEqual(names);
+  return filesOf(disk)[1]!;
+}
+
 const countRows = async (admin: Client, id: string) => (await admin.get(`/datasets/${id}/data?limit=1`)).body.total;
 
 describe.skipIf(!HAS_SMALL_DISKS)('on a full disk', { timeout: 120_000 }, () => {
@@ -96,6 +105,7 @@ describe.skipIf(!HAS_SMALL_DISKS)('on a full disk', { timeout: 120_000 }, () => 
     const database = await createDatabase('template0');
     await withSmallDisk(async (_service, disk, admin) => {
       const id = await createDataset(admin, database.url, 1000);
+      await waitForWords(disk);
       const before = foldersOf(disk);
       await expectBody(ready(admin), 200, { status: 'ok' });
       await admin.put(`/datasets/${id}`, { query: queryOf(150_000) });
@@ -127,16 +137,13 @@ describe.skipIf(!HAS_SMALL_DISKS)('on a full disk', { timeout: 120_000 }, () => 
     await withSmallDisk(async (service, disk, admin) => {
       const id = await createDataset(admin, database.url, 200_000);
       const folders = foldersOf(disk);
-      const files = () => readdirSync(join(disk.path, 'datasets', folders[0]!)).toSorted();
-      // The loader prepares the words after the refresh.
-      await expect.poll(files, { timeout: 20_000 }).toEqual(['rows.duckdb', expect.stringMatching(/^words.*duckdb$/)]);
-      await rm(join(disk.path, 'datasets', folders[0]!, files()[1]!));
+      await rm(join(disk.path, 'datasets', folders[0]!, await waitForWords(disk)));
       disk.fill();
       await expectBody(admin.post(DATASETS, createForm('a\n1\n'.repeat(1000))), 503, ERROR);
       expect(storedFiles(service)).toEqual([]);
       await expectBody(admin.get(`/datasets/${id}/data?q=abc`), 503, ERROR);
       await expectGraphqlError(admin.gql(`{ dataset(id: "${id}") { data(q: "abc") { count } } }`), 'UNAVAILABLE', FULL);
-      expect(files()).toEqual(['rows.duckdb']);
+      expect(filesOf(disk)).toEqual(['rows.duckdb']);
       expect(await countRows(admin, id)).toBe(200_000);
       disk.empty();
 
