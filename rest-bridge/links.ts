@@ -45,11 +45,6 @@ export type PathOfKind = (resource: { kind: string; id: string; slug?: string | 
 export interface DerivedLinks {
   children: readonly ChildLink[];
   groups: readonly ChildGroup[];
-  /**
-   * Every relation of a single record, without a link. Copies of it keep one shape, which is faster to fill and to print
-   * than an object that grows.
-   */
-  blank: Readonly<HalLinks>;
   pathOfKind: PathOfKind;
   fields: readonly FieldLink[];
   /** Checks of links that the presenter itself has, by relation. */
@@ -59,7 +54,6 @@ export interface DerivedLinks {
 export const createDerivedLinks = (): DerivedLinks => ({
   children: [],
   groups: [],
-  blank: {},
   pathOfKind: () => undefined,
   fields: [],
   checks: [],

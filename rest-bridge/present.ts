@@ -110,7 +110,7 @@ export function resource<T>(selection: string, links: LinksOf<T>, options: Resou
         },
         present(result, request) {
           const record = result as Json;
-          const _links: HalLinks = isPart ? {} : { ...derived.blank };
+          const _links: HalLinks = {};
           const paths = links(record as T, request.params, derived.pathOfKind);
           for (const rel in paths) if (paths[rel] !== undefined) _links[rel] = href(paths[rel]);
           const self = paths['self'] === undefined ? undefined : `/api${paths['self']}`;

@@ -131,9 +131,6 @@ function linkRecord(
     ? CURIES
     : undefined;
   derived.groups = groupByCheck(derived.children);
-  derived.blank = Object.fromEntries(
-    [...relations, ...(derived.curies ? ['curies'] : [])].map((rel) => [rel, undefined]),
-  );
 }
 
 /** Returns the links to the paths below a path. */
