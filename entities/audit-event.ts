@@ -59,7 +59,7 @@ export class AuditEvent extends TenantRow {
 
   @Field(() => String, {
     description:
-      'GraphQL field that was called, e.g. `updateDataset`. No enum: events keep the names of older versions.',
+      'GraphQL field that was called, e.g. `updateDataset`. Events of older versions have the names of that time.',
   })
   @Property({ type: 'text' })
   action!: string;
@@ -67,8 +67,8 @@ export class AuditEvent extends TenantRow {
   @Field(() => String, {
     nullable: true,
     description:
-      'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource. No enum: ' +
-      'events keep the words of older versions.',
+      'Kind of the resource concerned, e.g. `dataset` or `query`. Null for calls that concern no resource. ' +
+      'Events of older versions have the names of that time.',
   })
   @Property({ type: 'text', nullable: true })
   kind?: string | null;

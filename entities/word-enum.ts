@@ -24,10 +24,12 @@ export function wordEnum<W extends string>(
   return values;
 }
 
+const plural = (noun: string): string => noun.replace(/y$/, 'ie') + 's';
+
 /** Kinds of the records that activities, audit events, favourites, notifications and operations concern. */
 export const ResourceKindEnum = wordEnum(
   'ResourceKind',
   'Kind of a record.',
   [...Object.keys(ABILITIES), 'token', 'session', 'operation', 'notification'],
-  (kind) => `Records of the kind \`${kind}\`.`,
+  (kind) => `${kind.charAt(0).toUpperCase()}${plural(kind.slice(1))}.`,
 );

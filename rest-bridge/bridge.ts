@@ -17,6 +17,7 @@ import { createRequestParser, type RequestParser } from './request-variables.ts'
 import { createResponder, checkUnchanged, type CreateResponse } from './response.ts';
 import type { Json, Row } from './route.ts';
 import { subscribeToDocument } from './subscribe.ts';
+import { shapeOf } from './words.ts';
 
 /**
  * Returns the permission that a field requires, by its coordinate, e.g. `Mutation.updateJob`.
@@ -60,7 +61,7 @@ export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options
   const reads = new Map<string, Endpoint>();
   // GET rows come first, because a PUT accepts the keys that the GET of its path returns.
   for (const row of [...rows].sort((one, other) => Number(other.method === 'GET') - Number(one.method === 'GET'))) {
-    const route = `${row.method} ${row.path.replace(/:\w+/g, ':')}`;
+    const route = `${row.method} ${shapeOf(row.path)}`;
     try {
       if (routes.has(route)) throw new RowError(row, 'there are two rows for this route');
       const endpoint = compileRow(schema, row, options, row.method === 'PUT' ? reads.get(row.path) : undefined);

@@ -1,8 +1,8 @@
 import { collection, resource, value, type Presenter } from './present.ts';
-import { resourcePath } from './resource-path.ts';
 import { create, del, get, plain, put, type RouteOptions, type Row } from './route.ts';
 import type { Links } from './selection.ts';
 import { tag } from './tag.ts';
+import { capitalize, toCamelCase } from './words.ts';
 
 /** The names of a kind, e.g. of saved queries. */
 interface KindNames {
@@ -112,8 +112,8 @@ const favorite: Aspect = ({ path, field, typeName }) => {
   ];
 };
 
-const reference = resource<{ kind: string; id: string }>('kind id name ownerId', ({ kind: kindName, id }) => ({
-  self: resourcePath({ kind: kindName, id }),
+const reference = resource<{ kind: string; id: string }>('kind id name ownerId', (record, _, pathOfKind) => ({
+  self: pathOfKind(record),
 }));
 const references: Aspect = ({ path, field }) => [
   get(`${path}/:id/references`, `${field}.references`, collection('reference', reference, { extra: 'hidden' })),
@@ -149,9 +149,6 @@ interface KindOptions {
    */
   aspects?: readonly Aspect[];
 }
-
-const toCamelCase = (kebab: string): string => kebab.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-const capitalize = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
 
 /**
  * Returns all rows of a kind: `kind('datasets', 'dataset', dataset)` lists, creates, reads, updates and deletes below

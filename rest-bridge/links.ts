@@ -31,18 +31,38 @@ export interface FieldLink {
   rel: string;
   key: string;
   /** Returns the path of the resource, with `/api`; undefined for one without a path. `value` is that of the field. */
-  hrefOf(value: unknown, self: string, record: Readonly<Json>): string | undefined;
+  hrefOf(value: unknown, self: string | undefined, record: Readonly<Json>): string | undefined;
 }
+/** Children with the same check. */
+interface ChildGroup {
+  check: LinkCheck | undefined;
+  children: readonly ChildLink[];
+}
+/** Returns the path of a resource of any kind, below `/api`; undefined for a kind without one. */
+export type PathOfKind = (resource: { kind: string; id: string; slug?: string | null }) => string | undefined;
 
 /** Links of a presentation that follow from the table of rows. They are set by `linkRows` at start-up. */
 export interface DerivedLinks {
   children: readonly ChildLink[];
+  groups: readonly ChildGroup[];
+  pathOfKind: PathOfKind;
   fields: readonly FieldLink[];
   /** Checks of links that the presenter itself has, by relation. */
   checks: readonly { rel: string; check: LinkCheck }[];
   curies: readonly HalLink[] | undefined;
 }
-export const createDerivedLinks = (): DerivedLinks => ({ children: [], fields: [], checks: [], curies: undefined });
+export const createDerivedLinks = (): DerivedLinks => ({
+  children: [],
+  groups: [],
+  pathOfKind: () => undefined,
+  fields: [],
+  checks: [],
+  curies: undefined,
+});
+
+/** Groups children by their checks, each of which is then called once for a record. */
+export const groupByCheck = (children: readonly ChildLink[]): ChildGroup[] =>
+  [...Map.groupBy(children, ({ check }) => check)].map(([check, group]) => ({ check, children: group }));
 
 /** Path of the pages that describe the relations. */
 const RELATIONS_PATH = '/api/docs/relations';
@@ -55,7 +75,7 @@ export const CURIES = Object.freeze([{ name: 'svc', href: `${RELATIONS_PATH}/{re
 export function addFieldLinks(
   links: HalLinks,
   record: Readonly<Json>,
-  self: string,
+  self: string | undefined,
   { fields, checks }: DerivedLinks,
   viewer: LinkViewer | null | undefined,
 ): void {
@@ -67,16 +87,18 @@ export function addFieldLinks(
   }
 }
 
-/** Adds the links to the children and actions that the caller may use, and `curies`. */
+/** Adds the links to the children and actions that the caller may use, and `curies`. Without `self` there are none. */
 export function addChildLinks(
   links: HalLinks,
   record: Readonly<Json>,
-  self: string,
-  { children, curies }: DerivedLinks,
+  self: string | undefined,
+  { groups, curies }: DerivedLinks,
   viewer: LinkViewer | null | undefined,
 ): void {
-  for (const { rel, suffix, templated, check } of children)
-    if (!check || check(record, viewer))
-      links[rel] = templated ? { href: self + suffix, templated } : { href: self + suffix };
+  if (self !== undefined)
+    for (const { check, children } of groups)
+      if (!check || check(record, viewer))
+        for (const { rel, suffix, templated } of children)
+          links[rel] = templated ? { href: self + suffix, templated } : { href: self + suffix };
   if (curies) links['curies'] = curies;
 }

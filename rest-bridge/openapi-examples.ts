@@ -1,7 +1,8 @@
 import type { Endpoint } from './bridge.ts';
+import { CURIES } from './links.ts';
 import { operationId } from './openapi-names.ts';
 
-/* Examples of the OpenAPI document: the order lines of a shop, as in README.md. */
+/* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
 
 const ID = '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f';
 const TIME = '2026-01-31T09:30:00.000Z';
@@ -37,8 +38,8 @@ export function parameterExample(endpoint: Endpoint, name: string): unknown {
   return own ?? PARAMETERS[name];
 }
 
-const QUERY = `select l.id, o.ordered_at, c.country, l.amount from line l
-join "order" o on o.id = l.order_id join customer c on c.id = o.customer_id
+const QUERY = `select i.order_id, o.ordered_at, c.country, i.amount
+from order_items i join orders o on o.id = i.order_id join customers c on c.id = o.customer_id
 where o.ordered_at >= {{since}}`;
 const PARAMS = [{ name: 'since', label: 'Since', dataType: 'date', defaultValue: '2026-01-01' }];
 const PASSWORD = 'correct horse battery';
@@ -85,7 +86,11 @@ const BODIES: Record<string, unknown> = {
   },
   updateDatasource: { description: 'The shop, one day old' },
   uploadDatasource: UPLOAD,
-  queryDatasource: { query: 'select count(*) from line where amount > {{least}}', params: { least: 100 }, limit: 10 },
+  queryDatasource: {
+    query: 'select count(*) from order_items where amount > {{least}}',
+    params: { least: 100 },
+    limit: 10,
+  },
   createDatasourceLink: { targetDatasourceId: ID, type: 'lookup', mappings: { customer_id: 'id' } },
   createSuite: { name: 'Shop and warehouse', datasourceIds: [ID] },
   updateSuite: { datasourceIds: [] },
@@ -146,12 +151,15 @@ const BODIES: Record<string, unknown> = {
   updateApp: { description: 'Handles returned and broken goods' },
 };
 
-const ROWS = {
+/** Returns a page of rows with the links to the pages of a path. */
+const pageOfRows = (path: string, links: Record<string, { href: string }> = {}): object => ({
   _links: {
-    self: { href: '/api/datasets/order-lines/data?limit=2' },
-    first: { href: '/api/datasets/order-lines/data?limit=2' },
-    next: { href: '/api/datasets/order-lines/data?limit=2&after=eyJ2IjoxfQ' },
+    self: { href: path },
+    first: { href: path },
+    next: { href: `${path}${path.includes('?') ? '&' : '?'}after=eyJ2IjoxfQ` },
     up: { href: '/api/datasets/order-lines' },
+    ...links,
+    curies: CURIES,
   },
   _embedded: {
     'svc:record': [
@@ -167,26 +175,29 @@ const ROWS = {
     { name: 'amount', label: 'Amount in €', type: 'number', format: null },
   ],
   next: 'eyJ2IjoxfQ',
-};
+});
 
 /** Examples of responses by operation id. */
 const RESPONSES: Record<string, unknown> = {
-  listDatasetRows: ROWS,
-  searchDatasetRows: ROWS,
+  listDatasetRows: pageOfRows('/api/datasets/order-lines/data?limit=2', {
+    'svc:export': { href: '/api/datasets/order-lines/export?format=json' },
+  }),
+  searchDatasetRows: pageOfRows('/api/datasets/order-lines/_search'),
   aggregateDataset: {
     columns: [
       { name: 'country', label: 'Country', type: 'string' },
-      { name: 'amount', label: 'Sum of Amount in €', type: 'number' },
+      { name: 'ordered_at', label: 'Ordered at', type: 'datetime' },
+      { name: 'amount', label: 'amount', type: 'number' },
     ],
     rows: [
-      ['France', 52310.5],
-      ['Spain', 48211],
+      ['France', '2026-01-01T00:00:00.000Z', 52310.5],
+      ['Spain', '2026-02-01T00:00:00.000Z', 48211],
     ],
-    total: 12,
-    truncated: true,
+    total: 2,
+    truncated: false,
   },
   getDatasetOwner: {
-    ownerId: `user:${ID}`,
+    ownerId: ID,
     owner: { id: ID, name: 'Ann', type: 'user', email: null, description: null },
     _links: { 'svc:dataset': { href: '/api/datasets/order-lines' }, 'svc:owner': { href: `/api/users/${ID}` } },
   },

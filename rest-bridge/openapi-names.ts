@@ -1,12 +1,13 @@
 import { OperationTypeNode } from 'graphql';
 import type { Endpoint } from './bridge.ts';
+import { capitalize, toWords } from './words.ts';
 
 /* What the OpenAPI document calls its operations: ids, summaries and themes. */
 
 /** Id and summary of the rows for which those derived from the GraphQL field would be wrong or the same as another's. */
 const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
-  'GET ': { id: 'getRoot', summary: 'Returns the links to all that is below no other resource' },
-  'POST /login/:domain': { id: 'loginToDomain', summary: 'Opens a session of a user of a domain' },
+  'GET ': { id: 'getRoot', summary: 'Returns the entry point: links to all top-level resources' },
+  'POST /login/:domain': { id: 'loginToDomain', summary: 'Logs in to a domain' },
   'GET /users-list': { id: 'listAllUsers' },
   'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
   'DELETE /users/:username/superuser': { id: 'revokeSuperuser', summary: 'Revokes the superuser status of a user' },
@@ -24,19 +25,16 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     summary: 'Groups the rows of a dataset and measures them',
   },
   'GET /datasets/:id/discover': { id: 'discoverDataset', summary: 'Returns statistics of the fields of a dataset' },
-  'GET /datasets/:id/export': { id: 'exportDataset', summary: 'Exports the rows of a dataset as a file' },
+  'GET /datasets/:id/export': { id: 'exportDataset' },
 };
 
 const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;
 
-/** Returns a word with a first capital letter. */
-export const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 const toPascalCase = (words: string): string =>
   words
     .split(/[^A-Za-z0-9]+/)
     .map(capitalize)
     .join('');
-const toWords = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 const withArticle = (noun: string): string => `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /**
@@ -79,24 +77,46 @@ function summaryOfPart(endpoint: Endpoint, part: string, whole: string): string 
   return `${verb} ${isOneOfMany ? withArticle(part) : `the ${part}`} of ${withArticle(whole)}`;
 }
 
+const ARTICLES = ['a', 'an', 'the', 'its'];
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\w’]+/g) ?? [];
+/** Returns whether a text has all words of another one. */
+const covers = (text: string, other: string): boolean => {
+  const words = new Set([...wordsOf(text), ...ARTICLES]);
+  return wordsOf(other).every((word) => words.has(word));
+};
+
 /**
- * Returns summary and description of an operation: the first sentence of the field's description and the rest. Fields
- * of a record are described without a verb, so that their summary is derived from their names.
+ * Returns the sentences of the field's description that are true in REST: not those about one of the APIs, nor about a
+ * result that the response does not contain. A null is 404.
+ */
+function sentencesOf({ row, plan, presentation }: Endpoint): string[] {
+  const description = plan?.chain.at(-1)?.field.description ?? '';
+  // A presenter with a shape of its own prints something else than the argument.
+  const missing = !presentation ? /^Returns / : presentation.shape ? /^Returns the `/ : /(?!)/;
+  return description
+    .split(/(?<=\.)(?<!e\.g\.|i\.e\.)\s+(?=[A-Z`])/)
+    .filter((sentence) => !/\b(?:GraphQL|REST)\b/.test(sentence) && !missing.test(sentence))
+    .map((sentence) => (row.options.nullable ? sentence : sentence.replace(/^Null\b/, 'Fails with `NOT_FOUND`')));
+}
+
+/**
+ * Returns summary and description of an operation: the first sentence of the field's description and the rest, without
+ * what the summary says already. Fields of a record are described without a verb, so that their summary is derived from
+ * their names.
  */
 export function describe(endpoint: Endpoint): { summary: string; description?: string } {
-  const { plan } = endpoint;
   const own = OWN_NAMES[keyOf(endpoint)]?.summary;
-  const names = plan?.chain.map(({ name }) => toWords(name)) ?? [];
-  const whole = plan?.chain.at(-1)!.field.description ?? '';
+  const names = endpoint.plan?.chain.map(({ name }) => toWords(name)) ?? [];
   const part = partOf(endpoint);
   if (part !== undefined) return { summary: own ?? summaryOfPart(endpoint, part, names.at(-1)!) };
-  const beginning = beginningOf(whole);
+  const sentences = sentencesOf(endpoint);
+  const beginning = beginningOf(sentences[0] ?? '');
   const summary =
     own ??
     (names.length > 1 ? summaryOfPart(endpoint, names.at(-1)!, names.at(-2)!) : beginning || operationId(endpoint));
-  const rest = summary === beginning ? whole.slice(beginning.length) : whole;
-  // What follows a colon or comma belongs to the summary's sentence.
-  const description = /^[:;,]/.test(rest) ? whole : rest.replace(/^\.?\s*/, '');
+  const isSaid = (sentence: string, index: number) =>
+    covers(summary, sentence) || (own !== undefined && index === 0 && covers(sentence, own));
+  const description = sentences.filter((sentence, index) => !isSaid(sentence, index)).join(' ');
   return { summary, ...(description && { description }) };
 }
 

@@ -10,9 +10,10 @@ import {
 } from 'graphql';
 import type { Endpoint } from './bridge.ts';
 import { linksSchema } from './openapi-links.ts';
-import { capitalize, operationId } from './openapi-names.ts';
+import { operationId } from './openapi-names.ts';
 import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
+import { capitalize } from './words.ts';
 
 /* Schemas of what presenters print. */
 
@@ -24,17 +25,36 @@ interface Place {
 }
 
 /** Returns what a schema may be called, best first: after its type, with the parent field, or after the operation. */
-function namesOf({ endpoint, isItem }: Place, type: string, isOfParent = false): string[] {
+function namesOf({ components, endpoint, isItem }: Place, type: string, isOfParent = false): string[] {
   const id = capitalize(operationId(endpoint));
   const noun = id.replace(/^(List|Get)(?=[A-Z])/, '');
   const { chain, operation } = endpoint.plan!;
   const parent = chain.length > 1 && type !== '' ? capitalize(chain[0]!.name) : '';
   return [
-    ...(isOfParent ? [] : [type]),
+    ...(isOfParent || components.differing.has(type) ? [] : [type]),
     ...(parent && !type.startsWith(parent) ? [parent + type] : []),
     ...(operation === OperationTypeNode.QUERY ? [isItem ? `${noun}Item` : noun] : []),
     `${id}Result`,
   ];
+}
+
+const collectionName = (pageType: string): string => `${pageType.replace(/Page$/, '')}Collection`;
+
+/**
+ * Returns the names of types, and of collections, that are presented differently by kind, e.g. `Share`. Their schemas are
+ * named after the parent, so that a further kind renames none of them.
+ */
+export function differingNames(endpoints: readonly Endpoint[]): Set<string> {
+  const selections = new Map<string, Map<string, string>>();
+  for (const { plan, presentation } of endpoints) {
+    if (!plan || plan.chain.length < 2 || !presentation) continue;
+    const { name } = getNamedType(plan.chain.at(-1)!.field.type);
+    const { collection } = presentation;
+    const { selection } = collection?.item ?? presentation;
+    for (const key of collection ? [name.replace(/Page$/, ''), collectionName(name)] : [name])
+      selections.set(key, (selections.get(key) ?? new Map()).set(plan.chain[0]!.name, selection));
+  }
+  return new Set([...selections].flatMap(([name, byParent]) => (new Set(byParent.values()).size > 1 ? [name] : [])));
 }
 
 /** Returns the named schema of the result of an endpoint, as `presentation` prints it. */
@@ -143,7 +163,7 @@ function collectionSchema(
     total: { type: 'integer', description: 'Number of items in all pages.' },
     ...Object.fromEntries(furtherFields),
   };
-  const base = `${typeName.replace(/Page$/, '')}Collection`;
+  const base = collectionName(typeName);
   return components.name(base, namesOf(place, base), { type: 'object', properties, required: Object.keys(properties) });
 }
 

@@ -4,9 +4,10 @@ import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
 import { bodyExample, parameterExample } from './openapi-examples.ts';
-import { capitalize, operationId } from './openapi-names.ts';
+import { operationId } from './openapi-names.ts';
 import { BYTES } from './openapi-shared.ts';
 import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
+import { capitalize } from './words.ts';
 
 const PREFER_HEADER = {
   name: 'Prefer',

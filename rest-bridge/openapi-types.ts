@@ -22,8 +22,8 @@ import {
 import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
 import type { JsonScalarExtensions } from '../src/core/query-language.ts';
 import { restValuesOf } from './enums.ts';
-import { capitalize } from './openapi-names.ts';
 import type { Json } from './route.ts';
+import { capitalize } from './words.ts';
 
 /** JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Json;
@@ -102,8 +102,14 @@ export function selectionOf(text: string): SelectionSetNode | undefined {
 /** Converts GraphQL types to JSON Schemas with REST values of enums. Collects the named ones as components. */
 export class SchemaComponents {
   readonly schemas: Record<string, JsonSchema> = {};
+  /** Names that are too general, because schemas of several kinds differ. */
+  readonly differing: ReadonlySet<string>;
   /** Names of the schemas of each family, by their text. */
   readonly #families: Record<string, Map<string, string>> = {};
+
+  constructor(differing: ReadonlySet<string>) {
+    this.differing = differing;
+  }
 
   /**
    * Adds a schema of a family, e.g. of a type, with the first of the names that is free, and returns a reference to it.
@@ -168,7 +174,12 @@ export class SchemaComponents {
   }
 
   #selected(type: GraphQLNamedType, selection: SelectionSetNode, place: string): JsonSchema {
-    const names = [...(isNode(type) ? [] : [type.name]), `${type.name}Summary`, place, `${place}Value`];
+    const names = [
+      ...(isNode(type) || this.differing.has(type.name) ? [] : [type.name]),
+      `${type.name}Summary`,
+      place,
+      `${place}Value`,
+    ];
     return this.name(type.name, names, this.object(type, selection));
   }
 

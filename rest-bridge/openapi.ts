@@ -2,10 +2,12 @@ import { getNullableType, isListType } from 'graphql';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, RowError } from './document.ts';
 import { describe, operationId, tagsOf, themeOf } from './openapi-names.ts';
+import { differingNames } from './openapi-presented.ts';
 import { parametersSchema, requestBody } from './openapi-request.ts';
 import { responsesOf } from './openapi-responses.ts';
 import { ERROR_RESPONSE, SHARED_SCHEMAS } from './openapi-shared.ts';
 import { SchemaComponents, type JsonSchema } from './openapi-types.ts';
+import { shapeOf } from './words.ts';
 
 /** Returns a path as OpenAPI and `routes.txt` write it: `/api/datasets/{id}` for `/datasets/:id`. */
 export const templatePath = (path: string): string => `/api${path.replace(/:(\w+)\*?/g, '{$1}')}`;
@@ -54,19 +56,18 @@ function checkIds(endpoints: readonly Endpoint[]): void {
 
 /** Returns a look-up of paths. The paths of one shape, which differ in the names of parameters, are one path. */
 function createPathOf(endpoints: readonly Endpoint[]): (endpoint: Endpoint) => string {
-  const shapeOf = ({ row }: Endpoint) => row.path.replace(/:\w+/g, ':');
   const paths = new Map<string, string>();
   for (const endpoint of endpoints) {
-    const shape = shapeOf(endpoint);
+    const shape = shapeOf(endpoint.row.path);
     paths.set(shape, paths.get(shape) ?? endpoint.row.path);
   }
-  return (endpoint) => paths.get(shapeOf(endpoint))!;
+  return (endpoint) => paths.get(shapeOf(endpoint.row.path))!;
 }
 
 /** Returns the OpenAPI 3.1 document of all endpoints. */
 export function openApi(endpoints: readonly Endpoint[], info: Info): JsonSchema {
   checkIds(endpoints);
-  const components = new SchemaComponents();
+  const components = new SchemaComponents(differingNames(endpoints));
   Object.assign(components.schemas, SHARED_SCHEMAS);
   const operations = new Map<Endpoint, JsonSchema>();
   const pathOf = createPathOf(endpoints);

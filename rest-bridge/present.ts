@@ -11,9 +11,8 @@ import { ruleOf } from '../src/core/input-rules.ts';
 import { embedField } from './embed.ts';
 import { addChildLinks, addFieldLinks, createDerivedLinks, type DerivedLinks, type HalLinks } from './links.ts';
 import { pageLinks, pathOf, type PresentedRequest } from './page-links.ts';
-import { fieldsOf, topLevelNames, traceLinks, withSelection, type Links } from './selection.ts';
-
-type Json = Record<string, unknown>;
+import type { Json } from './route.ts';
+import { fieldsOf, topLevelNames, traceLinks, withSelection, type LinksOf, type Links } from './selection.ts';
 
 /** A presenter for one field's type, with everything that can be computed at start-up. */
 export interface Presentation {
@@ -75,11 +74,7 @@ const IDENTITY = ['id', 'tenant', 'naturalId', 'createdAt'];
 const href = (path: string): { href: string } => ({ href: `/api${path}` });
 
 /** Presents one record with its `_links`. `links` may read any field of the type: it is then selected as well. */
-export function resource<T>(
-  selection: string,
-  links: (record: T, params: Readonly<Record<string, string>>) => Links,
-  options: ResourceOptions = {},
-): Presenter {
+export function resource<T>(selection: string, links: LinksOf<T>, options: ResourceOptions = {}): Presenter {
   const keys = selection === '' ? [] : topLevelNames(selection);
   const { reads, templates } = traceLinks(links);
   const identity = [...IDENTITY, ...(options.identity ?? [])].filter((name) => keys.includes(name));
@@ -110,15 +105,15 @@ export function resource<T>(
         single: true,
         ...(isVersioned && { version: (result: Json) => result['version'] as number }),
         self: (result, params) => {
-          const path = links(result as T, params)['self'];
+          const path = links(result as T, params, derived.pathOfKind)['self'];
           return path && `/api${path}`;
         },
         present(result, request) {
           const record = result as Json;
           const _links: HalLinks = {};
-          const paths = links(record as T, request.params);
+          const paths = links(record as T, request.params, derived.pathOfKind);
           for (const rel in paths) if (paths[rel] !== undefined) _links[rel] = href(paths[rel]);
-          const self = `/api${paths['self']}`;
+          const self = paths['self'] === undefined ? undefined : `/api${paths['self']}`;
           addFieldLinks(_links, record, self, derived, request.viewer);
           if (!isPart) addChildLinks(_links, record, self, derived, request.viewer);
           for (const name of hidden) record[name] = undefined;

@@ -1,18 +1,14 @@
 /* Derives the links of records from the table of rows: children, actions, and the resources that fields name. */
 import { isNonNullType } from 'graphql';
 import { ruleOf } from '../src/core/input-rules.ts';
-import { isGlobalPermission } from '../src/core/permissions.ts';
 import type { Endpoint } from './bridge.ts';
 import { RowError } from './document.ts';
-import { CURIES, type ChildLink, type DerivedLinks, type FieldLink, type LinkCheck } from './links.ts';
+import { LinkChecks } from './link-checks.ts';
+import { CURIES, groupByCheck, type ChildLink, type DerivedLinks, type FieldLink, type PathOfKind } from './links.ts';
 import type { Presentation } from './present.ts';
 import type { Json } from './route.ts';
 import type { Links } from './selection.ts';
-
-/** Returns a path without the names of its parameters, e.g. `/datasets/:/data` for `/datasets/{id}/data?limit=1`. */
-export const shapeOf = (path: string): string => path.replace(/\?.*$/, '').replace(/:\w+\*?|\{[^}]*\}|%7B\w+%7D/g, ':');
-
-const toKebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+import { shapeOf, toKebab } from './words.ts';
 
 /** Returns the relation of a path's last segment: `svc:sync-fields` for `/datasets/:/_syncFields`. */
 const relationOf = (path: string): string => `svc:${toKebab(path.slice(path.lastIndexOf('/') + 1).replace(/^_/, ''))}`;
@@ -28,7 +24,7 @@ const principalHref = (value: unknown): string => {
     ? `/api/teams/${principal.slice('team:'.length)}`
     : `/api/users/${principal.replace(/^user:/, '')}`;
 };
-const ownerHref = (_: unknown, self: string): string => `${self}/owner`;
+const ownerHref: FieldLink['hrefOf'] = (_, self) => self && `${self}/owner`;
 
 /** What the rows of one path permit. */
 interface LinkedPath {
@@ -40,6 +36,7 @@ interface RowTable {
   below: ReadonlyMap<string, readonly LinkedPath[]>;
   /** Paths of single resources without the id, e.g. `/datasets/`, by the relation of their kind, e.g. `svc:dataset`. */
   kinds: ReadonlyMap<string, string>;
+  checks: LinkChecks;
 }
 
 function readTable(endpoints: readonly Endpoint[]): RowTable {
@@ -61,12 +58,23 @@ function readTable(endpoints: readonly Endpoint[]): RowTable {
   const below = new Map<string, LinkedPath[]>();
   for (const linked of paths.values()) {
     const above = linked.path.slice(0, linked.path.lastIndexOf('/'));
-    // What is below no record and no collection is below the root, e.g. `/me/favorites`.
+    // What is below no record and no collection is below the entry point, e.g. `/me/favorites`.
     const parent = above.includes(':') || collections.has(above) ? above : '';
     below.set(parent, [...(below.get(parent) ?? []), linked]);
   }
-  return { below, kinds };
+  return { below, kinds, checks: new LinkChecks() };
 }
+
+/**
+ * Returns the path of a resource of any kind, below `/api`; undefined for a kind without one. The path of a user contains
+ * the username, which is the `slug` of a user in lists of several kinds.
+ */
+const createPathOfKind =
+  ({ kinds }: RowTable): PathOfKind =>
+  ({ kind, id, slug }) => {
+    const path = kinds.get(`svc:${toKebab(kind)}`);
+    return path && path + (kind === 'user' && slug ? encodeURIComponent(slug) : id);
+  };
 
 /** Returns a presentation and those within it. */
 function presentationsOf(presentation: Presentation | undefined): Presentation[] {
@@ -79,13 +87,16 @@ function presentationsOf(presentation: Presentation | undefined): Presentation[]
 /** Sets the derived links of all presentations. Throws `RowError` when two links of a record have the same relation. */
 export function linkRows(endpoints: readonly Endpoint[]): void {
   const table = readTable(endpoints);
+  const pathOfKind = createPathOfKind(table);
   for (const endpoint of endpoints)
     for (const presentation of presentationsOf(endpoint.presentation)) {
       const { derived, links: templates, collection } = presentation;
       if (!derived) continue;
+      derived.pathOfKind = pathOfKind;
       if (templates && !collection) linkRecord(endpoint, presentation, derived, templates, table);
       if (!collection) continue;
       derived.children = childLinks(shapeOf(endpoint.row.path), table);
+      derived.groups = groupByCheck(derived.children);
       derived.curies = CURIES;
     }
 }
@@ -119,10 +130,11 @@ function linkRecord(
   derived.curies = [...relations, ...embeds.map(({ rel }) => rel)].some((rel) => rel.startsWith('svc:'))
     ? CURIES
     : undefined;
+  derived.groups = groupByCheck(derived.children);
 }
 
 /** Returns the links to the paths below a path. */
-const childLinks = (parent: string, { below }: RowTable): ChildLink[] =>
+const childLinks = (parent: string, { below, checks }: RowTable): ChildLink[] =>
   (below.get(parent) ?? []).map(({ path, endpoints }) => {
     const required = requiredParameters(endpoints);
     const template = required.length > 0 ? `{?${required.join(',')}}` : '';
@@ -130,7 +142,7 @@ const childLinks = (parent: string, { below }: RowTable): ChildLink[] =>
       rel: relationOf(path),
       suffix: path.slice(parent.length) + template,
       templated: template !== '',
-      check: createCheck(endpoints),
+      check: checks.of(endpoints),
     };
   });
 
@@ -155,47 +167,20 @@ function hrefOfField(
   key: string,
   rel: string,
   keys: readonly string[],
-  { kinds }: RowTable,
+  table: RowTable,
   hasOwnerPath: boolean,
 ): FieldLink['hrefOf'] | undefined {
+  const pathOfKind = createPathOfKind(table);
   const hrefOfKind = (kind: unknown, id: unknown) => {
-    const path = kinds.get(`svc:${toKebab(String(kind))}`);
-    return path === undefined ? undefined : `/api${path}${String(id)}`;
+    const path = pathOfKind({ kind: String(kind), id: String(id) });
+    return path && `/api${path}`;
   };
   if (key === 'ownerId' && hasOwnerPath) return ownerHref;
   if (PRINCIPAL_FIELDS.has(key)) return principalHref;
   if (key === 'resource') return (value) => hrefOfKind((value as Json)['kind'], (value as Json)['id']);
   if (key === 'resourceId' && keys.includes('kind')) return (value, _, record) => hrefOfKind(record['kind'], value);
-  const path = key.endsWith('Id') ? kinds.get(rel) : undefined;
+  const path = key.endsWith('Id') ? table.kinds.get(rel) : undefined;
   return path === undefined ? undefined : (value) => `/api${path}${String(value)}`;
-}
-
-/** Returns the check of a path: one of its routes must be permitted. Undefined when every reader may use one. */
-function createCheck(endpoints: readonly Endpoint[]): LinkCheck | undefined {
-  const checks = endpoints.map(checkOf);
-  if (checks.includes(undefined)) return undefined;
-  return (record, viewer) => checks.some((check) => check!(record, viewer));
-}
-
-function checkOf({ row, plan, permission }: Endpoint): LinkCheck | undefined {
-  if (permission === 'public') return undefined;
-  const { linked } = row.options;
-  const checks = permission.split(', ').flatMap((name) => permissionCheck(name) ?? []);
-  if (plan ? plan.operation === 'mutation' : row.method !== 'GET')
-    checks.push((_, viewer) => viewer?.scopes.has('write') === true);
-  if (typeof linked === 'function') checks.push(linked);
-  return checks.length === 0 ? undefined : (record, viewer) => checks.every((check) => check(record, viewer));
-}
-
-/** Returns the check of a permission. That on a resource is looked up in the record's `permissions`. */
-function permissionCheck(permission: string): LinkCheck | undefined {
-  if (permission === 'authenticated' || permission === 'public') return undefined;
-  if (permission === 'session') return (_, viewer) => viewer?.authMethod === 'session';
-  if (isGlobalPermission(permission))
-    return (_, viewer) => viewer?.superuser === true || viewer?.permissions.has(permission) === true;
-  const ability = permission.slice(permission.indexOf(':') + 1);
-  if (ability === 'read') return undefined;
-  return ({ permissions }) => (permissions as Json | undefined)?.[ability] === true;
 }
 
 /** Returns the relations of the links that a presentation can have. */
@@ -208,13 +193,18 @@ export const relationsOf = ({ links = {}, derived }: Presentation): string[] => 
 export function describeRelations(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
   const { below, kinds } = readTable(endpoints);
   const shapes = new Map<string, Set<string>>();
+  // The path of a resource of any kind begins with two parameters.
+  const shapesOf = (path: string) =>
+    path.startsWith('/:/:')
+      ? [...kinds.values()].map((kind) => `${shapeOf(kind)}:${path.slice('/:/:'.length)}`)
+      : [path];
   const add = (rel: string, ...paths: string[]) => {
-    if (rel.startsWith('svc:')) shapes.set(rel, new Set([...(shapes.get(rel) ?? []), ...paths]));
+    if (rel.startsWith('svc:')) shapes.set(rel, new Set([...(shapes.get(rel) ?? []), ...paths.flatMap(shapesOf)]));
   };
   for (const { path } of [...below.values()].flat()) add(relationOf(path), path);
   for (const [rel, path] of kinds) add(rel, `${path}:`);
   for (const key of PRINCIPAL_FIELDS) add(relationOfField(key), '/users/:', '/teams/:');
-  add('svc:resource', ...[...kinds.values()].map((path) => `${path}:`));
+  add('svc:resource', '/:/:');
   for (const endpoint of endpoints)
     for (const { links = {}, collection, embeds = [] } of presentationsOf(endpoint.presentation)) {
       for (const [rel, path] of Object.entries(links)) if (path) add(rel, shapeOf(path));

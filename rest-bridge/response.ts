@@ -13,6 +13,7 @@ import type { RowPlan } from './document.ts';
 import { createEnumEncoder } from './enums.ts';
 import type { Presentation } from './present.ts';
 import type { Json, Row } from './route.ts';
+import { toWords } from './words.ts';
 
 /**
  * Turns a GraphQL result into a REST response. Throws the first GraphQL error, and 404 when a field of the chain is
@@ -71,8 +72,6 @@ export function createResponder(
     return { status: code, body, single: presentation.single, version, headers };
   };
 }
-
-const toWords = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 
 /** Returns the 404 of a null field in the chain. It names the field and the id in the path. */
 function notFoundError(index: number, { chain, bound, operation }: RowPlan, variables: Readonly<Json>): Error {

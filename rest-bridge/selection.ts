@@ -1,7 +1,10 @@
 import { getNamedType, isObjectType, parse, type GraphQLOutputType, type SelectionNode } from 'graphql';
+import type { PathOfKind } from './links.ts';
 
 /** Paths below `/api` by relation. Undefined ones are omitted. */
 export type Links = Record<string, string | undefined>;
+/** Returns the links of a record. `params` are those of the request's path. */
+export type LinksOf<T> = (record: T, params: Readonly<Record<string, string>>, pathOfKind: PathOfKind) => Links;
 
 /** Returns the fields of an object type, by name; none for other types. */
 export const fieldsOf = (type: GraphQLOutputType) => {
@@ -25,13 +28,11 @@ export function topLevelNames(selection: string): string[] {
  * Calls `links` with a record that notes which fields are read. Returns these fields, so that they can be selected, and
  * the link templates.
  */
-export function traceLinks<T>(links: (record: T, params: Readonly<Record<string, string>>) => Links): {
-  reads: string[];
-  templates: Links;
-} {
+export function traceLinks<T>(links: LinksOf<T>): { reads: string[]; templates: Links } {
   const reads = new Set<string>();
   const probe = (seen?: Set<string>) =>
     new Proxy({}, { get: (_, name) => (seen?.add(String(name)), `{${String(name)}}`) });
-  const templates = links(probe(reads) as T, probe() as Record<string, string>);
+  const pathOfKind: PathOfKind = ({ kind, id }) => `/${kind}/${id}`;
+  const templates = links(probe(reads) as T, probe() as Record<string, string>, pathOfKind);
   return { reads: [...reads], templates };
 }

@@ -6,6 +6,10 @@ The same service through a client that openapi-python-client generates from the 
 
 import json
 import os
+import sys
+
+if not os.environ.get("DWS_TOKEN"):
+    sys.exit("Set DWS_TOKEN to an API token, as README.md shows")
 
 from generated.dws_client import AuthenticatedClient
 from generated.dws_client.api.data_sources import get_datasource

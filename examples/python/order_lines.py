@@ -8,11 +8,14 @@ numbers that a float would change arrive as exact texts and become decimals.
 import io
 import json
 import os
+import sys
 from decimal import Decimal
 
 import httpx
 import pandas as pd
 
+if not os.environ.get("DWS_TOKEN"):
+    sys.exit("Set DWS_TOKEN to an API token, as README.md shows")
 DATASET = os.environ.get("DWS_DATASET", "order-lines")
 service = httpx.Client(
     base_url=os.environ.get("DWS_URL", "http://127.0.0.1:4000"),

@@ -1,8 +1,6 @@
 /**
  * A dataset from a query, in TypeScript over REST: create, refresh, follow, read, and handle an error. Every path,
- * parameter, body and response is checked against the OpenAPI document. Runs on Node 24:
- *
- *   DWS_TOKEN=… node rest/order-lines.ts
+ * parameter, body and response is checked against the OpenAPI document. See README.md.
  */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/api.d.ts';
@@ -10,6 +8,10 @@ import type { components, paths } from './generated/api.d.ts';
 type Schemas = components['schemas'];
 
 const { DWS_URL = 'http://127.0.0.1:4000', DWS_TOKEN, DWS_DATASOURCE = 'demo-shop' } = process.env;
+if (!DWS_TOKEN) {
+  console.error('Set DWS_TOKEN to an API token, as README.md shows');
+  process.exit(1);
+}
 const headers = { authorization: `Bearer ${DWS_TOKEN}` };
 const api = createClient<paths>({ baseUrl: DWS_URL, headers });
 
@@ -93,7 +95,7 @@ async function largestInFrance(id: string): Promise<unknown[]> {
   return page._embedded['svc:record'];
 }
 
-/** Sends a filter on a field that does not exist. Returns the code of the error and the place of the wrong value. */
+/** Sends a filter on a field that does not exist. Returns status, code and message of the error. */
 async function wrongFilter(id: string): Promise<string> {
   try {
     dataOf(

@@ -64,8 +64,8 @@ export class DatasetDataResolver {
   @Can('authenticated')
   @Subscription(() => ExportChunk, {
     description:
-      'Exports all matching rows of a dataset as a file, in chunks, and ends after the last one. In REST: ' +
-      '`GET /datasets/{id}/export`.',
+      'Exports all matching rows of a dataset as a file. In GraphQL, the file is emitted in chunks, and the ' +
+      'subscription completes after the last one; in REST, it is the response of `GET /datasets/{id}/export`.',
     subscribe: ({ context, args }) => startExport(context as Context, args as ExportArgs),
   })
   datasetExport(

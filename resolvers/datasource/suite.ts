@@ -69,7 +69,7 @@ export class SuiteResolver {
   }
 
   @Can('suite:write')
-  @Mutation(() => Suite, { description: 'Updates a suite. Only its creator and superusers may.' })
+  @Mutation(() => Suite, { description: 'Updates a suite. Only its creator and superusers can update it.' })
   async updateSuite(
     @Ctx() ctx: Context,
     @Id('suite') id: string,
@@ -82,7 +82,8 @@ export class SuiteResolver {
   @Can('suite:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a suite, but not its datasources. Returns the `id` argument. Only its creator and superusers may.',
+      'Deletes a suite, but not its datasources. Only its creator and superusers can delete it. ' +
+      'Returns the `id` argument.',
   })
   async deleteSuite(@Ctx() ctx: Context, @Id('suite') id: string) {
     await suites.remove(ctx, id);

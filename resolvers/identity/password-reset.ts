@@ -11,7 +11,7 @@ export class PasswordResetResolver {
     description:
       'Mails a link for a new password, `{PUBLIC_URL}/password-reset/{token}`, to an enabled user of the domain ' +
       '`local`. The link works once, within an hour. If the user has no e-mail address, the mail stays in the outbox ' +
-      'with status `FAILED`, for an operator to hand over. Returns true after the same time for any name, so that it ' +
+      'with status `FAILED`, for an operator to hand over. Takes the same time for any name, so that it ' +
       'does not reveal which users exist. A user gets at most ten links an hour. Rate limited like logins.',
   })
   async requestPasswordReset(

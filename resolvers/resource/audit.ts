@@ -40,8 +40,8 @@ export class AuditResolver {
   @Can('tenant:superuser')
   @Subscription(() => ExportChunk, {
     description:
-      'Exports all matching audit events, latest first, as a file. Emits the file in chunks and completes after the ' +
-      'last one. REST: `/audit/export`.',
+      'Exports all matching audit events, latest first, as a file. In GraphQL, the file is emitted in chunks, and the ' +
+      'subscription completes after the last one; in REST, it is the response of `GET /audit/export`.',
     subscribe: ({ context, args: { format, ...filter } }) =>
       exportAuditLog(context as Context, format as ExportFormat, filter),
   })

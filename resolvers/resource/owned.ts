@@ -181,7 +181,7 @@ export function ownedFields<T extends OwnedRow>(
 
     @FieldResolver(() => Favorite, {
       nullable: true,
-      description: 'The caller’s favourite record; null if it is not one of their favourites.',
+      description: 'The caller’s favourite record. Null if it is not one of their favourites.',
     })
     favorite(@Ctx() ctx: Context, @Root() resource: AccessColumns) {
       return favoriteOf(ctx, resource);

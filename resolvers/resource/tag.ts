@@ -50,7 +50,7 @@ export class TagResolver {
   }
 
   @Can('authenticated')
-  @Mutation(() => Tag, { description: 'Creates a tag. All users may.' })
+  @Mutation(() => Tag, { description: 'Creates a tag. All users can create tags.' })
   async createTag(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The new tag.' }) input: CreateTagInput,
@@ -60,7 +60,7 @@ export class TagResolver {
   }
 
   @Can('tag:edit')
-  @Mutation(() => Tag, { description: 'Updates a tag. Only its creator and superusers may.' })
+  @Mutation(() => Tag, { description: 'Updates a tag. Only its creator and superusers can update it.' })
   async updateTag(
     @Ctx() ctx: Context,
     @TagId() id: string,
@@ -73,7 +73,7 @@ export class TagResolver {
   @Can('tag:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a tag and removes it from all resources. Only its creator and superusers may. ' +
+      'Deletes a tag and removes it from all resources. Only its creator and superusers can delete it. ' +
       'Returns the `id` argument.',
   })
   async deleteTag(@Ctx() ctx: Context, @TagId() id: string) {

@@ -1,5 +1,4 @@
 import { collection, resource } from '../present.ts';
-import { resourcePath } from '../resource-path.ts';
 import { get } from '../route.ts';
 
 interface FavoriteBody {
@@ -7,9 +6,9 @@ interface FavoriteBody {
   id: string;
 }
 
-const favorite = resource<FavoriteBody>('kind id name createdAt', ({ kind, id }) => ({
-  self: `${resourcePath({ kind, id })}/favorite`,
-  'svc:resource': resourcePath({ kind, id }),
-}));
+const favorite = resource<FavoriteBody>('kind id name createdAt', ({ kind, id }, _, pathOfKind) => {
+  const path = pathOfKind({ kind, id });
+  return { self: path && `${path}/favorite`, 'svc:resource': path };
+});
 
 export default [get('/me/favorites', 'favorites', collection('favorite', favorite))];

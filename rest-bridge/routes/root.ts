@@ -3,7 +3,7 @@ import { get, type Json } from '../route.ts';
 
 const links = resource<Json>('', () => ({ self: '', 'svc:docs': '/docs', 'svc:openapi': '/openapi.json' }));
 
-/** Presents the links to all that is below no other resource. They follow from the table of rows. */
+/** Presents the links to all top-level resources. They follow from the table of rows. */
 const root: Presenter = {
   on(...field) {
     const presentation = links.on(...field);

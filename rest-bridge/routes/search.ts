@@ -1,5 +1,4 @@
 import { collection, resource } from '../present.ts';
-import { resourcePath } from '../resource-path.ts';
 import { get } from '../route.ts';
 
 interface SearchHitBody {
@@ -10,9 +9,7 @@ interface SearchHitBody {
 
 const hit = resource<SearchHitBody>(
   'kind id: resourceId name slug description ownerId score updatedAt',
-  ({ kind, id, slug }) => ({
-    self: resourcePath({ kind, id, slug }),
-  }),
+  ({ kind, id, slug }, _, pathOfKind) => ({ self: pathOfKind({ kind, id, slug }) }),
 );
 
 export default [get('/search', 'search', collection('hit', hit))];

@@ -48,7 +48,7 @@ const datasetCopy: Presenter = {
   },
 };
 
-/** Drafts cannot be copied. */
+/** Drafts have neither copies nor snapshots. */
 const isNoDraft = ({ isDraft }: Json) => isDraft !== true;
 
 const path = '/datasets/:datasetId/snapshots';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
-import { describeRelations, shapeOf } from '../../rest-bridge/relations.ts';
+import { describeRelations } from '../../rest-bridge/relations.ts';
+import { shapeOf } from '../../rest-bridge/words.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { Client } from '../support/client.ts';
@@ -213,6 +214,29 @@ describe('every link', () => {
     ])
       expect([rel, described.get(`svc:${rel}`)?.length]).toEqual([rel, expect.toSatisfy((count) => count > 0)]);
   });
+});
+
+test('the page of each relation has a route, and says what it does', async () => {
+  expect(described.size).toBeGreaterThan(80);
+  for (const rel of described.keys()) {
+    const page = (await admin.get(`/docs/relations/${rel.slice('svc:'.length)}`)).body as string;
+    const summaries = [...page.matchAll(/<dt><code>.+<\/code><\/dt>\s*<dd>(.*)<\/dd>/g)].map(([, summary]) => summary);
+    expect([rel, summaries]).toEqual([rel, expect.arrayContaining([expect.stringMatching(/^[A-Z]/)])]);
+    expect([rel, summaries.filter((summary) => !/^[A-Z][^<]{4,}$/.test(summary!))]).toEqual([rel, []]);
+  }
+  const favorite = (await admin.get('/docs/relations/favorite')).body;
+  expect(favorite).toContain('Returns whether a dataset is a favourite of the caller');
+});
+
+test('children with one condition are one group, so that it is checked once for a record', () => {
+  const { children, groups } = gets.find(({ row }) => row.path === '/datasets/:id')!.presentation!.derived!;
+  expect(groups.flatMap((group) => group.children.map(({ rel }) => rel)).toSorted()).toEqual(
+    children.map(({ rel }) => rel).toSorted(),
+  );
+  const groupOf = (rel: string) => groups.find((group) => group.children.some((child) => child.rel === rel));
+  expect(groupOf('svc:preview-refresh')).toBe(groupOf('svc:refresh'));
+  expect(groupOf('svc:favorite')).toBe(groupOf('svc:activity'));
+  expect(groupOf('svc:copy')).not.toBe(groupOf('svc:refresh'));
 });
 
 describe('the links of a record', () => {

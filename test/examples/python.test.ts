@@ -42,6 +42,12 @@ describe.skipIf(!HAS_PYTHON)('examples in Python', { timeout: 120_000 }, () => {
     ]);
   });
 
+  test('both programs say that they need a token', async () => {
+    const message = { stderr: 'Set DWS_TOKEN to an API token, as README.md shows\n' };
+    await expect(run('python', ['order_lines.py'])).rejects.toMatchObject(message);
+    await expect(run('python', ['generated_client.py'])).rejects.toMatchObject(message);
+  });
+
   test('openapi-python-client generates a client of every operation, which works', async ({ ann, shop }) => {
     rmSync(`examples/python/${CLIENT}`, { recursive: true, force: true });
     const document = ['--path', '../../schema/openapi.json'];

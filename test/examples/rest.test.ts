@@ -36,3 +36,11 @@ test('the types of the OpenAPI document fit the program, and the program prints 
     'error 400 BAD_USER_INPUT: Unknown field "contry"',
   ]);
 }, 120_000);
+
+test('without a token the program says which variable is missing', async () => {
+  const { stderr } = await run(process.execPath, ['rest/order-lines.ts'], {
+    ...inExamples,
+    env: { ...childEnvironment(), DWS_TOKEN: '' },
+  }).catch((error: unknown) => error as { stderr: string });
+  expect(stderr.trim()).toBe('Set DWS_TOKEN to an API token, as README.md shows');
+});

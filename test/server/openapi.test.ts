@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { isEnumType, isInputObjectType } from 'graphql';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf, openapiOf } from '../../src/server/graphql/sdl.ts';
 import { createApiDocument, type Schema } from '../conformance/openapi-document.ts';
@@ -65,6 +66,30 @@ test('each operation has a summary of one line, which its description does not r
   });
 });
 
+test('descriptions are about REST, and say only what the response has and the summary has not', () => {
+  const sentences = operations.flatMap(({ operationId, summary, description, responses }) =>
+    `${summary}. ${description ?? ''}`
+      .split(/(?<=\.)\s+/)
+      .map((text) => ({ operationId, summary, text, isEmpty: '204' in responses && !('200' in responses) })),
+  );
+  expect(sentences.length).toBeGreaterThan(300);
+  const idsOf = (isWrong: (sentence: (typeof sentences)[number]) => boolean) =>
+    sentences.filter(isWrong).map(({ operationId }) => operationId);
+  expect(idsOf(({ text }) => /\bGraphQL\b|\bREST\b/.test(text))).toEqual([]);
+  expect(idsOf(({ text, isEmpty }) => isEmpty && text.startsWith('Returns '))).toEqual([]);
+  expect(idsOf(({ text }) => /^Returns the `\w+` argument/.test(text))).toEqual([]);
+  expect(idsOf(({ text }) => text.startsWith('Null '))).toEqual([]);
+  expect(idsOf(({ text }) => /\bmay\.$/.test(text))).toEqual([]);
+  expect(find('getDatasetDraft').description).toBe(
+    'The caller’s draft of the dataset. Fails with `NOT_FOUND` when there is none.',
+  );
+  expect(find('deleteSuite').description).toBe('Only its creator and superusers can delete it.');
+  expect(find('revokeSuperuser').description).toBe('Requires a session.');
+  expect(find('exportDataset')).not.toHaveProperty('description');
+  for (const id of ['getTagPermissions', 'getTeamPermissions', 'getDatasetSnapshot'])
+    expect(find(id)).not.toHaveProperty('description');
+});
+
 test('each operation belongs to one described theme', () => {
   const names = (document['tags'] as { name: string; description: string }[]).map(({ name }) => name);
   expect(names).toEqual([
@@ -107,6 +132,16 @@ test('a schema called after an enum or an input type of GraphQL is that type', (
       : isInputObjectType(type) && component['additionalProperties'] !== false;
   };
   expect(Object.entries(document['components'].schemas as Record<string, Schema>).filter(isOther)).toEqual([]);
+});
+
+test('schemas that differ by kind are named after their kind, each of them', () => {
+  const names = Object.keys(document['components'].schemas as object);
+  const kinds = ['Dataset', 'Datasource', 'SavedQuery', 'Report', 'App'];
+  const byKind = names.filter((name) => names.includes(`Datasource${name}`) && names.includes(`Report${name}`));
+  expect(byKind).toEqual([]);
+  for (const part of ['Share', 'ShareCollection', 'TagAssignment', 'TagAssignmentCollection', 'ActivityCollection'])
+    expect(names).toEqual(expect.arrayContaining(kinds.map((kind) => `${kind}${part}`)));
+  expect(names).toContain('ReferenceCollection');
 });
 
 test('files, images and streams have a schema', () => {
@@ -163,4 +198,39 @@ test('each body has an example, as have filters and sorting, and examples are va
   expect(find('listDatasetRows').parameters).toContainEqual(
     expect.objectContaining({ name: 'filter', example: '{"country": "France", "amount": {"$gte": 100}}' }),
   );
+});
+
+describe('the examples', () => {
+  const exampleOf = (contents: Record<string, { example?: unknown }> = {}) =>
+    Object.values(contents)[0]?.example as Record<string, any>;
+  const received = (id: string) => exampleOf(find(id).responses['200']!.content);
+  const sent = (id: string) => exampleOf(find(id).requestBody!.content);
+
+  test('query tables of the demo shop', () => {
+    const queries = operations.flatMap(({ requestBody }) => exampleOf(requestBody?.content)?.['query'] ?? []);
+    const read = queries.flatMap((query: string) =>
+      [...query.matchAll(/(?:from|join) (\S+)/g)].map(([, table]) => table!),
+    );
+    expect(new Set(read)).toEqual(new Set(['order_items', 'orders', 'customers']));
+    const shop = readFileSync('src/adapters/demo-source/demo-shop.ts', 'utf8');
+    for (const table of read) expect(shop).toMatch(new RegExp(`create table ${table}\\b`));
+  });
+
+  test('of an aggregation have the columns and the number of groups that the request asks for', () => {
+    const { groupBy, measures, limit } = sent('aggregateDataset') as Record<string, any>;
+    const { columns, rows, total, truncated } = received('aggregateDataset') as Record<string, any>;
+    const names = [...groupBy.map(({ field }: any) => field), ...measures.map(({ as }: any) => as)];
+    expect(columns.map(({ name }: any) => name)).toEqual(names);
+    expect(rows.map((row: unknown[]) => row.length)).toEqual(rows.map(() => names.length));
+    expect(total).toBe(rows.length);
+    expect(truncated).toBe(total > limit);
+  });
+
+  test('of responses print principals as bare ids, and have the links of their own route', () => {
+    expect(JSON.stringify(operations.map(({ responses }) => responses))).not.toContain('"user:');
+    expect(received('listDatasetRows')['_links']).toHaveProperty('svc:export');
+    const searched = received('searchDatasetRows')['_links'];
+    expect(searched).not.toHaveProperty('svc:export');
+    expect(searched.self).toEqual({ href: '/api/datasets/order-lines/_search' });
+  });
 });

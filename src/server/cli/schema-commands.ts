@@ -63,7 +63,7 @@ export async function findSchemaErrors(databaseUrl: string): Promise<string[]> {
   ];
 }
 
-/** Returns the text of a file, empty when it does not exist: before the first release there is none. */
+/** Returns the text of a file, empty where it does not exist: an image has no CHANGES.md. */
 async function readOrEmpty(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

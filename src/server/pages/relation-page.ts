@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Endpoint } from '../../../rest-bridge/bridge.ts';
+import { describe } from '../../../rest-bridge/openapi-names.ts';
 import { templatePath } from '../../../rest-bridge/openapi.ts';
 import { describeRelations } from '../../../rest-bridge/relations.ts';
 import { noRoute } from '../../core/errors.ts';
@@ -11,18 +12,34 @@ import { requireSchemaAccess } from './schema-access.ts';
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const describeRoute = ({ row, plan }: Endpoint): string =>
-  `<dt><code>${row.method} ${escapeHtml(templatePath(row.path))}</code></dt>
-  <dd>${escapeHtml(plan?.chain.at(-1)!.field.description ?? '')}</dd>`;
+interface LinkedRoute {
+  method: string;
+  path: string;
+  summary: string;
+}
+/** The pages to which relations lead. They are no routes of the table. */
+const PAGES: Record<string, LinkedRoute> = {
+  'svc:docs': { method: 'GET', path: '/api/docs', summary: 'Returns the REST reference as a page for browsers' },
+  'svc:openapi': { method: 'GET', path: '/api/openapi.json', summary: 'Returns the OpenAPI document of the REST API' },
+};
+const toLinkedRoute = (endpoint: Endpoint): LinkedRoute => ({
+  method: endpoint.row.method,
+  path: templatePath(endpoint.row.path),
+  summary: describe(endpoint).summary,
+});
 
-const relationPage = (rel: string, endpoints: readonly Endpoint[]): string =>
+const describeRoute = ({ method, path, summary }: LinkedRoute): string =>
+  `<dt><code>${method} ${escapeHtml(path)}</code></dt>
+  <dd>${escapeHtml(summary)}</dd>`;
+
+const relationPage = (rel: string, routes: readonly LinkedRoute[]): string =>
   htmlPage(
     rel,
     `<main>
   <h1>${rel}</h1>
   <p class="lead">A relation of the links in responses of the REST API. Its routes:</p>
   <dl>
-  ${endpoints.map(describeRoute).join('\n  ')}
+  ${routes.map(describeRoute).join('\n  ')}
   </dl>
   <p><a href="/api/docs">REST reference</a></p>
 </main>`,
@@ -42,6 +59,6 @@ export function registerRelationPages(
     const rel = `svc:${request.params.rel}`;
     const found = relations.get(rel);
     if (!found) throw noRoute({ method: request.method, path: request.url });
-    return sendHtml(reply, relationPage(rel, found));
+    return sendHtml(reply, relationPage(rel, PAGES[rel] ? [PAGES[rel]] : found.map(toLinkedRoute)));
   });
 }
