@@ -9,8 +9,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
-import { fill, TOKENS } from './fill.ts';
+import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
+import { prepareService } from './prepare-service.ts';
 import { startServer, stopServer } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
@@ -121,20 +122,7 @@ try {
   const source = postgres.url.replace(/dws$/, 'source');
   await runSql(postgres.url, 'create database source');
   await runSql(source, ROWS);
-  const env = {
-    DATABASE_URL: postgres.url,
-    DATA_DIR: join(dir, 'data'),
-    APP_SECRET: 'a secret for benchmarks of enough characters',
-    NODE_ENV: 'production',
-    RATE_LIMIT_API: '0',
-    SEED_DEMO: 'false',
-    LOG_LEVEL: 'warn',
-  };
-  execFileSync(process.execPath, [MAIN, 'migrate'], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await fill(postgres.url, 1);
+  const env = await prepareService(MAIN, postgres.url, dir);
   for (const ROLE of ['web', 'worker'] as const)
     servers.push(
       await startServer(

@@ -12,8 +12,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
-import { fill, TOKENS } from './fill.ts';
+import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
+import { prepareService } from './prepare-service.ts';
 import { cpuOf, memoryOf, POSTMASTER, startServer, stopServer, treeOf } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
@@ -90,20 +91,7 @@ try {
   const [held] = await runSql(source, ROWS, 'vacuum (analyze) orders', 'create table copied (like orders)', POSTMASTER);
   const postmaster = Number(held!['pid']);
 
-  const env = {
-    DATABASE_URL: postgres.url,
-    DATA_DIR: join(dir, 'data'),
-    APP_SECRET: 'a secret for benchmarks of enough characters',
-    NODE_ENV: 'production',
-    RATE_LIMIT_API: '0',
-    SEED_DEMO: 'false',
-    LOG_LEVEL: 'warn',
-  };
-  execFileSync(process.execPath, [MAIN, 'migrate'], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await fill(postgres.url, 1);
+  const env = await prepareService(MAIN, postgres.url, dir);
   for (const ROLE of ['web', 'worker'] as const)
     servers.push(
       await startServer(

@@ -8,8 +8,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
-import { fill, TOKENS } from './fill.ts';
+import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
+import { prepareService } from './prepare-service.ts';
 import { memoryOf, startServer, stopServer, treeOf } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
@@ -47,20 +48,7 @@ execFileSync('chmod', ['711', dir]);
 const postgres = await startEmbeddedPostgres({ dataDir: dir, durable: false });
 let server: Awaited<ReturnType<typeof startServer>> | undefined;
 try {
-  const env = {
-    DATABASE_URL: postgres.url,
-    DATA_DIR: join(dir, 'data'),
-    APP_SECRET: 'a secret for benchmarks of enough characters',
-    NODE_ENV: 'production',
-    RATE_LIMIT_API: '0',
-    SEED_DEMO: 'false',
-    LOG_LEVEL: 'warn',
-  };
-  execFileSync(process.execPath, [MAIN, 'migrate'], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await fill(postgres.url, 1);
+  const env = await prepareService(MAIN, postgres.url, dir);
   server = await startServer(
     '0,1',
     [process.execPath, MAIN, 'serve', '--port', String(PORT)],

@@ -15,7 +15,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { childEnvironment, readConfig } from '../../src/core/config.ts';
+import { childEnvironment, readConfig, type Config } from '../../src/core/config.ts';
 import { writeBackup } from '../../src/server/backup/backup.ts';
 import { openBackup, restoreBackup, type Backup } from '../../src/server/backup/restore.ts';
 import { RESTORE_MARKER } from '../../src/server/backup/unfinished-restore.ts';
@@ -46,7 +46,8 @@ describe('a backup or restore that fails', () => {
     for (const { remove } of [folder, away]) remove();
   });
 
-  test('a restore whose connection is lost reports the loss and leaves database and folder empty', () =>
+  /** Restores a backup into an empty installation with a failure after the last entry, then without. */
+  const expectEmptyAfter = (fail: (url: string, target: Config) => unknown, message: string | RegExp): Promise<void> =>
     withInstallation(async ({ database, config, away, addFile }) => {
       writeFileSync(await addFile('orders.csv'), 'id');
       const archive = join(away, 'backup');
@@ -54,45 +55,34 @@ describe('a backup or restore that fails', () => {
       const empty = await createDatabase('template0');
       const target = readConfig({ DATA_DIR: join(away, 'target'), APP_SECRET });
       const { manifest, entries } = await openBackup(archive);
-      async function* disconnected(): Backup['entries'] {
+      async function* failing(): Backup['entries'] {
         yield* entries;
         // All is written and nothing committed.
-        await runSql(
-          empty.url,
+        await fail(empty.url, target);
+      }
+      await expect(restoreBackup(empty.url, target, { manifest, entries: failing() })).rejects.toThrow(message);
+      expect(readdirSync(target.DATA_DIR)).toEqual([]);
+      expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
+      expect(await restoreBackup(empty.url, target, await openBackup(archive))).toMatchObject({ files: 1 });
+      await empty.drop();
+    });
+
+  test('a restore whose connection is lost reports the loss and leaves database and folder empty', () =>
+    expectEmptyAfter(
+      (url) =>
+        runSql(
+          url,
           `select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and application_name = 'dws restore'`,
-        );
-      }
-      await expect(restoreBackup(empty.url, target, { manifest, entries: disconnected() })).rejects.toThrow(
-        /^(terminating connection|Connection terminated|Client has encountered a connection error)/,
-      );
-      expect(readdirSync(target.DATA_DIR)).toEqual([]);
-      expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
-      expect(await restoreBackup(empty.url, target, await openBackup(archive))).toMatchObject({ files: 1 });
-      await empty.drop();
-    }));
+        ),
+      /^(terminating connection|Connection terminated|Client has encountered a connection error)/,
+    ));
 
   test('a restore that cannot remove its mark leaves database and folder empty', () =>
-    withInstallation(async ({ database, config, away, addFile }) => {
-      writeFileSync(await addFile('orders.csv'), 'id');
-      const archive = join(away, 'backup');
-      await writeBackup(database.url, config, archive);
-      const empty = await createDatabase('template0');
-      const target = readConfig({ DATA_DIR: join(away, 'target'), APP_SECRET });
-      const { manifest, entries } = await openBackup(archive);
-      async function* replaceMark(): Backup['entries'] {
-        yield* entries;
-        rmSync(join(target.DATA_DIR, RESTORE_MARKER));
-        mkdirSync(join(target.DATA_DIR, RESTORE_MARKER));
-      }
-      await expect(restoreBackup(empty.url, target, { manifest, entries: replaceMark() })).rejects.toThrow(
-        'Path is a directory',
-      );
-      expect(readdirSync(target.DATA_DIR)).toEqual([]);
-      expect(await runSql(empty.url, `select nspname from pg_namespace where nspname = 'dws'`)).toEqual([]);
-      expect(await restoreBackup(empty.url, target, await openBackup(archive))).toMatchObject({ files: 1 });
-      await empty.drop();
-    }));
+    expectEmptyAfter((_url, { DATA_DIR }) => {
+      rmSync(join(DATA_DIR, RESTORE_MARKER));
+      mkdirSync(join(DATA_DIR, RESTORE_MARKER));
+    }, 'Path is a directory'));
 
   test('a mark in the folder of another installation removes nothing of it', () =>
     withInstallation(async ({ database, config, away, addFile }) => {
