@@ -83,6 +83,33 @@ describe.skipIf(!HAS_CHROMIUM)('the page at `/` after a login', () => {
     await page.context().close();
   });
 
+  test('does not repeat a subscription that is refused', async ({ browser, service, ann, source }) => {
+    const { id } = await createOrders(ann, source, { name: 'Unseen orders', query: 'select pg_sleep(30), 1 as x' });
+    const { page } = await openPage(browser, service.url);
+    let subscriptions = 0;
+    await page.routeWebSocket('**/graphql', (socket) => {
+      socket.onMessage((text) => {
+        const { type, id: subscription } = JSON.parse(String(text)) as { type: string; id: string };
+        if (type === 'connection_init') return socket.send('{"type":"connection_ack"}');
+        subscriptions += 1;
+        socket.send(JSON.stringify({ type: 'error', id: subscription, payload: [{ message: 'Too many' }] }));
+      });
+    });
+    await logIn(page, service.url, 'ann');
+    const row = page.locator(`[id="${id}"]`);
+    await row.getByRole('button', { name: 'Refresh' }).click();
+    await page.locator('#operations li', { hasText: 'Unseen orders' }).getByRole('progressbar').waitFor();
+    await page.evaluate('load().then(load)');
+    expect(subscriptions).toBeGreaterThan(0);
+    // One for the click and one for each of the loads; more would follow each refusal.
+    await page.waitForTimeout(500);
+    expect(subscriptions).toBeLessThanOrEqual(4);
+    const { body } = await ann.get('/progress?status=running');
+    for (const operation of body._embedded['svc:operation'])
+      await ann.request('DELETE', `/api/progress/${operation.id}`);
+    await page.context().close();
+  });
+
   test('uploads a file as a dataset, and says why a file is refused', async ({ browser, service, admin, ann }) => {
     expect(ann.username).toBe('ann');
     const { page } = await openPage(browser, service.url);
