@@ -1,15 +1,14 @@
 import { Kind, parse, validate, type OperationDefinitionNode } from 'graphql';
 import { createClient } from 'graphql-ws';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { checkLimits, parseLimited } from '../../src/core/limits/limits.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { WORKED_OPERATIONS } from '../../src/server/pages/worked-operations.ts';
 import { eventually } from '../operation/fixture.ts';
-import { logIn as fillLogIn, openPage, takeScreenshot } from '../support/browser.ts';
+import { launchBrowser, logIn as fillLogIn, openPage, takeScreenshot } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
-import { CHROMIUM, HAS_CHROMIUM } from '../support/engines.ts';
+import { HAS_CHROMIUM } from '../support/engines.ts';
 import {
   ADMIN_PASSWORD,
   byToken,
@@ -136,7 +135,7 @@ describe('on the demo', { timeout: 180_000 }, () => {
   });
 
   test.skipIf(!HAS_CHROMIUM)('GraphiQL shows them, and runs the one that is chosen after a login', async () => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
+    const browser = await launchBrowser();
     const { page, problems } = await openPage(browser, service.url);
     await fillLogIn(page, service.url, 'admin', ADMIN_PASSWORD);
     await page.getByRole('button', { name: 'Log out' }).waitFor();

@@ -30,11 +30,15 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
+/** Starts a browser, which the caller closes. */
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
+
 /** Fixture of a browser, which is started once for a file: `test.extend<WithBrowser>(BROWSER_FIXTURE)`. */
 export const BROWSER_FIXTURE: { browser: [FixtureFunction, { scope: 'file' }] } = {
   browser: [
     async ({}, use) => {
-      const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
+      const browser = await launchBrowser();
       await use(browser);
       await browser.close();
     },

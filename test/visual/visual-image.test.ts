@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect } from 'vitest';
-import { CHROMIUM, HAS_CHROMIUM } from '../support/engines.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { HAS_CHROMIUM } from '../support/engines.ts';
 import { test as base } from '../support/shop-fixture.ts';
 
 /** Folder for screenshots of the images, if set. */
@@ -208,7 +208,7 @@ test('many images are rendered concurrently without blocking other requests', as
 test.skipIf(!HAS_CHROMIUM)(
   'a browser shows every image as well-formed XML without running scripts',
   async ({ hostile }) => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', '--disable-gpu'] });
+    const browser = await launchBrowser();
     try {
       const page = await browser.newPage({ viewport: { width: 800, height: 450 } });
       const dialogs: string[] = [];

@@ -53,11 +53,12 @@ export function registerRelationPages(
   app: FastifyInstance,
   { endpoints, ...options }: { endpoints: readonly Endpoint[]; platform: Platform; createContext: CreateContext },
 ): void {
-  const relations = describeRelations(endpoints);
+  // Described on demand, as GraphiQL's page is: few starts need them.
+  let relations: ReturnType<typeof describeRelations> | undefined;
   app.get<{ Params: { rel: string } }>('/api/docs/relations/:rel', async (request, reply) => {
     await requireSchemaAccess(options, request, reply);
     const rel = `svc:${request.params.rel}`;
-    const found = relations.get(rel);
+    const found = (relations ??= describeRelations(endpoints)).get(rel);
     if (!found) throw noRoute({ method: request.method, path: request.url });
     return sendHtml(reply, relationPage(rel, PAGES[rel] ? [PAGES[rel]] : found.map(toLinkedRoute)));
   });
