@@ -1,6 +1,6 @@
-import type { EntityClass } from '@mikro-orm/core';
 import type { ActivityEventName } from '../src/core/activity.ts';
 import type { ResourceKind } from '../src/core/permissions.ts';
+import type { RowClass } from '../src/core/platform.ts';
 import { App } from './app.ts';
 import { Dataset } from './dataset.ts';
 import { Datasource } from './datasource.ts';
@@ -10,7 +10,7 @@ import { SavedQuery } from './saved-query.ts';
 
 /** Declares a kind of resource that users and teams own. All features that such kinds share read this declaration. */
 export interface OwnedKind<T extends OwnedRow> {
-  entity: EntityClass<T>;
+  entity: RowClass<T>;
   /** Prefix of the kind's permissions, e.g. `query` for `query:read`. */
   kind: ResourceKind;
   /** Noun in error messages. */

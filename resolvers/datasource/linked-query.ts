@@ -20,7 +20,6 @@ function loaderOf(ctx: Context): DataLoader<string, LinkedQuery | null> {
     loader = new DataLoader<string, LinkedQuery | null>(
       async (ids) => {
         const rows = await ctx.query<LinkedQuery & SqlRow>({
-          name: 'linked-queries',
           text: `select ${LINKED_QUERY_COLUMNS} from dws.saved_query where tenant_id = $1 and id = any($2)`,
           values: [ctx.viewer.tenantId, [...new Set(ids)]],
         });

@@ -47,7 +47,6 @@ async function findTypes(
     (type, index) => `select ${index} as type from ${modelFor(type).table} where tenant_id = $1 and id = $2`,
   );
   const found = await query<{ type: number }>({
-    name: 'node',
     text: `${selects.join(' union all ')} order by type`,
     values: [viewer.tenantId, id],
   });

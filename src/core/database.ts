@@ -1,12 +1,18 @@
-/** A statement with bound values. Postgres prepares a statement with a `name` once per connection. */
+/** A statement with bound values. A text that is used again is prepared, so it must be constant for its purpose. */
 export interface Statement {
-  name?: string;
   text: string;
   values?: unknown[];
 }
 
 /** A row of a result. */
 export type SqlRow = Record<string, unknown>;
+
+/** Another transaction was faster. The database undoes the transaction and runs it again, up to five times. */
+export class LostRace extends Error {
+  constructor() {
+    super('Another transaction took the same value');
+  }
+}
 
 /** Runs one statement and returns its rows. */
 export type Query = <R extends SqlRow = SqlRow>(statement: Statement) => Promise<R[]>;

@@ -1,10 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
+import type { TenantRow } from '../../entities/tenant-row.ts';
 import type { Config } from './config.ts';
-import type { Query } from './database.ts';
+import type { Query, Statement } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
 import type { FileStore } from './files.ts';
 import type { QueuedWork } from './operations.ts';
+import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 
 /**
@@ -13,22 +14,72 @@ import type { Driver } from './row-source.ts';
  */
 export interface RowChange {
   type: 'create' | 'update' | 'delete';
-  row: object;
+  row: TenantRow;
   fields: readonly string[];
   before: Readonly<Record<string, unknown>>;
 }
 
-/** A transaction in one tenant: unit of work and single statements on one connection. */
+/** The class of an entity whose rows belong to a tenant. */
+export type RowClass<T extends TenantRow = TenantRow> = new () => T;
+
+/** Selects the rows with these values, or those that satisfy a condition. Values are dates, text, numbers or booleans. */
+export type RowFilter<T> = Partial<T> | Condition;
+
+/** Options of `Transaction.find`. */
+export interface FindOptions<T> {
+  /** Fields to sort by, ascending. */
+  orderBy?: readonly (keyof T & string)[];
+  /** Locks the rows against changes by others until the transaction ends. */
+  lock?: boolean;
+}
+
+/** A stored field of an entity. */
+export interface RowField {
+  name: string;
+  nullable: boolean;
+}
+
+/**
+ * A transaction in one tenant: a unit of work and single statements on one connection.
+ *
+ * The unit of work writes inserted, changed and removed rows before the next statement and before the commit. It writes
+ * a loaded row if its values differ from the stored ones. Statements of one tick, and the writes before them, take one
+ * round trip (docs/architecture.md#transactions).
+ */
 export interface Transaction {
-  em: EntityManager;
+  /** Runs a statement. */
   query: Query;
-  /** Returns the changes that the unit of work has written so far, one per row. Single statements are not included. */
+  /** Runs a statement with the next one or the commit. Its rows are ignored; its error fails the transaction. */
+  execute(statement: Statement): void;
+  /** Returns rows of the tenant. A row that is found twice is the same object. Lazy fields are not loaded. */
+  find<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]>;
+  /** Returns the first row that `find` returns, or null. A row that is known by its id takes no statement. */
+  findOne<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T | null>;
+  /** Returns the number of rows. */
+  count<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number>;
+  /** Inserts a row with the values that it has when it is written. Returns the row. */
+  insert<T extends TenantRow>(row: T): T;
+  /** Writes values of a found row that are no change of the unit of work, because the caller records them. */
+  writeUnrecorded<T extends TenantRow>(row: T, values: Partial<T>): void;
+  /** Deletes a row that was found. */
+  remove(row: TenantRow): void;
+  /**
+   * Replaces the error of a row that violates a unique index or constraint. `errorOf` takes its name; null keeps the
+   * error.
+   */
+  onDuplicate(row: TenantRow, errorOf: (index: string) => Error | null): void;
+  /** Writes pending changes with the next statement, before those that follow. Also done by every statement. */
+  flush(): void;
+  /** Returns the changes of the unit of work so far, one per row. Single statements are not included. */
   changes(): readonly RowChange[];
+  /** Returns the stored fields of an entity. */
+  fieldsOf(type: RowClass): readonly RowField[];
 }
 
 /** Access to the rows of one tenant at a time: each statement and transaction sees only the tenant that it names. */
 export interface TenantDatabase {
   query<R extends Record<string, unknown>>(tenantId: string, statement: Parameters<Query>[0]): Promise<R[]>;
+  /** Runs `work` in a transaction, and again if it fails with `LostRace`. */
   transaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 

@@ -3,17 +3,17 @@ import { DATASET } from '../../entities/owned-kinds.ts';
 import type { Config } from '../core/config.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { conflict, forbidden, notFound } from '../core/errors.ts';
+import { newRow } from '../core/new-row.ts';
 import type { CloneInput, OperationInputs, PromotionInput } from '../core/operations.ts';
 import { levelAllows, type ResourcePermission } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
-import { slugOf } from '../core/slug.ts';
 import { copySource, copyAccess } from '../services/dataset/dataset-copy-access.ts';
 import { checkCopySize } from '../services/dataset/dataset-copy.ts';
 import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
 import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
-import { reserveSlug } from '../services/resource/resource-slug.ts';
+import { setSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
 import type { CloneResult } from './operation-results.ts';
 
@@ -160,21 +160,18 @@ async function createDataset(
   const rows: Partial<Dataset> = generation
     ? { generationId: generation.id, fields, records: generation.records, size: generation.size, dataUpdatedAt }
     : {};
-  const dataset = tx.em.create(
-    Dataset,
-    {
-      settings,
-      fieldSecurityEnabled,
-      ...own,
-      ...rows,
-      ...(await identityOf(tx, caller, input)),
-      id: input.newId,
-      tenantId,
-      description: input.description === undefined ? origin.description : input.description,
-    },
-    { partial: true },
-  );
-  tx.em.persist(dataset);
+  const dataset = newRow(Dataset, {
+    settings,
+    fieldSecurityEnabled,
+    ...own,
+    ...rows,
+    ...identityOf(caller, input),
+    id: input.newId,
+    tenantId,
+    description: input.description === undefined ? origin.description : input.description,
+  });
+  await setSlug(tx, DATASET, dataset);
+  tx.insert(dataset);
   if (generation) await insertGeneration(tx, tenantId, dataset.id, generation);
   await saveWithActivity(tx, caller, dataset);
   return dataset;
@@ -187,31 +184,26 @@ async function detachSnapshot(
   caller: CloneCaller,
   source: Partial<Dataset>,
 ): Promise<Dataset> {
-  const snapshot = await tx.em.findOneOrFail(Dataset, { id });
+  const snapshot = (await tx.findOne(Dataset, { id }))!;
   const { description } = input;
   Object.assign(
     snapshot,
     source,
-    await identityOf(tx, caller, input),
+    identityOf(caller, input),
     { parentId: null, isSnapshot: false, snapshotDate: null },
     description !== undefined && { description },
   );
+  await setSlug(tx, DATASET, snapshot);
   await saveWithActivity(tx, caller, snapshot);
   return snapshot;
 }
 
 async function saveWithActivity(tx: Transaction, caller: CloneCaller, dataset: Dataset): Promise<void> {
-  await tx.em.flush();
   const message = (name: string) => `${caller.username} created ${name}`;
   await recordActivities(caller, tx, DATASET, 'created', [dataset], message);
 }
 
-const identityOf = async (
-  tx: Transaction,
-  { tenantId, userId }: CloneCaller,
-  { name }: CloneInput,
-): Promise<Pick<Dataset, 'name' | 'slug' | 'ownerId'>> => ({
+const identityOf = ({ userId }: CloneCaller, { name }: CloneInput): Pick<Dataset, 'name' | 'ownerId'> => ({
   name,
-  slug: await reserveSlug(tx, tenantId, DATASET.table, slugOf(name)),
   ownerId: `user:${userId}`,
 });

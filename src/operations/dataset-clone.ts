@@ -67,9 +67,9 @@ const cloneHandler = <N extends CloneOperation>(
 
 /** Reads a dataset and its rows in one transaction. Throws NOT_FOUND. */
 async function readOrigin(tx: Transaction, id: string): Promise<{ origin: Dataset; current: Generation | null }> {
-  const origin = await tx.em.findOne(Dataset, { id });
+  const origin = await tx.findOne(Dataset, { id });
   if (!origin) throw notFound({ what: 'dataset', id });
-  const row = origin.generationId ? await tx.em.findOne(GenerationRow, { id: origin.generationId }) : null;
+  const row = origin.generationId ? await tx.findOne(GenerationRow, { id: origin.generationId }) : null;
   return {
     origin,
     current: row && { id: row.id, fields: row.fields, records: row.records, size: row.size, warnings: [] },

@@ -95,7 +95,6 @@ export function startMailDelivery(
 /** Claims the mail that has been due for longest, so that no other process sends it. */
 async function claimDueMail({ system }: Platform): Promise<DueMail | undefined> {
   const [mail] = await system.query<DueMail>({
-    name: 'mail_claim',
     text: `update dws.mail
       set claimed_at = now(), attempts = attempts + 1, version = version + 1, updated_at = now()
       where id = (
@@ -174,7 +173,6 @@ async function recordFailedAttempt(
  */
 async function failOverdueMails({ system }: Platform, claimTimeout: number): Promise<void> {
   await system.query({
-    name: 'mail_fail_overdue',
     text: `update dws.mail
       set status = 'failed', error = case when claimed_at is null then $2 else $3 end, claimed_at = null,
         version = version + 1, updated_at = now()

@@ -46,7 +46,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const notifications = new Listener(url, Object.values(CHANNELS));
     closers.push(() => notifications.close());
     await notifications.start();
-    const database = await openTenantDatabase(url, 12);
+    const database = openTenantDatabase(url, 12);
     closers.push(() => database.close());
     registerModels(database.orm);
     const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });

@@ -60,7 +60,6 @@ export class RateLimiter {
     if (!pending.length) return;
     try {
       const rows = await this.#platform.system.query<{ caller: string; count: number }>({
-        name: 'rate_count',
         text: `
           insert into dws.rate_count as r (caller, at, count)
           select u.caller, $1, u.count

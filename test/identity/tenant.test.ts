@@ -158,9 +158,10 @@ describe('connections', () => {
   const filesMatching = (pattern: RegExp) => sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).sort();
 
   test('are opened in few files, and those of tenants are acquired in one place', () => {
-    expect(filesMatching(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/tenant-pool.ts']);
+    expect(filesMatching(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/pool.ts']);
     expect(filesMatching(/new TenantPool\(/)).toEqual(['src/adapters/database/tenant-database.ts']);
     expect(filesMatching(/\bopenPool\(/)).toEqual([
+      'src/adapters/database/pool.ts',
       'src/adapters/database/system-pool.ts',
       'src/adapters/database/tenant-pool.ts',
     ]);
@@ -179,7 +180,9 @@ describe('connections', () => {
       'src/server/start-checks.ts', // connects once, reads no rows
     ]);
     const database = readFileSync('src/adapters/database/tenant-pool.ts', 'utf8');
-    expect(database.match(/connect\(this\.#pool\)/g), '`acquire` only').toHaveLength(1);
+    expect(database.match(/connect\(this\.#pool\)/g), '`#connect` only').toHaveLength(1);
+    expect(database.match(/setTenant\(client, tenantId\)/g), 'by both users of `#connect`').toHaveLength(2);
+    expect(database.match(/this\.#connect\(\)/g)).toHaveLength(2);
     expect(database).not.toMatch(/(?<!#)\bpool: pg\.Pool;/);
   });
 

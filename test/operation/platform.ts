@@ -27,7 +27,7 @@ export interface TestPlatform {
 export async function openTestPlatform(url: string, dataDir: string): Promise<TestPlatform> {
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir });
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
-  const database = await openTenantDatabase(url, 6);
+  const database = openTenantDatabase(url, 6);
   const system = new SystemPool(url);
   const notifications = new Listener(url, Object.values(CHANNELS));
   await notifications.start();

@@ -76,7 +76,7 @@ describe('a subscriber', () => {
     const [written, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const late = inTransaction(service, async (tx, tenantId) => {
       await notify(tx, tenantId, [`user:${user.id}`], { ...BROKEN_FILTER, message: 'late' });
-      await tx.em.flush();
+      await tx.query({ text: 'select 1' });
       written.resolve();
       await commit.promise;
     });

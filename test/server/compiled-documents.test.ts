@@ -91,7 +91,6 @@ test('a failed statement leaves its connection usable', async ({ service, ann })
   const tenant = user!.tenant_id;
   const divide = (by: number) =>
     database.query<{ quotient: number; at: Date; none: null }>(tenant, {
-      name: 'divides',
       text: `select 12 / $1::int as quotient, 'epoch'::timestamptz as at, null as none`,
       values: [by],
     });
@@ -99,10 +98,8 @@ test('a failed statement leaves its connection usable', async ({ service, ann })
   expect(await divide(4)).toEqual([{ quotient: 3, at: new Date(0), none: null }]);
   await expect(divide(0)).rejects.toThrow('division by zero');
   expect(await divide(6)).toEqual([{ quotient: 2, at: new Date(0), none: null }]);
-  await expect(database.query(tenant, { name: 'divides', text: 'select 1' })).rejects.toThrow('another statement');
-  await expect(database.query(tenant, { name: 'nonsense', text: 'select nonsense' })).rejects.toThrow(
-    '"nonsense" does not exist',
-  );
+  for (const use of ['unprepared', 'prepared', 'prepared again'])
+    await expect(database.query(tenant, { text: 'select nonsense' }), use).rejects.toThrow('"nonsense" does not exist');
   expect(await Promise.all([1, 2, 3].map(divide))).toEqual(
     [12, 6, 4].map((quotient) => [{ quotient, at: new Date(0), none: null }]),
   );

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import { connect, databaseError, openPool, runAndRelease } from './tenant-pool.ts';
+import { PipelinedTransaction } from './pipelined-transaction.ts';
+import { connect, openPool, runAndRelease } from './pool.ts';
 
 /**
  * A small second pool with role `dws_system`, for work without a tenant or across tenants: lookup of logins and tokens,
@@ -22,22 +23,8 @@ export class SystemPool {
   async transaction<T>(
     work: (query: <R extends SqlRow>(statement: Statement) => Promise<R[]>) => Promise<T>,
   ): Promise<T> {
-    const client = await connect(this.#pool);
-    try {
-      await client.query('begin');
-      const result = await work(
-        async <R extends SqlRow>(statement: Statement) => (await client.query<R>(statement)).rows,
-      );
-      await client.query('commit');
-      client.release();
-      return result;
-    } catch (error) {
-      await client.query('rollback').then(
-        () => client.release(),
-        () => client.release(true),
-      );
-      throw databaseError(error);
-    }
+    const open = new PipelinedTransaction({ connect: () => connect(this.#pool) });
+    return open.run(() => work((statement) => open.query(statement)));
   }
 
   close(): Promise<void> {

@@ -1,47 +1,57 @@
-import { CompiledQuery } from 'kysely';
-import type { SqlRow, Statement } from '../../core/database.ts';
-import type { TenantDatabase, Transaction } from '../../core/platform.ts';
+import { LostRace } from '../../core/database.ts';
+import type { TenantDatabase } from '../../core/platform.ts';
+import { EntityTable } from './entity-table.ts';
 import { MikroORM, ormOptions } from './orm.ts';
-import { RowChangeRecorder } from './row-changes.ts';
 import { TenantPool } from './tenant-pool.ts';
+import { TenantTransaction } from './tenant-transaction.ts';
+import type { TableOf } from './unit-of-work.ts';
 
-/**
- * Opens the tenants' rows in Postgres: single statements on the pool, units of work through MikroORM on the same pool.
- */
-export async function openTenantDatabase(
+/** Opens the tenants' rows in Postgres: single statements, and transactions with a unit of work, on one pool. */
+export function openTenantDatabase(
   url: string,
   size: number,
-): Promise<TenantDatabase & { orm: MikroORM; close(): Promise<void> }> {
+): TenantDatabase & { orm: MikroORM; close(): Promise<void> } {
+  const orm = new MikroORM(ormOptions({ clientUrl: url }));
   const pool = new TenantPool(url, size);
-  const changes = new RowChangeRecorder();
-  const orm = await MikroORM.init(
-    ormOptions({ clientUrl: url, driverOptions: pool.dialect(), subscribers: [changes] }),
-  );
-
-  const transaction = <T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
-    pool.within(tenantId, () => {
-      const em = orm.em.fork();
-      em.setFilterParams('tenant', { tenantId });
-      return em.transactional((open) =>
-        work({
-          em: open,
-          // Pending changes are flushed first, so that Postgres runs everything in the order of the code.
-          query: async <R extends SqlRow>({ text, values = [] }: Statement) => {
-            await open.flush();
-            return (await open.getKysely().executeQuery(CompiledQuery.raw(text, values))).rows as R[];
-          },
-          changes: () => changes.changesOf(open.getUnitOfWork()),
-        }),
-      );
-    });
-
+  const tableOf = createTables(orm);
   return {
     orm,
     query: (tenantId, statement) => pool.query(tenantId, statement),
-    transaction,
+    transaction: (tenantId, work) =>
+      retryLostRaces(() => {
+        const open = pool.transaction(tenantId);
+        const tx = new TenantTransaction(tenantId, open, tableOf);
+        return open.run(async () => {
+          const result = await work(tx);
+          tx.flush();
+          return result;
+        });
+      }),
     close: async () => {
       await orm.close(true);
       await pool.close();
     },
   };
+}
+
+const MAX_ATTEMPTS = 5;
+
+async function retryLostRaces<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof LostRace) || attempts === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Returns a function that returns the table of an entity. Builds each table once. */
+function createTables(orm: MikroORM): TableOf {
+  const tables = new Map<unknown, EntityTable>();
+  return ((type) => {
+    let table = tables.get(type);
+    if (!table) tables.set(type, (table = new EntityTable(orm.getMetadata().get(type))));
+    return table;
+  }) as TableOf;
 }

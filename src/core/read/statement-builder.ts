@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Statement } from '../database.ts';
 import type { Viewer } from '../viewer.ts';
@@ -47,38 +46,14 @@ export class StatementBuilder extends SqlParameters {
 
   /** Returns the statement. Calls `print` for its text only if the text is not cached. */
   build(print: (scope: StatementScope) => string): Statement {
-    let cached = texts.get(this.#key);
-    if (!cached) {
-      const text = print({ tenant: this.#tenant, access: new Map(this.#access) });
-      texts.set(this.#key, (cached = { text, isReused: false }));
-    } else if (!cached.isReused) assignName(cached);
-    return { name: cached.name, text: cached.text, values: this.values };
+    let text = texts.get(this.#key);
+    if (text === undefined)
+      texts.set(this.#key, (text = print({ tenant: this.#tenant, access: new Map(this.#access) })));
+    return { text, values: this.values };
   }
 }
 
-/** The text of a statement. From its second use on it has a name, so that Postgres prepares it. */
-interface CachedText {
-  text: string;
-  name?: string;
-  isReused: boolean;
-}
-
-const texts = new LRUCache<string, CachedText>({ max: 2000 });
-
-/**
- * A connection keeps its prepared statements until it closes, so their number is limited. Further statements run
- * unprepared.
- */
-const MAX_PREPARED_STATEMENTS = 1000;
-const names = new Set<string>();
-
-function assignName(cached: CachedText): void {
-  cached.isReused = true;
-  const name = `r${createHash('sha256').update(cached.text).digest('hex').slice(0, 24)}`;
-  if (!names.has(name) && names.size >= MAX_PREPARED_STATEMENTS) return;
-  names.add(name);
-  cached.name = name;
-}
+const texts = new LRUCache<string, string>({ max: 2000 });
 
 const sqlIds = new LRUCache<string, number>({ max: 5000 });
 let lastSqlId = 0;

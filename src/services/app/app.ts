@@ -34,7 +34,7 @@ export async function update(ctx: Context, id: string, { env, ...input }: Update
 /** Deletes an app. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadResource(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
+    tx.remove(await loadResource(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

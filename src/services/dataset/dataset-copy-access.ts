@@ -59,12 +59,12 @@ export async function copyAccess(
   copyId: string,
   { filters, sharing }: Pick<CopyParts, 'filters' | 'sharing'>,
 ): Promise<void> {
-  const shares = await tx.em.find(Share, { resourceId: root.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const shares = await tx.find(Share, { resourceId: root.id }, { orderBy: ['createdAt', 'id'] });
   const used = new Set(shares.map(({ datasetFilterId }) => datasetFilterId));
   const mayShare = levelAllows(await accessLevelInTransaction({ viewer }, tx, root), 'dataset:share');
   const canRead = ({ id, ownerId }: SavedFilter) =>
     ownershipLevel(viewer, ownerId) !== LEVEL.none || (mayShare && used.has(id));
-  const readable = (await tx.em.find(SavedFilter, { datasetId: root.id }, { orderBy: { id: 'asc' } })).filter(canRead);
+  const readable = (await tx.find(SavedFilter, { datasetId: root.id }, { orderBy: ['id'] })).filter(canRead);
 
   const copies = new Map<string, string>();
   const copied = readable.filter(({ id }) => filters || (sharing && used.has(id)));

@@ -25,7 +25,6 @@ export async function loadRestrictions(
   ids: readonly string[],
 ): Promise<Restriction[]> {
   const shares = await query<RestrictingShare>({
-    name: 'restrictions',
     text: `
       select s.resource_id as id, f.criteria, coalesce(f.criteria, '{}')::text as rows,
         case when s.restrict_fields and d.field_security_enabled then s.visible_fields end as fields

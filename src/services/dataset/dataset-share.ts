@@ -42,7 +42,7 @@ async function restrictRows(
     return;
   }
   // The dataset is locked, as for every change of its filters, so the filter cannot change before the share uses it.
-  const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
+  const filter = isUuid(id) ? await tx.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const used = filter !== null && (await isUsedByShare(tx, filter));
   if (!filter || !(used || ownershipLevel(ctx.viewer, filter.ownerId) > LEVEL.none))
     throw notFound({ what: 'filter', id });

@@ -114,7 +114,6 @@ async function loadGeneration(
   generationId: GenerationId,
 ): Promise<Generation> {
   const [generation] = await query<Omit<Generation, 'warnings'> & Record<string, unknown>>({
-    name: 'generation',
     text: `
       select id, fields, records, size
       from dws.generation

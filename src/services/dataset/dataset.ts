@@ -90,7 +90,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     const dataset = await loadForRefresh(ctx, tx, id, 'dataset:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'dataset', dataset.id);
     await stopRefresh(tx, dataset);
-    tx.em.remove(dataset);
+    tx.remove(dataset);
     if (dataset.datasourceId) await dropEmbeddedUpload(tx, ctx.viewer.tenantId, dataset.datasourceId, dataset.ownerId);
   });
 }

@@ -2,7 +2,6 @@ import { Dataset } from '../../../entities/dataset.ts';
 import type { UpdateDatasetDraftInput } from '../../../entities/draft-input.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
-import { UserSetting } from '../../../entities/user-setting.ts';
 import { GENERATION_LOCK } from '../../adapters/database/generation-lock.ts';
 import type { Context } from '../../core/context.ts';
 import type { Generation as IndexedRows } from '../../core/dataset-index.ts';
@@ -69,14 +68,14 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
     const parent = await loadParent(ctx, tx, id, 'dataset:write');
     const draft = await loadDraft(ctx, tx, parent);
     const changes = await collectDraftChanges(ctx, tx, parent, draft);
-    // Not through the unit of work, which would record an update beside `draft.committed`.
-    await tx.em.nativeUpdate(
-      Dataset,
-      { id: parent.id },
-      { ...changes, version: parent.version + 1, updatedAt: new Date() },
-    );
     await notifyBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
-    if (clearAllUserSettings) await tx.em.nativeDelete(UserSetting, { datasetId: parent.id });
+    // Not as a change of the unit of work, which would record an update beside `draft.committed`.
+    tx.writeUnrecorded(parent, { ...changes, updatedAt: new Date() });
+    if (clearAllUserSettings)
+      tx.execute({
+        text: `delete from dws.user_setting where tenant_id = $1 and dataset_id = $2`,
+        values: [parent.tenantId, parent.id],
+      });
     const { id: datasetId, ownerId } = parent;
     await recordActivities(
       ctx.viewer,
@@ -123,8 +122,8 @@ async function loadDraft(ctx: Context, tx: Transaction, parent: Dataset): Promis
 /** Deletes a draft and stops its refresh. The janitor deletes its rows. */
 async function deleteDraft(tx: Transaction, draft: Dataset): Promise<void> {
   await stopRefresh(tx, draft);
-  tx.em.remove(draft);
-  await tx.em.flush();
+  tx.remove(draft);
+  tx.flush();
 }
 
 async function createDraft(ctx: Context, tx: Transaction, parent: Dataset): Promise<Dataset> {
@@ -171,7 +170,7 @@ async function cloneRows(
   tx: Transaction,
   { tenantId, generationId }: Dataset,
 ): Promise<IndexedRows | null> {
-  const rows = generationId ? await tx.em.findOneOrFail(Generation, { id: generationId }) : null;
+  const rows = generationId ? await tx.findOne(Generation, { id: generationId }) : null;
   if (!rows) return null;
   await checkQuota(tx, tenantId, config.TENANT_QUOTA_BYTES, rows.size);
   const id = newId();

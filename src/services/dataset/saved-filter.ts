@@ -7,6 +7,7 @@ import { parseCriteria } from '../../core/criteria/parse.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
@@ -37,15 +38,11 @@ export function create(
     const ownerId = owner ? await resolvePrincipal(tx, tenantId, owner) : `user:${userId}`;
     checkNewOwner(ctx, ownerId);
     const checked = await checkInput(ctx, dataset, input);
-    const [{ count }] = (await tx.query<{ count: number }>({
-      text: `select count(*)::int as count from dws.saved_filter where tenant_id = $1 and dataset_id = $2`,
-      values: [tenantId, dataset.id],
-    })) as [{ count: number }];
-    if (count >= MAX_FILTERS) throw conflict(`A dataset has at most ${MAX_FILTERS} saved filters`);
-    const filter = tx.em.create(SavedFilter, { tenantId, datasetId: dataset.id, ownerId }, { partial: true });
+    if ((await tx.count(SavedFilter, { datasetId: dataset.id })) >= MAX_FILTERS)
+      throw conflict(`A dataset has at most ${MAX_FILTERS} saved filters`);
+    const filter = newRow(SavedFilter, { tenantId, datasetId: dataset.id, ownerId });
     assignInput(tx, filter, checked);
-    tx.em.persist(filter);
-    return filter.id;
+    return tx.insert(filter).id;
   });
 }
 
@@ -74,7 +71,7 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
   await ctx.transaction(async (tx) => {
     const { filter, used } = await loadEditable(ctx, tx, datasetId, id);
     if (used) throw conflict('A share of the dataset uses the filter');
-    tx.em.remove(filter);
+    tx.remove(filter);
   });
 }
 
@@ -108,7 +105,7 @@ async function loadEditable(
   id: string,
 ): Promise<{ filter: SavedFilter; dataset: Dataset; used: boolean }> {
   const dataset = await loadResource(ctx, tx, DATASET, datasetId, 'dataset:read');
-  const filter = isUuid(id) ? await tx.em.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
+  const filter = isUuid(id) ? await tx.findOne(SavedFilter, { id, datasetId: dataset.id }) : null;
   const level = filter ? ownershipLevel(ctx.viewer, filter.ownerId) : LEVEL.none;
   const used = filter !== null && (await isUsedByShare(tx, filter));
   if (!filter || (level === LEVEL.none && !(used && (await mayShare(ctx, tx, dataset)))))

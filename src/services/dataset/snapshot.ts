@@ -75,7 +75,7 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
   ctx.transaction(async (tx) => {
     const { dataset, snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:write');
     await checkUnused(ctx, tx, 'dataset', snapshot.id);
-    tx.em.remove(snapshot);
+    tx.remove(snapshot);
     const { viewer } = ctx;
     await recordActivities(
       viewer,

@@ -54,7 +54,10 @@ export async function set(ctx: Context, id: string, settings: Record<string, unk
 export async function remove(ctx: Context, id: string): Promise<void> {
   const datasetId = await rootIdOf(ctx, id);
   await ctx.transaction(async (tx) => {
-    await tx.em.nativeDelete(UserSetting, { datasetId, userId: ctx.viewer.userId });
+    tx.execute({
+      text: `delete from dws.user_setting where tenant_id = $1 and dataset_id = $2 and user_id = $3`,
+      values: [ctx.viewer.tenantId, datasetId, ctx.viewer.userId],
+    });
   });
 }
 

@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { shortenName } from '../../core/shorten-message.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { loadUsableDatasource } from './datasource-access.ts';
@@ -33,19 +34,14 @@ export async function create(
   return ctx.transaction(async (tx) => {
     const source = await loadResource(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
     const target = await loadUsableDatasource(ctx, tx, targetDatasourceId, 'datasource:read');
-    const link = tx.em.create(
-      DatasourceLink,
-      {
-        tenantId,
-        sourceDatasourceId: source.id,
-        targetDatasourceId: target.id,
-        type,
-        mappings: checkMappings(mappings ?? {}),
-      },
-      { partial: true },
-    );
-    tx.em.persist(link);
-    return link.id;
+    const link = newRow(DatasourceLink, {
+      tenantId,
+      sourceDatasourceId: source.id,
+      targetDatasourceId: target.id,
+      type,
+      mappings: checkMappings(mappings ?? {}),
+    });
+    return tx.insert(link).id;
   });
 }
 
@@ -54,10 +50,10 @@ export async function remove(ctx: Context, sourceId: string, linkId: string): Pr
   await ctx.transaction(async (tx) => {
     const source = await loadResource(ctx, tx, DATASOURCE, sourceId, 'datasource:write');
     const link = isUuid(linkId)
-      ? await tx.em.findOne(DatasourceLink, { id: linkId, sourceDatasourceId: source.id })
+      ? await tx.findOne(DatasourceLink, { id: linkId, sourceDatasourceId: source.id })
       : null;
     if (!link) throw notFound({ what: 'link', id: linkId });
-    tx.em.remove(link);
+    tx.remove(link);
   });
 }
 

@@ -93,7 +93,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'datasource', datasource.id);
-    tx.em.remove(datasource);
+    tx.remove(datasource);
     if (datasource.fileId) await dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);
   });
 }

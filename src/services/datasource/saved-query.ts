@@ -71,7 +71,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'query', saved.id);
-    tx.em.remove(saved);
+    tx.remove(saved);
   });
 }
 

@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { readable, readableThrough } from '../resource/access-filter.ts';
@@ -18,8 +19,7 @@ export async function create(ctx: Context, { name, description, datasourceIds }:
   const common = { name: checkText(name, 'name'), description: checkOptionalText(description ?? null, 'description') };
   return ctx.transaction(async (tx) => {
     const memberIds = await resolveDatasources(ctx, tx, datasourceIds ?? []);
-    const suite = tx.em.create(Suite, { tenantId, ...common, creatorId: userId }, { partial: true });
-    await tx.em.persist(suite).flush();
+    const suite = tx.insert(newRow(Suite, { tenantId, ...common, creatorId: userId }));
     createMembers(ctx, tx, suite.id, memberIds);
     return suite.id;
   });
@@ -43,7 +43,7 @@ export async function update(
 /** Deletes a suite. Its datasources stay. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadUnowned(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
+    tx.remove(await loadUnowned(ctx, tx, SUITE, id, 'suite:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 
@@ -96,7 +96,7 @@ async function replaceMembers(ctx: Context, tx: Transaction, suite: Suite, keys:
   if (memberIds.length > MAX_MEMBERS) {
     throw invalid('datasourceIds', `must leave at most ${MAX_MEMBERS} datasources in the suite`);
   }
-  await tx.query({
+  tx.execute({
     text: `delete from dws.suite_member where tenant_id = $1 and suite_id = $2`,
     values: [tenantId, suite.id],
   });
@@ -129,5 +129,5 @@ function createMembers(
   datasourceIds: readonly string[],
 ): void {
   for (const [position, datasourceId] of datasourceIds.entries())
-    tx.em.persist(tx.em.create(SuiteMember, { tenantId, suiteId, datasourceId, position }, { partial: true }));
+    tx.insert(newRow(SuiteMember, { tenantId, suiteId, datasourceId, position }));
 }

@@ -115,7 +115,6 @@ async function findAccount(
   address: string,
 ): Promise<Account | undefined> {
   const [account] = await platform.system.query<Account>({
-    name: 'login_account',
     text: `
       select u.id, u.tenant_id, u.username, u.password_hash, u.enabled,
         coalesce(u.locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now(), false) as locked,

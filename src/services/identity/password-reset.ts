@@ -6,6 +6,7 @@ import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { gone } from '../../core/errors.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import { recordAuditInTransaction } from '../resource/audit.ts';
@@ -75,13 +76,7 @@ async function mailLinkToUser(platform: Platform, slug: string, username: string
 function mailLink(platform: Platform, tx: Transaction, user: LinkRecipient, reason: string): void {
   const secret = generateSecret();
   const expiresAt = new Date(Date.now() + RESET_LINK_LIFETIME_MS);
-  tx.em.persist(
-    tx.em.create(
-      PasswordReset,
-      { tenantId: user.tenantId, userId: user.id, tokenHash: digest(secret), expiresAt },
-      { partial: true },
-    ),
-  );
+  tx.insert(newRow(PasswordReset, { tenantId: user.tenantId, userId: user.id, tokenHash: digest(secret), expiresAt }));
   const text = `Hello ${user.username},
 
 ${reason}. You can set one here within an hour; the link works once:

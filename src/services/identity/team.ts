@@ -3,34 +3,30 @@ import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
-import { forbidden, notFound, slugTaken } from '../../core/errors.ts';
-import { isUuid } from '../../core/id.ts';
+import { forbidden, notFound } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { slugOf } from '../../core/slug.ts';
-import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
+import { checkVersion, resourceKey, type ExpectedVersion } from '../resource/load-resource.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
-import { checkSlug, reserveSlug } from '../resource/resource-slug.ts';
+import { setSlug } from '../resource/resource-slug.ts';
 import { addTeamToViewer, invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';
+
+const TEAM = { table: 'team' };
 
 /** Creates a team with the viewer as its first admin. Returns the id. Throws CONFLICT if the given slug is in use. */
 export async function create(ctx: Context, input: CreateTeamInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   const name = checkText(input.name, 'name');
   const teamId = await ctx.transaction(async (tx) => {
-    const slug = input.slug
-      ? await claimSlug(tx, tenantId, input.slug)
-      : await reserveSlug(tx, tenantId, 'team', slugOf(name));
-    const team = tx.em.create(
-      Team,
-      { tenantId, name, slug, description: checkOptionalText(input.description ?? null, 'description') },
-      { partial: true },
-    );
-    await tx.em.persist(team).flush();
-    tx.em.persist(tx.em.create(TeamMember, { tenantId, teamId: team.id, userId, role: 'admin' }, { partial: true }));
+    const description = checkOptionalText(input.description ?? null, 'description');
+    const team = newRow(Team, { tenantId, name, description });
+    await setSlug(tx, TEAM, team, input.slug);
+    tx.insert(team);
+    tx.insert(newRow(TeamMember, { tenantId, teamId: team.id, userId, role: 'admin' }));
     return team.id;
   });
   invalidateCredentials(ctx, [userId]);
@@ -46,7 +42,7 @@ export async function update(ctx: Context, id: string, input: UpdateTeamInput): 
     if (rest.name !== undefined) rest.name = checkText(rest.name, 'name');
     if (rest.description != null) rest.description = checkOptionalText(rest.description, 'description');
     assignPresent(team, rest, ['description']);
-    if (slug != null && slug !== team.slug) team.slug = await claimSlug(tx, ctx.viewer.tenantId, slug);
+    if (slug != null && slug !== team.slug) await setSlug(tx, TEAM, team, slug);
     return team.id;
   });
 }
@@ -66,7 +62,7 @@ export async function remove(ctx: Context, id: string, transferTo?: string | nul
       text: `select user_id from dws.team_member where tenant_id = $1 and team_id = $2`,
       values: [ctx.viewer.tenantId, team.id],
     });
-    tx.em.remove(team);
+    tx.remove(team);
     return rows;
   });
   invalidateCredentials(
@@ -85,14 +81,7 @@ export async function setMember(
   const membership = await ctx.transaction(async (tx) => {
     const { team, user, member } = await loadMember(ctx, tx, id, username, 'team:edit');
     if (member) member.role = role;
-    else
-      tx.em.persist(
-        tx.em.create(
-          TeamMember,
-          { tenantId: ctx.viewer.tenantId, teamId: team.id, userId: user.id, role },
-          { partial: true },
-        ),
-      );
+    else tx.insert(newRow(TeamMember, { tenantId: ctx.viewer.tenantId, teamId: team.id, userId: user.id, role }));
     return { teamId: team.id, userId: user.id };
   });
   invalidateCredentials(ctx, [membership.userId]);
@@ -106,7 +95,7 @@ export async function removeMember(ctx: Context, id: string, username: string): 
   const userId = await ctx.transaction(async (tx) => {
     const { user, member } = await loadMember(ctx, tx, id, username, isSelf ? 'team:read' : 'team:edit');
     if (!member) throw notFound({ what: 'member', id: username });
-    tx.em.remove(member);
+    tx.remove(member);
     return user.id;
   });
   invalidateCredentials(ctx, [userId]);
@@ -125,7 +114,7 @@ async function loadMember(
 ) {
   const team = await loadTeam(ctx, tx, id, permission);
   const user = await loadUser(ctx, tx, username);
-  const member = await tx.em.findOne(TeamMember, { teamId: team.id, userId: user.id });
+  const member = await tx.findOne(TeamMember, { teamId: team.id, userId: user.id });
   checkVersion(ctx, 'member', member?.version ?? 0);
   return { team, user, member };
 }
@@ -142,21 +131,11 @@ async function loadTeam(
   expected: ExpectedVersion = {},
 ): Promise<Team> {
   const { viewer } = ctx;
-  const slug = id.startsWith(`${viewer.tenant}:`) ? id.slice(viewer.tenant.length + 1) : id;
-  const [row] = await tx.query<{ id: string }>({
-    text: `select id from dws.team where tenant_id = $1 and ${isUuid(id) ? 'id' : 'slug'} = $2 for update`,
-    values: [viewer.tenantId, isUuid(id) ? id : slug],
-  });
-  const team = row && (await tx.em.findOne(Team, { id: row.id }));
+  const team = await tx.findOne(Team, resourceKey(viewer, id), { lock: true });
   if (!team) throw notFound({ what: 'team', id });
   recordAuditTarget(ctx.request, 'team', id, team.id);
   if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')
     throw forbidden({ permission });
   checkVersion(expected, 'team', team.version);
   return team;
-}
-
-async function claimSlug(tx: Transaction, tenantId: string, slug: string): Promise<string> {
-  if ((await reserveSlug(tx, tenantId, 'team', checkSlug(slug))) !== slug) throw slugTaken({ slug });
-  return slug;
 }

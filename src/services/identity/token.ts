@@ -1,10 +1,10 @@
-import { wrap } from '@mikro-orm/core';
 import { ApiToken, type NewApiToken } from '../../../entities/api-token.ts';
 import type { CreateTokenInput } from '../../../entities/token-input.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, unauthenticated } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { digest, generateSecret } from './credential.ts';
 
@@ -16,33 +16,28 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
   if (!scopes.length) throw invalid('scopes', 'must contain read, write or both');
 
   const secret = `dws_${generateSecret()}`;
-  return ctx.transaction(async ({ em, query }) => {
+  return ctx.transaction(async (tx) => {
     // Locked before the session, in the order of those who disable or delete the user: another order would deadlock.
-    await query({
+    await tx.query({
       text: `select from dws.app_user where tenant_id = $1 and id = $2 for key share`,
       values: [ctx.viewer.tenantId, ctx.viewer.userId],
     });
     // The session may have ended since the request was authenticated. Its lock delays those who end it now.
-    const sessions = await query({
+    const sessions = await tx.query({
       text: `select id from dws.session where tenant_id = $1 and id = $2 for share`,
       values: [ctx.viewer.tenantId, ctx.viewer.credentialId],
     });
     if (!sessions.length) throw unauthenticated();
-    const token = em.create(
-      ApiToken,
-      {
-        tenantId: ctx.viewer.tenantId,
-        userId: ctx.viewer.userId,
-        name,
-        tokenHash: digest(secret),
-        prefix: secret.slice(0, 8),
-        scopes,
-        expiresAt: input.expiresAt ?? null,
-      },
-      { partial: true },
-    );
-    await em.persist(token).flush();
-    return { ...wrap(token).toPOJO(), token: secret } as NewApiToken;
+    const token = newRow(ApiToken, {
+      tenantId: ctx.viewer.tenantId,
+      userId: ctx.viewer.userId,
+      name,
+      tokenHash: digest(secret),
+      prefix: secret.slice(0, 8),
+      scopes,
+      expiresAt: input.expiresAt ?? null,
+    });
+    return { ...tx.insert(token), token: secret } as NewApiToken;
   });
 }
 

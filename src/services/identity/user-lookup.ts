@@ -16,12 +16,8 @@ export async function loadUser(
   key: string,
   expected: ExpectedVersion = {},
 ): Promise<User> {
-  const where = isUuid(key) ? 'id = $2' : 'lower(username) = lower($2)';
-  const [row] = await tx.query<{ id: string }>({
-    text: `select id from dws.app_user where tenant_id = $1 and ${where} for update`,
-    values: [ctx.viewer.tenantId, key],
-  });
-  const user = row && (await tx.em.findOne(User, { id: row.id }));
+  const where = isUuid(key) ? { id: key.toLowerCase() } : { sql: 'lower(r.username) = lower(?)', params: [key] };
+  const user = await tx.findOne(User, where, { lock: true });
   if (!user) throw notFound({ what: 'user', id: key });
   recordAuditTarget(ctx.request, 'user', key, user.id);
   checkVersion(expected, 'user', user.version);

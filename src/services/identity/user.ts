@@ -4,6 +4,7 @@ import { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused } from '../../core/errors.ts';
 import { assignPresent, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
@@ -39,21 +40,16 @@ export async function create(
 
   return ctx.transaction(async (tx) => {
     await checkUsernameFree(ctx, tx, username);
-    const user = tx.em.create(
-      User,
-      {
-        tenantId: ctx.viewer.tenantId,
-        username,
-        passwordHash,
-        passwordSetAt: new Date(),
-        superuser: superuser ?? false,
-        permissions: [...NEW_USER_PERMISSIONS],
-      },
-      { partial: true },
-    );
+    const user = newRow(User, {
+      tenantId: ctx.viewer.tenantId,
+      username,
+      passwordHash,
+      passwordSetAt: new Date(),
+      superuser: superuser ?? false,
+      permissions: [...NEW_USER_PERMISSIONS],
+    });
     assignPresent(user, profile, NULLABLE_USER_FIELDS);
-    tx.em.persist(user);
-    return user.id;
+    return tx.insert(user).id;
   });
 }
 
@@ -116,7 +112,7 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
       : `user:${ctx.viewer.userId}`;
     if (newOwner === `user:${user.id}`) throw invalid('transferTo', 'must not be the deleted user');
     await transferContent(ctx, tx, `user:${user.id}`, newOwner);
-    tx.em.remove(user);
+    tx.remove(user);
     return user.id;
   });
   invalidateCredentials(ctx, [id]);

@@ -57,7 +57,6 @@ export async function readRecord(
   idOrAlias: string,
 ): Promise<OperationRecord> {
   const [record] = await query<OperationRecord & Record<string, unknown>>({
-    name: 'operation-of-caller',
     text: `select ${RECORD_COLUMNS}
       from dws.operation
       where tenant_id = $1 and user_id = $2 and (id = $3 or progress = $4)

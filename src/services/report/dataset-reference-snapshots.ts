@@ -22,19 +22,18 @@ export async function existingSnapshots(tx: Transaction, datasetId: string, ids:
   return [...new Set(candidates)].filter((id) => existing.has(id));
 }
 
-/** Replaces the snapshots that a reference shows. Flushes first, so that the row of a new reference exists. */
-export async function replaceSnapshots(
+/** Replaces the snapshots that a reference shows. */
+export function replaceSnapshots(
   tx: Transaction,
   { id, tenantId }: DatasetReference,
   snapshotIds: readonly string[],
-): Promise<void> {
-  await tx.em.flush();
-  await tx.query({
+): void {
+  tx.execute({
     text: `delete from dws.dataset_reference_snapshot where tenant_id = $1 and reference_id = $2`,
     values: [tenantId, id],
   });
   if (snapshotIds.length === 0) return;
-  await tx.query({
+  tx.execute({
     text: `
       insert into dws.dataset_reference_snapshot (tenant_id, reference_id, dataset_id, position)
       select $1, $2, dataset_id, position

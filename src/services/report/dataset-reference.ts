@@ -10,6 +10,7 @@ import type { Report } from '../../../entities/report.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, ApiError, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
 import { checkVersion, findResourceId, loadResource } from '../resource/load-resource.ts';
@@ -40,7 +41,7 @@ export function create(
       throw invalid('reportId', 'must be the report of the path');
     }
     const [alias, label] = [checkAlias(input.alias), checkLabel(input.label)];
-    if ((await tx.em.count(DatasetReference, { reportId: report.id })) >= MAX_REFERENCES) {
+    if ((await tx.count(DatasetReference, { reportId: report.id })) >= MAX_REFERENCES) {
       throw conflict(`A report has at most ${MAX_REFERENCES} dataset references`);
     }
     await checkAliasFree(tx, report, alias);
@@ -55,14 +56,11 @@ export function create(
       chips: checkChips(input.chips ?? [], fields),
       snapshots: snapshots?.settings ?? null,
     };
-    const reference = tx.em.create(
-      DatasetReference,
-      { tenantId, reportId: report.id, datasetId: dataset.id, alias, label, ...content },
-      { partial: true },
+    const reference = tx.insert(
+      newRow(DatasetReference, { tenantId, reportId: report.id, datasetId: dataset.id, alias, label, ...content }),
     );
-    tx.em.persist(reference);
     bumpVersion(report);
-    await replaceSnapshots(tx, reference, snapshotIds);
+    replaceSnapshots(tx, reference, snapshotIds);
     return reference.id;
   });
 }
@@ -87,7 +85,7 @@ export function update(
       const snapshots = input.snapshots && checkSnapshots(input.snapshots);
       reference.snapshots = snapshots?.settings ?? null;
       // An update ignores ids that are not (or no longer) snapshots of the dataset.
-      await replaceSnapshots(tx, reference, await existingSnapshots(tx, reference.datasetId, snapshots?.ids ?? []));
+      replaceSnapshots(tx, reference, await existingSnapshots(tx, reference.datasetId, snapshots?.ids ?? []));
     }
     bumpVersion(reference);
     bumpVersion(report);
@@ -102,7 +100,7 @@ export async function remove(ctx: Context, reportId: string, alias: string): Pro
     const reference = await loadReference(ctx, tx, report, alias);
     report.definition = removeAlias(report.definition, reference.alias);
     bumpVersion(report);
-    tx.em.remove(reference);
+    tx.remove(reference);
   });
 }
 
@@ -125,7 +123,7 @@ async function loadReferableDataset(ctx: Context, tx: Transaction, id: string): 
 }
 
 async function loadReference(ctx: Context, tx: Transaction, report: Report, alias: string): Promise<DatasetReference> {
-  const reference = await tx.em.findOne(DatasetReference, { reportId: report.id, alias });
+  const reference = await tx.findOne(DatasetReference, { reportId: report.id, alias });
   if (!reference) throw notFound({ what: 'dataset reference', id: alias });
   checkVersion(ctx, 'dataset reference', reference.version);
   return reference;
@@ -138,7 +136,7 @@ function bumpVersion(row: Report | DatasetReference): void {
 
 /** Throws CONFLICT if the report has a reference with the alias. The caller holds the lock on the report. */
 async function checkAliasFree(tx: Transaction, report: Report, alias: string): Promise<void> {
-  if ((await tx.em.count(DatasetReference, { reportId: report.id, alias })) > 0) {
+  if ((await tx.count(DatasetReference, { reportId: report.id, alias })) > 0) {
     throw conflict(`The report already has a dataset reference with the alias "${alias}"`);
   }
 }

@@ -34,7 +34,7 @@ export async function update(
 /** Deletes a report. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadResource(ctx, tx, REPORT, id, 'report:delete', { ifMatch: ctx.ifMatch }));
+    tx.remove(await loadResource(ctx, tx, REPORT, id, 'report:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

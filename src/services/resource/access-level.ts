@@ -43,7 +43,6 @@ export async function loadSharedLevels(
   ids: readonly string[],
 ): Promise<Level[]> {
   const found = await query<{ id: string; level: Level }>({
-    name: 'shared-levels',
     text: `
       select resource_id as id, max(${SHARE_LEVEL}) as level
       from dws.share s

@@ -47,18 +47,18 @@ async function draftEvents(
   const { row } = change;
   if (row instanceof Team) return draftTeamEvents(change, row);
   if (row instanceof TeamMember) {
-    const team = wholeResources.has(row.teamId) ? null : await tx.em.findOne(Team, { id: row.teamId });
+    const team = wholeResources.has(row.teamId) ? null : await tx.findOne(Team, { id: row.teamId });
     return team ? [draftMemberEvent(viewer, change, row, team)] : [];
   }
   if (row instanceof DatasetReference) {
-    const report = wholeResources.has(row.reportId) ? null : await tx.em.findOne(Report, { id: row.reportId });
+    const report = wholeResources.has(row.reportId) ? null : await tx.findOne(Report, { id: row.reportId });
     return report ? [draftReferenceEvent(change, row, report)] : [];
   }
   const kind = OWNED_KINDS.find(({ entity }) => row.constructor === entity);
   if (kind) return draftResourceEvents(kind, change, row as OwnedRow);
   if (!(row instanceof Share || row instanceof TagAssignment) || wholeResources.has(row.resourceId)) return [];
   const resourceKind = OWNED_KINDS.find((one) => one.kind === row.kind);
-  const resource = resourceKind && (await tx.em.findOne<OwnedRow>(resourceKind.entity, { id: row.resourceId }));
+  const resource = resourceKind && (await tx.findOne<OwnedRow>(resourceKind.entity, { id: row.resourceId }));
   if (!resource) return [];
   return [row instanceof Share ? draftShareEvent(change, row, resource) : draftTagEvent(change, row, resource)];
 }

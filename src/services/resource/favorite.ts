@@ -38,7 +38,7 @@ export async function remove<T extends OwnedRow>(ctx: Context, kind: OwnedKind<T
   await ctx.transaction(async (tx) => {
     const favorite = await findOwnFavorite(ctx, tx, resource.id);
     checkVersion(ctx, 'favorite', favorite?.version ?? 0);
-    if (favorite) await tx.em.nativeDelete(Favorite, { id: favorite.id });
+    if (favorite) tx.remove(favorite);
   });
 }
 
@@ -50,4 +50,4 @@ async function findReadable<T extends OwnedRow>(ctx: Context, kind: OwnedKind<T>
 }
 
 const findOwnFavorite = (ctx: Context, tx: Transaction, resourceId: string): Promise<Favorite | null> =>
-  tx.em.findOne(Favorite, { resourceId, userId: ctx.viewer.userId });
+  tx.findOne(Favorite, { resourceId, userId: ctx.viewer.userId });

@@ -2,6 +2,7 @@ import type { CreateFolderInput, UpdateFolderInput } from '../../../entities/fol
 import { Folder } from '../../../entities/folder.ts';
 import type { Context } from '../../core/context.ts';
 import { checkText } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { checkAcyclic, deleteFolderTrees, lockFolderTree } from './folder-tree.ts';
 import { resolveIds } from './resolve-ids.ts';
 import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
@@ -20,9 +21,7 @@ export async function create(ctx: Context, input: CreateFolderInput): Promise<st
   const parentId = input.parentId?.toLowerCase() ?? null;
   return ctx.transaction(async (tx) => {
     if (parentId !== null) await resolveIds(tx, tenantId, 'folder', [parentId]);
-    const folder = tx.em.create(Folder, { tenantId, name, parentId, creatorId: userId }, { partial: true });
-    tx.em.persist(folder);
-    return folder.id;
+    return tx.insert(newRow(Folder, { tenantId, name, parentId, creatorId: userId })).id;
   });
 }
 

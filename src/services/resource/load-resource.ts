@@ -27,12 +27,7 @@ export async function loadResource<T extends OwnedRow>(
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
 ): Promise<T> {
-  const { sql, value } = keyCondition(ctx.viewer, id);
-  const [found] = await tx.query<{ id: string }>({
-    text: `select id from dws.${kind.table} where tenant_id = $1 and ${sql} for update`,
-    values: [ctx.viewer.tenantId, value],
-  });
-  const row = found && (await tx.em.findOne<OwnedRow>(kind.entity, { id: found.id }));
+  const row = await tx.findOne<OwnedRow>(kind.entity, resourceKey(ctx.viewer, id), { lock: true });
   if (row) recordAuditTarget(ctx.request, kind.kind, id, row.id);
   const level = row ? await accessLevelInTransaction(ctx, tx, row) : LEVEL.none;
   if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });
@@ -51,10 +46,10 @@ export async function findResourceId(
   table: string,
   key: string,
 ): Promise<string | undefined> {
-  const { sql, value } = keyCondition(ctx.viewer, key);
+  const { id, slug } = resourceKey(ctx.viewer, key);
   const [found] = await tx.query<{ id: string }>({
-    text: `select id from dws.${table} where tenant_id = $1 and ${sql}`,
-    values: [ctx.viewer.tenantId, value],
+    text: `select id from dws.${table} where tenant_id = $1 and ${id ? 'id' : 'slug'} = $2`,
+    values: [ctx.viewer.tenantId, id ?? slug],
   });
   return found?.id;
 }
@@ -64,12 +59,8 @@ export function checkVersion({ ifMatch }: ExpectedVersion, what: string, version
   if (ifMatch && !ifMatch.includes(version)) throw preconditionFailed({ what });
 }
 
-/**
- * Returns the where-clause, with the value of its `$2`, for a key: id, slug or natural id
- * (docs/contract.md#identifiers).
- */
-function keyCondition(viewer: Viewer, key: string): { sql: string; value: string } {
-  if (isUuid(key)) return { sql: 'id = $2', value: key };
-  const slug = key.startsWith(`${viewer.tenant}:`) ? key.slice(viewer.tenant.length + 1) : key;
-  return { sql: 'slug = $2', value: slug };
+/** Returns the column that identifies a resource by its id, slug or natural id (docs/contract.md#identifiers). */
+export function resourceKey(viewer: Viewer, key: string): { id: string; slug?: never } | { id?: never; slug: string } {
+  if (isUuid(key)) return { id: key.toLowerCase() };
+  return { slug: key.startsWith(`${viewer.tenant}:`) ? key.slice(viewer.tenant.length + 1) : key };
 }

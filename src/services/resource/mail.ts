@@ -1,4 +1,5 @@
 import { Mail } from '../../../entities/mail.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -26,23 +27,18 @@ export function queueMail(
   tx: Transaction,
   { tenantId, user, subject, text, html, expiresAt }: NewMail,
 ): string {
-  const mail = tx.em.create(
-    Mail,
-    {
-      tenantId,
-      userId: user.id,
-      to: user.email || user.username,
-      subject,
-      sealedText: secrets.seal(text),
-      sealedHtml: html ? secrets.seal(html) : null,
-      expiresAt: expiresAt ?? null,
-      traceparent: currentTraceparent(),
-      ...(!user.email && { status: 'failed', error: NO_ADDRESS }),
-    },
-    { partial: true },
-  );
-  tx.em.persist(mail);
-  return mail.id;
+  const mail = newRow(Mail, {
+    tenantId,
+    userId: user.id,
+    to: user.email || user.username,
+    subject,
+    sealedText: secrets.seal(text),
+    sealedHtml: html ? secrets.seal(html) : null,
+    expiresAt: expiresAt ?? null,
+    traceparent: currentTraceparent(),
+    ...(!user.email && { status: 'failed', error: NO_ADDRESS }),
+  });
+  return tx.insert(mail).id;
 }
 
 /** The recipient of a stored mail; `user` is null if they were deleted. */

@@ -6,6 +6,7 @@ import type { Context } from '../../core/context.ts';
 import { ApiError, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
@@ -59,12 +60,15 @@ export async function notify(
     values: [tenantId, idsOf('user:'), idsOf('team:')],
   });
   for (const { id } of users)
-    tx.em.persist(
-      tx.em.create(
-        Notification,
-        { tenantId, userId: id, type, message, resourceKind: resource?.kind ?? null, resourceId: resource?.id ?? null },
-        { partial: true },
-      ),
+    tx.insert(
+      newRow(Notification, {
+        tenantId,
+        userId: id,
+        type,
+        message,
+        resourceKind: resource?.kind ?? null,
+        resourceId: resource?.id ?? null,
+      }),
     );
 }
 
@@ -73,16 +77,10 @@ export async function notify(
  * Throws NOT_FOUND for a notification of another user.
  */
 export function update(ctx: Context, id: string, { read }: UpdateNotificationInput): Promise<string> {
-  const { tenantId, userId } = ctx.viewer;
+  const { userId } = ctx.viewer;
   if (read === null) throw invalid('read', 'must not be null');
   return ctx.transaction(async (tx) => {
-    const [row] = isUuid(id)
-      ? await tx.query<{ id: string }>({
-          text: `select id from dws.notification where tenant_id = $1 and user_id = $2 and id = $3 for update`,
-          values: [tenantId, userId, id],
-        })
-      : [];
-    const notification = row && (await tx.em.findOne(Notification, { id: row.id }));
+    const notification = isUuid(id) ? await tx.findOne(Notification, { id, userId }, { lock: true }) : null;
     if (!notification) throw notFound({ what: 'notification', id });
     recordAuditTarget(ctx.request, 'notification', id, notification.id);
     checkVersion(ctx, 'notification', notification.version);
@@ -154,7 +152,6 @@ async function createPoller({ query, viewer: { tenantId, userId } }: Context): P
   const poll = async (): Promise<string[]> => {
     const nextSince = Date.now() - LOOKBACK_MS;
     const rows = await query<{ id: string }>({
-      name: 'new-notifications',
       text: `
         select id from dws.notification
         where tenant_id = $1 and user_id = $2 and created_at > $3

@@ -2,15 +2,15 @@ import type { UpdateOwnedInput } from '../../../entities/owned-input.ts';
 import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict, forbidden, refused, slugTaken } from '../../core/errors.ts';
+import { conflict, forbidden, refused } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { slugOf } from '../../core/slug.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
 import { loadResource } from './load-resource.ts';
 import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
-import { checkSlug, reserveSlug } from './resource-slug.ts';
+import { setSlug } from './resource-slug.ts';
 import { addTags, replaceTags } from './tag-assignment.ts';
 
 /** Returns the columns that the read path must select for the viewer's level on a row. */
@@ -32,19 +32,16 @@ export async function createOwned<T extends OwnedRow>(
   const name = checkText(input.name, 'name');
   const ownerId = input.ownerId ? await resolvePrincipal(tx, tenantId, input.ownerId) : `user:${userId}`;
   checkNewOwner(ctx, ownerId);
-  const slug = input.slug
-    ? await reserveExactSlug(tx, tenantId, kind.table, input.slug)
-    : await reserveSlug(tx, tenantId, kind.table, slugOf(name));
   const common: Partial<OwnedRow> = {
     tenantId,
     name,
-    slug,
     description: checkOptionalText(input.description ?? null, 'description'),
     ownerId,
     folderId: await resolveFolder(tx, tenantId, input.folderId),
   };
-  const row = tx.em.create(kind.entity, { ...ownFields, ...common } as never, { partial: true }) as T;
-  tx.em.persist(row);
+  const row = newRow<T>(kind.entity, { ...ownFields, ...common } as Partial<T>);
+  await setSlug(tx, kind, row, input.slug);
+  tx.insert(row);
   await addTags(ctx, tx, kind, row, input.tags ?? []);
   return row;
 }
@@ -67,7 +64,7 @@ export async function updateOwned<T extends OwnedRow>(
     },
     ['description'],
   );
-  if (slug !== undefined && slug !== row.slug) row.slug = await reserveExactSlug(tx, tenantId, kind.table, slug);
+  if (slug !== undefined && slug !== row.slug) await setSlug(tx, kind, row, slug);
   if (folderId !== undefined && folderId !== (row.folderId ?? null))
     row.folderId = await resolveFolder(tx, tenantId, folderId);
   if (tags !== undefined) await replaceTags(ctx, tx, kind, row, tags ?? []);
@@ -115,12 +112,6 @@ async function changeOwner<T extends OwnedRow>(
 export function checkNewOwner(ctx: Context, ownerId: string): void {
   if (ownerId.startsWith('team:') && ownershipLevel(ctx.viewer, ownerId) < LEVEL.edit)
     throw refused('A resource of a team requires the role memberPlus in the team');
-}
-
-/** Returns the slug. Throws CONFLICT if another row has it. */
-async function reserveExactSlug(tx: Transaction, tenantId: string, table: string, slug: string): Promise<string> {
-  if ((await reserveSlug(tx, tenantId, table, checkSlug(slug))) !== slug) throw slugTaken({ slug });
-  return slug;
 }
 
 /**

@@ -1,28 +1,51 @@
-import { badInput } from '../../core/errors.ts';
+import type { TenantRow } from '../../../entities/tenant-row.ts';
+import { LostRace } from '../../core/database.ts';
+import { badInput, slugTaken } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { isSlug } from '../../core/slug.ts';
+import { isSlug, slugOf } from '../../core/slug.ts';
+
+interface SluggedRow extends TenantRow {
+  name: string;
+  slug: string;
+}
 
 /**
- * Returns `wanted` if no row of the table has that slug, else the first free one of `wanted-2`, `wanted-3`, … No other
- * transaction gets a slug of the table until this one ends.
+ * Sets the slug of a row: the given one, else the first free one for its name, with a suffix `-2`, `-3` where needed.
+ * A given one that is in use fails with CONFLICT when the row is written. Throws BAD_USER_INPUT if it is malformed.
  */
-export async function reserveSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
-  // Concurrent transactions wait for each other here, so that none violates the unique index.
-  await tx.query({
-    text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
-    values: [`slug:${tenantId}:${table}`],
-  });
-  const taken = await tx.query<{ slug: string }>({
-    text: `select slug from dws.${table} where tenant_id = $1 and (slug = $2 or slug like $2 || '-%')`,
-    values: [tenantId, wanted],
-  });
-  const slugs = new Set(taken.map(({ slug }) => slug));
-  if (!slugs.has(wanted)) return wanted;
-  for (let n = 2; ; n++) if (!slugs.has(`${wanted}-${n}`)) return `${wanted}-${n}`;
+export async function setSlug(
+  tx: Transaction,
+  { table }: { table: string },
+  row: SluggedRow,
+  slug?: string | null,
+): Promise<void> {
+  row.slug = slug ? checkSlug(slug) : await findFreeSlug(tx, row.tenantId, table, slugOf(row.name));
+  // Another transaction may have taken a slug that was free: the next attempt finds a later one.
+  const error = slug ? slugTaken({ slug }) : new LostRace();
+  tx.onDuplicate(row, (index) => (index === `${table}_slug` ? error : null));
+}
+
+/** Number of slugs that the first statement looks up. Each further one looks up as many times more. */
+const LOOKED_UP = 8;
+
+/** Returns the first of `wanted`, `wanted-2`, `wanted-3`, … that no row of the table has. */
+async function findFreeSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
+  for (let first = 1, count = LOOKED_UP; ; first += count, count *= LOOKED_UP) {
+    const candidates = Array.from({ length: count }, (_, index) =>
+      first + index === 1 ? wanted : `${wanted}-${first + index}`,
+    );
+    const found = await tx.query<{ slug: string }>({
+      text: `select slug from dws.${table} where tenant_id = $1 and slug = any($2)`,
+      values: [tenantId, candidates],
+    });
+    const taken = new Set(found.map(({ slug }) => slug));
+    const free = candidates.find((slug) => !taken.has(slug));
+    if (free !== undefined) return free;
+  }
 }
 
 /** Returns the slug. Throws BAD_USER_INPUT if it is malformed (docs/contract.md#identifiers). */
-export function checkSlug(slug: string): string {
+function checkSlug(slug: string): string {
   if (!isSlug(slug))
     throw badInput('slug must match ^[a-z0-9][a-z0-9-]*$, have at most 100 characters and not be shaped like a UUID');
   return slug;

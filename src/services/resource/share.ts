@@ -4,6 +4,7 @@ import type { ShareInput } from '../../../entities/share-input.ts';
 import { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
@@ -28,18 +29,13 @@ export function set<T extends OwnedRow>(
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('A share cannot have a higher access level than the caller');
     const principal = await resolvePrincipal(tx, tenantId, principalId);
-    const present = await tx.em.findOne(Share, { resourceId: resource.id, principal });
+    const present = await tx.findOne(Share, { resourceId: resource.id, principal });
     checkVersion(ctx, 'share', present?.version ?? 0);
     const share =
-      present ??
-      tx.em.create(
-        Share,
-        { tenantId, kind: kind.kind, resourceId: resource.id, principal, accessLevel },
-        { partial: true },
-      );
+      present ?? newRow(Share, { tenantId, kind: kind.kind, resourceId: resource.id, principal, accessLevel });
     share.accessLevel = accessLevel;
     await assignDetails?.(tx, resource, share);
-    tx.em.persist(share);
+    if (!present) tx.insert(share);
     return share.id;
   });
 }
@@ -53,13 +49,13 @@ export async function remove<T extends OwnedRow>(
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
-    const share = await tx.em.findOne(Share, {
+    const share = await tx.findOne(Share, {
       resourceId: resource.id,
       principal: await resolvePrincipal(tx, ctx.viewer.tenantId, principalId),
     });
     if (!share) throw notFound({ what: 'share', id: principalId });
     checkVersion(ctx, 'share', share.version);
-    tx.em.remove(share);
+    tx.remove(share);
   });
 }
 

@@ -4,6 +4,7 @@ import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
+import { newRow } from '../../core/new-row.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
@@ -24,7 +25,7 @@ export function assign<T extends OwnedRow>(
   return ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, tagPermissionOf(kind));
     const [knownId] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
-    const present = await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId: knownId });
+    const present = await tx.findOne(TagAssignment, { resourceId: resource.id, tagId: knownId });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
     return { id: present?.id ?? createAssignment(tx, kind, resource, knownId!).id, created: !present };
   });
@@ -39,7 +40,7 @@ export async function unassign<T extends OwnedRow>(
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, tagPermissionOf(kind));
-    const present = isUuid(tagId) ? await tx.em.findOne(TagAssignment, { resourceId: resource.id, tagId }) : null;
+    const present = isUuid(tagId) ? await tx.findOne(TagAssignment, { resourceId: resource.id, tagId }) : null;
     if (!present) throw notFound({ what: 'tag assignment', id: tagId });
     checkVersion(ctx, 'tag assignment', present.version);
     removeAssignment(tx, resource, present);
@@ -67,7 +68,7 @@ export async function replaceTags<T extends OwnedRow>(
   tagIds: readonly string[],
 ): Promise<void> {
   const wanted = await resolveIds(tx, ctx.viewer.tenantId, 'tag', tagIds);
-  const present = await tx.em.find(TagAssignment, { resourceId: resource.id });
+  const present = await tx.find(TagAssignment, { resourceId: resource.id });
   const removed = present.filter(({ tagId }) => !wanted.includes(tagId));
   const added = wanted.filter((tagId) => !present.some((assignment) => assignment.tagId === tagId));
   if (removed.length + added.length === 0) return;
@@ -79,14 +80,12 @@ export async function replaceTags<T extends OwnedRow>(
 
 function createAssignment(tx: Transaction, { kind }: TaggedKind, resource: OwnedRow, tagId: string): TagAssignment {
   const { tenantId, id: resourceId } = resource;
-  const assignment = tx.em.create(TagAssignment, { tenantId, kind, resourceId, tagId }, { partial: true });
-  tx.em.persist(assignment);
   bumpVersion(resource);
-  return assignment;
+  return tx.insert(newRow(TagAssignment, { tenantId, kind, resourceId, tagId }));
 }
 
 function removeAssignment(tx: Transaction, resource: OwnedRow, assignment: TagAssignment): void {
-  tx.em.remove(assignment);
+  tx.remove(assignment);
   bumpVersion(resource);
 }
 

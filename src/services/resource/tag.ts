@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
@@ -13,19 +14,14 @@ export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag', table: 'tag' };
 export async function create(ctx: Context, input: CreateTagInput): Promise<string> {
   const { tenantId, userId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const tag = tx.em.create(
-      Tag,
-      {
-        tenantId,
-        name: await reserveName(tx, tenantId, input.name),
-        color: checkColor(input.color ?? null),
-        description: checkOptionalText(input.description ?? null, 'description'),
-        creatorId: userId,
-      },
-      { partial: true },
-    );
-    tx.em.persist(tag);
-    return tag.id;
+    const tag = newRow(Tag, {
+      tenantId,
+      name: await reserveName(tx, tenantId, input.name),
+      color: checkColor(input.color ?? null),
+      description: checkOptionalText(input.description ?? null, 'description'),
+      creatorId: userId,
+    });
+    return tx.insert(tag).id;
   });
 }
 
@@ -50,7 +46,7 @@ export async function update(ctx: Context, id: string, input: UpdateTagInput): P
 /** Deletes a tag and removes it from all resources. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    tx.em.remove(await loadUnowned(ctx, tx, TAG, id, 'tag:delete', { ifMatch: ctx.ifMatch }));
+    tx.remove(await loadUnowned(ctx, tx, TAG, id, 'tag:delete', { ifMatch: ctx.ifMatch }));
   });
 }
 

@@ -1,12 +1,9 @@
-import type { ActivityEvent } from '../../core/activity.ts';
 import type { Context } from '../../core/context.ts';
-import type { Statement } from '../../core/database.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { Viewer } from '../../core/viewer.ts';
 import { collectActivityEvents } from './activity-events.ts';
 import { activityStatement } from './activity.ts';
-import { actorOf, AUDIT_PARAMETER_COUNT, buildAuditStatement, findCreatedId } from './audit.ts';
+import { actorOf, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
  * The concurrent transactions of callers, fewer than the pool has connections. So those that wait for locks leave
@@ -33,27 +30,17 @@ async function runTransaction<T>(
   try {
     return await platform.database.transaction(viewer.tenantId, async (tx) => {
       const result = await work(tx);
-      await tx.em.flush();
       const events = await collectActivityEvents(viewer, tx);
-      if (mutation && !mutation.recorded) {
+      if (events.length > 0) tx.execute(activityStatement(viewer, events));
+      if (mutation && (recordsMutation || !mutation.recorded)) {
         mutation.recorded = recordsMutation = true;
-        mutation.resourceId ??= findCreatedId(mutation, tx.changes());
-        const audit = buildAuditStatement(request, mutation, actorOf(viewer), 'succeeded');
-        await tx.query(events.length > 0 ? withActivities(audit, viewer, events) : audit);
-      } else if (events.length > 0) await tx.query(activityStatement(viewer, events));
+        const resourceId = mutation.resourceId ?? findCreatedId(mutation, tx.changes());
+        tx.execute(buildAuditStatement(request, { ...mutation, resourceId }, actorOf(viewer), 'succeeded'));
+      }
       return result;
     });
   } catch (error) {
     if (mutation && recordsMutation) mutation.recorded = false;
     throw error;
   }
-}
-
-/** Returns one statement that stores both the audit event and the activities. */
-function withActivities(audit: Statement, viewer: Viewer, events: readonly ActivityEvent[]): Statement {
-  const activities = activityStatement(viewer, events, AUDIT_PARAMETER_COUNT + 1);
-  return {
-    text: `with activities as (${activities.text}) ${audit.text}`,
-    values: [...audit.values!, ...activities.values!],
-  };
 }

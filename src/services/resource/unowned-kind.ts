@@ -1,11 +1,10 @@
-import type { EntityClass } from '@mikro-orm/core';
 import type { TenantRow } from '../../../entities/tenant-row.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { GlobalPermission, ResourcePermission } from '../../core/permissions.ts';
-import type { Transaction } from '../../core/platform.ts';
+import type { RowClass, Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { checkVersion, type ExpectedVersion } from './load-resource.ts';
 
@@ -17,7 +16,7 @@ interface UnownedRow extends TenantRow {
  * Declares a kind without owners. All users of the tenant may read its rows; their creators and superusers change them.
  */
 export interface UnownedKind<T extends UnownedRow> {
-  entity: EntityClass<T>;
+  entity: RowClass<T>;
   /** Noun in error messages. */
   what: string;
   table: string;
@@ -45,14 +44,8 @@ export async function loadUnowned<T extends UnownedRow>(
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
 ): Promise<T> {
-  const { entity, what, table } = kind;
-  const [found] = isUuid(id)
-    ? await tx.query<{ id: string }>({
-        text: `select id from dws.${table} where tenant_id = $1 and id = $2 for update`,
-        values: [ctx.viewer.tenantId, id],
-      })
-    : [];
-  const row = found && (await tx.em.findOne<UnownedRow>(entity, { id: found.id }));
+  const { entity, what } = kind;
+  const row = isUuid(id) ? await tx.findOne<UnownedRow>(entity, { id: id.toLowerCase() }, { lock: true }) : null;
   if (!row) throw notFound({ what, id });
   recordAuditTarget(ctx.request, what, id, row.id);
   if (!canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });

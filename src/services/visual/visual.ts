@@ -6,6 +6,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkOptionalText, checkText } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { componentOf } from '../../core/visual/component.ts';
@@ -28,18 +29,20 @@ export async function create(
   const { tenantId, userId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const dataset = await lockDataset(ctx, tx, datasetId, 'dataset:addVisual');
-    const count = await tx.em.count(Visual, { datasetId: dataset.id });
+    const count = await tx.count(Visual, { datasetId: dataset.id });
     if (count >= MAX_VISUALS) throw conflict(`A dataset has at most ${MAX_VISUALS} visuals`);
     const name = input.name ?? componentOf(component).name;
-    const visual = tx.em.create(
-      Visual,
-      { tenantId, datasetId: dataset.id, ownerId: userId, component, name, position: count },
-      { partial: true },
-    );
+    const visual = newRow(Visual, {
+      tenantId,
+      datasetId: dataset.id,
+      ownerId: userId,
+      component,
+      name,
+      position: count,
+    });
     assignChecked(tx, visual, { ...input, name });
     await moveTo(tx, visual, position ?? count, count);
-    tx.em.persist(visual);
-    return visual.id;
+    return tx.insert(visual).id;
   });
 }
 
@@ -58,7 +61,7 @@ export async function update(
     const dataset = await lockDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const visual = await loadVisual(ctx, tx, dataset, id);
     if (position !== undefined)
-      await moveTo(tx, visual, position, (await tx.em.count(Visual, { datasetId: dataset.id })) - 1);
+      await moveTo(tx, visual, position, (await tx.count(Visual, { datasetId: dataset.id })) - 1);
     assignChecked(tx, visual, input, isVisible);
     return visual.id;
   });
@@ -70,7 +73,7 @@ export async function remove(ctx: Context, datasetId: string, id: string): Promi
     const dataset = await lockDataset(ctx, tx, datasetId, 'dataset:deleteVisual');
     const visual = await loadVisual(ctx, tx, dataset, id);
     await shift(tx, visual, visual.position + 1, MAX_VISUALS, -1);
-    tx.em.remove(visual);
+    tx.remove(visual);
   });
 }
 
@@ -81,7 +84,7 @@ export async function copyVisuals(
   toDatasetId: string,
   ownerId: string,
 ): Promise<string[]> {
-  const visuals = await tx.em.find(Visual, { datasetId: fromDatasetId }, { orderBy: { position: 'asc' } });
+  const visuals = await tx.find(Visual, { datasetId: fromDatasetId }, { orderBy: ['position'] });
   return visuals.map((visual) => copyRow(tx, visual, { datasetId: toDatasetId, ownerId }).id);
 }
 
@@ -90,7 +93,7 @@ const lockDataset = (ctx: Context, tx: Transaction, id: string, permission: Reso
   loadResource(ctx, tx, DATASET, id, permission);
 
 async function loadVisual(ctx: Context, tx: Transaction, dataset: Dataset, id: string): Promise<Visual> {
-  const visual = isUuid(id) ? await tx.em.findOne(Visual, { id, datasetId: dataset.id }) : null;
+  const visual = isUuid(id) ? await tx.findOne(Visual, { id, datasetId: dataset.id }) : null;
   if (!visual) throw notFound({ what: 'visual', id });
   checkVersion(ctx, 'visual', visual.version);
   return visual;

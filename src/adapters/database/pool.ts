@@ -1,0 +1,65 @@
+import pg from 'pg';
+import { isConnectionLoss } from '../../core/connection-loss.ts';
+import type { Statement, SqlRow } from '../../core/database.ts';
+import { unavailable } from '../../core/errors.ts';
+import { reportPool } from '../../core/metrics.ts';
+import { runStatement } from './statement-batch.ts';
+
+/** Counts and sizes stay below 2^53, so a bigint is parsed as a number. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** The client's own timeout is longer, for a server that does not respond at all. */
+const CLIENT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
+
+/** Opens a pool whose connections have a role and a time limit for statements. */
+export function openPool(url: string, role: 'dws_app' | 'dws_system', max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: role === 'dws_app' ? 'dws' : 'dws system',
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 0,
+    query_timeout: CLIENT_TIMEOUT_MS,
+    keepAlive: true,
+    options: [
+      `-c role=${role}`,
+      `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
+      `-c idle_in_transaction_session_timeout=${STATEMENT_TIMEOUT_MS}`,
+    ].join(' '),
+  });
+  // A connection that the server closes is replaced at the next use. Without a listener its error would end the
+  // process.
+  pool.on('error', () => {});
+  reportPool(role, pool);
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/** Returns a connection of the pool. Throws UNAVAILABLE if Postgres does not respond. */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw databaseError(error);
+  }
+}
+
+/** Runs one statement and releases the connection. A broken connection is removed from the pool. */
+export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
+  let failure: unknown;
+  try {
+    return await runStatement<R>(client, statement);
+  } catch (error) {
+    failure = error;
+    throw databaseError(error);
+  } finally {
+    client.release(isConnectionLoss(failure));
+  }
+}
+
+/** Returns UNAVAILABLE for a lost connection, other errors as they are. */
+export const databaseError = (error: unknown): unknown =>
+  isConnectionLoss(error)
+    ? unavailable('The database does not respond', { cause: error, headers: { 'retry-after': '2' } })
+    : error;

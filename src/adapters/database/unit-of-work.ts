@@ -1,0 +1,144 @@
+import type { TenantRow } from '../../../entities/tenant-row.ts';
+import type { SqlRow, Statement } from '../../core/database.ts';
+import type { RowChange, RowClass } from '../../core/platform.ts';
+import type { EntityTable, Snapshot } from './entity-table.ts';
+
+/** Returns the table of an entity. */
+export type TableOf = <T extends TenantRow>(type: RowClass<T>) => EntityTable<T>;
+
+/** A statement that writes a row. */
+export interface RowStatement {
+  statement: Statement;
+  row: TenantRow;
+}
+
+/**
+ * The rows that a transaction has found, inserted or removed. Returns the statements that write their changes, and
+ * records the changes. Contains no input or output.
+ */
+export class UnitOfWork {
+  readonly #tableOf: TableOf;
+  readonly #rowsByType = new Map<RowClass, Map<string, TenantRow>>();
+  /** The stored values of each row that exists. */
+  readonly #stored = new Map<TenantRow, Snapshot>();
+  readonly #changes = new Map<TenantRow, RowChange>();
+  #inserted: TenantRow[] = [];
+  #removed: TenantRow[] = [];
+
+  constructor(tableOf: TableOf) {
+    this.#tableOf = tableOf;
+  }
+
+  /** The changes so far, at most one a row. */
+  get changes(): readonly RowChange[] {
+    return [...this.#changes.values()];
+  }
+
+  /** Returns a row that is known and exists. */
+  known<T extends TenantRow>(type: RowClass<T>, id: string): T | undefined {
+    return this.#rowsByType.get(type)?.get(id) as T | undefined;
+  }
+
+  /** Returns the row for what a statement has returned: a known row with its new values, unless it has changed here. */
+  add<T extends TenantRow>(type: RowClass<T>, values: SqlRow): T {
+    const table = this.#tableOf(type);
+    const found = table.createRow(values);
+    const known = this.known(type, found.id);
+    if (known && this.#changedFields(known).length > 0) return known;
+    const row = known ? Object.assign(known, found) : found;
+    this.#manage(row);
+    return row;
+  }
+
+  insert(row: TenantRow): void {
+    this.#inserted.push(row);
+  }
+
+  /** Returns the statement that writes values of a row. They are not recorded as a change. */
+  update<T extends TenantRow>(row: T, values: Partial<T>): RowStatement {
+    Object.assign(row, values);
+    return this.#writeUpdate(row, this.#changedFields(row)).written;
+  }
+
+  remove(row: TenantRow): void {
+    const index = this.#inserted.indexOf(row);
+    if (index >= 0) this.#inserted.splice(index, 1);
+    else if (this.#stored.has(row) && !this.#removed.includes(row)) this.#removed.push(row);
+  }
+
+  /**
+   * Returns the statements for all pending changes: inserts in the order of the calls, then updates, then deletions in
+   * the order of the calls.
+   */
+  takeStatements(): RowStatement[] {
+    const statements: RowStatement[] = [];
+    const [inserted, removed] = [this.#inserted, this.#removed];
+    [this.#inserted, this.#removed] = [[], []];
+    const updated = [...this.#stored.keys()].filter((row) => !removed.includes(row));
+    for (const row of inserted) statements.push(this.#writeInsert(row));
+    for (const row of updated) {
+      const fields = this.#changedFields(row);
+      if (fields.length === 0) continue;
+      const { written, change } = this.#writeUpdate(row, fields);
+      this.#record(change);
+      statements.push(written);
+    }
+    for (const row of removed) statements.push(this.#writeDelete(row));
+    return statements;
+  }
+
+  #writeInsert(row: TenantRow): RowStatement {
+    const statement = this.#table(row).insert(row);
+    this.#manage(row);
+    this.#record({ type: 'create', row, fields: [], before: {} });
+    return { statement, row };
+  }
+
+  #writeUpdate(row: TenantRow, changed: readonly string[]): { written: RowStatement; change: RowChange } {
+    const table = this.#table(row);
+    const automatic = table.columns.filter(({ name, onUpdate }) => onUpdate && !changed.includes(name));
+    for (const { name, onUpdate } of automatic) Object.assign(row, { [name]: onUpdate!() });
+    const fields = [...changed, ...automatic.map(({ name }) => name)];
+    const statement = table.update(row, fields);
+    const before = table.restore(this.#stored.get(row)!, fields);
+    row.version++;
+    this.#manage(row);
+    return { written: { statement, row }, change: { type: 'update', row, fields, before } };
+  }
+
+  #writeDelete(row: TenantRow): RowStatement {
+    this.#stored.delete(row);
+    this.#rowsByType.get(row.constructor as RowClass)?.delete(row.id);
+    this.#record({ type: 'delete', row, fields: [], before: {} });
+    return { statement: this.#table(row).delete(row), row };
+  }
+
+  #changedFields(row: TenantRow): string[] {
+    return this.#table(row).changedFields(row, this.#stored.get(row)!);
+  }
+
+  #manage(row: TenantRow): void {
+    const type = row.constructor as RowClass;
+    let rows = this.#rowsByType.get(type);
+    if (!rows) this.#rowsByType.set(type, (rows = new Map()));
+    rows.set(row.id, row);
+    this.#stored.set(row, this.#table(row).snapshot(row));
+  }
+
+  #record(change: RowChange): void {
+    const earlier = this.#changes.get(change.row);
+    this.#changes.set(change.row, earlier ? mergeChanges(earlier, change) : change);
+  }
+
+  #table(row: TenantRow): EntityTable {
+    return this.#tableOf(row.constructor as RowClass);
+  }
+}
+
+/** Merges two changes of a row in one transaction: a row that was created in it stays created. */
+const mergeChanges = (first: RowChange, second: RowChange): RowChange => ({
+  type: first.type === 'create' ? 'create' : second.type,
+  row: first.row,
+  fields: [...new Set([...first.fields, ...second.fields])],
+  before: { ...second.before, ...first.before },
+});
