@@ -2,16 +2,15 @@
  * Measures requests to the service beside requests to the lower bound (raw-server.ts), on the same rows and in one
  * interleaved run. Servers run on core 0; load and Postgres on core 1. DATABASE_URL replaces the temporary Postgres.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
+import type { GoalName } from './goals.ts';
 import type { Load, Outcome } from './load.ts';
 import { printTable } from './markdown.ts';
-import { prepareService } from './prepare-service.ts';
-import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
+import { cpuOf, memoryOf, pin, startServer, stopServer } from './processes.ts';
+import type { Measurement } from './report.ts';
+import { runSql, withService } from './service.ts';
 
 /** Options of the command line that every measurement beside the raw server has. */
 export const DEFAULTS = { rows: '10000', seconds: '3', rounds: '3', warm: '8', dist: 'dist', profile: '' };
@@ -79,43 +78,28 @@ async function check({ name, server, requests, items }: Cell): Promise<void> {
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Starts Postgres, the service and the raw server, without rows. */
+/** Starts the service and the raw server. */
 export async function besideRaw<T>(options: typeof DEFAULTS, work: (servers: BesideRaw) => Promise<T>): Promise<T> {
   pin(LOAD_CORE);
-  const dir = mkdtempSync('/tmp/dws-beside-raw-');
-  execFileSync('chmod', ['711', dir]);
-  const embedded = process.env['DATABASE_URL']
-    ? undefined
-    : await startEmbeddedPostgres({ dataDir: dir, durable: false });
-  const databaseUrl = process.env['DATABASE_URL'] ?? embedded!.url;
-  const client = new pg.Client({ connectionString: databaseUrl });
-  const running: ChildProcess[] = [];
-  try {
-    await client.connect();
-    const main = join(import.meta.dirname, '..', options.dist, 'src/server/main.js');
-    const env = { ...(await prepareService(main, databaseUrl, dir)), ROLE: 'web' };
-    const profile = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : [];
-    const start = async (server: Server, command: string[], path: string) => {
-      const url = `http://127.0.0.1:${PORTS[server]}${path}`;
-      running.push(await startServer(SERVER_CORE, [process.execPath, ...command], env, url));
-      return running.at(-1)!.pid!;
-    };
-    Object.assign(env, { PORT: String(PORTS.raw) });
-    const pids = {
-      raw: await start('raw', [join(import.meta.dirname, 'raw-server.ts')], '/'),
-      service: await start('service', [...profile, main, 'serve', '--port', String(PORTS.service)], '/healthz'),
-    };
-    const postmaster = Number((await client.query<{ pid: string }>(POSTMASTER)).rows[0]!.pid);
-
-    const measure = async (cell: Cell): Promise<Result> => {
-      const used = () => [cpuOf(pids[cell.server]), cpuOf(postmaster)] as const;
+  const { dist, profile } = options;
+  const node = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
+  return withService({ roles: ['web'], dist, cores: SERVER_CORE, port: PORTS.service, node }, async (service) => {
+    const [pid, { postmaster, databaseUrl }] = [service.pids[0]!, service];
+    const raw = await startServer(
+      SERVER_CORE,
+      [process.execPath, join(import.meta.dirname, 'raw-server.ts')],
+      { DATABASE_URL: databaseUrl, PORT: String(PORTS.raw) },
+      `http://127.0.0.1:${PORTS.raw}/`,
+    );
+    const measureOnce = async (cell: Cell): Promise<Result> => {
+      const used = () => [cpuOf(cell.server === 'raw' ? raw.pid! : pid), cpuOf(postmaster)] as const;
       const before = used();
       const outcome = await load(cell, Number(options.seconds));
       const [cpu, postgres] = used().map((now, i) => ((now - before[i]!) * 1e6) / outcome.answers);
-      if (cell.cycle) await client.query('vacuum (analyze)');
+      if (cell.cycle) await runSql(databaseUrl, 'vacuum (analyze)');
       return { ...outcome, cpu: cpu!, postgres: postgres! };
     };
-    const interleaved = async (cells: Cell[]) => {
+    const measure = async (cells: Cell[]) => {
       const all = new Map<string, Result[]>(cells.map(({ name }) => [name, []]));
       for (const cell of cells) {
         if (cell.items !== undefined) await check(cell);
@@ -123,16 +107,15 @@ export async function besideRaw<T>(options: typeof DEFAULTS, work: (servers: Bes
         await load(cell, Number(options.warm));
       }
       for (let round = 0; round < Number(options.rounds); round++)
-        for (const cell of round % 2 ? cells.toReversed() : cells) all.get(cell.name)!.push(await measure(cell));
+        for (const cell of round % 2 ? cells.toReversed() : cells) all.get(cell.name)!.push(await measureOnce(cell));
       return new Map([...all].map(([name, results]) => [name, medians(results)]));
     };
-    return await work({ databaseUrl, measure: interleaved, memory: () => memoryOf(pids.service) });
-  } finally {
-    await client.end();
-    for (const child of running) await stopServer(child);
-    await embedded?.close();
-    rmSync(dir, { recursive: true, force: true });
-  }
+    try {
+      return await work({ databaseUrl, measure, memory: () => memoryOf(pid) });
+    } finally {
+      await stopServer(raw);
+    }
+  });
 }
 
 const medians = (results: Result[]): Result =>
@@ -141,8 +124,22 @@ const medians = (results: Result[]): Result =>
   ) as unknown as Result;
 
 /** Returns the result of the raw server in the workload of this cell, if it was measured. */
-export const rawOf = (results: Map<string, Result>, name: string): Result | undefined =>
+const rawOf = (results: Map<string, Result>, name: string): Result | undefined =>
   results.get(`${name.slice(0, 2)} raw`);
+
+/** Returns CPU times as multiples of the raw server's. */
+export const besides = (
+  results: Map<string, Result>,
+  key: 'cpu' | 'postgres',
+  goalOf: (workload: string) => GoalName,
+): Measurement[] =>
+  [...results]
+    .filter(([name]) => !name.endsWith('raw'))
+    .map(([name, result]) => ({
+      what: `${name}, ${key === 'cpu' ? 'server' : 'Postgres'} CPU`,
+      goal: goalOf(name.slice(0, 2)),
+      value: result[key] / rawOf(results, name)![key],
+    }));
 
 /** Prints results with their multiples of the raw server. */
 export function printResults(title: string, results: Map<string, Result>): void {

@@ -8,9 +8,10 @@
  * - W1: 30 saved queries sorted by name, with their owners and the total.
  * - W3: one saved query with its owner, a different one in each request.
  */
-import { besideRaw, DEFAULTS, printResults, type Cell } from './beside-raw.ts';
+import { besideRaw, besides, DEFAULTS, printResults, type Cell } from './beside-raw.ts';
 import { fill, idOf, TOKENS } from './fill.ts';
 import { readOptions } from './options.ts';
+import { report } from './report.ts';
 import { graphqlRequest, request } from './requests.ts';
 
 /** GraphQL selection of the fields that the raw server returns. */
@@ -71,10 +72,27 @@ await besideRaw(options, async ({ databaseUrl, measure, memory }) => {
   const selected = allCells().filter(
     ({ name, server }) => server === 'raw' || words.some((word) => name.includes(word)),
   );
-  printResults(`Reads of ${options.rows} queries`, await measure(selected));
+  const results = await measure(selected);
+  printResults(`Reads of ${options.rows} queries`, results);
+  const grown: number[] = [];
   for (const size of options.growth.split(',').filter(Boolean)) {
     await fill(databaseUrl, Number(size));
-    printResults(`Growth: ${size} queries`, await measure([growing]));
+    const growth = await measure([growing]);
+    printResults(`Growth: ${size} queries`, growth);
+    grown.push(growth.get(growing.name)!.cpu);
   }
   console.log(`\nMemory of the service afterwards: ${memory().toFixed(0)} MiB`);
+  report([
+    ...besides(results, 'cpu', (workload) => (workload === 'W1' ? 'w1' : 'w3')),
+    { what: 'W2', goal: 'w2', missing: 'there are no jobs yet' },
+    ...(grown.length > 1
+      ? [
+          {
+            what: `W1 without total, ${options.growth.split(',').at(-1)} queries`,
+            goal: 'w1Growth',
+            value: grown.at(-1)! / grown[0]!,
+          } as const,
+        ]
+      : []),
+  ]);
 });

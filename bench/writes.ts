@@ -6,10 +6,11 @@
  *
  * W4, by REST and by GraphQL, as a superuser and as an ordinary user: a saved query is created, renamed and deleted.
  */
-import { besideRaw, DEFAULTS, printResults, type Cell } from './beside-raw.ts';
+import { besideRaw, besides, DEFAULTS, printResults, type Cell } from './beside-raw.ts';
 import { fill, idOf, TOKENS } from './fill.ts';
 import { NEW_ID, NEW_SLUG } from './load.ts';
 import { readOptions } from './options.ts';
+import { report, type Measurement } from './report.ts';
 import { graphqlRequest, request } from './requests.ts';
 
 const INPUT = { name: 'bench-new', slug: NEW_SLUG, datasourceId: idOf('datasource'), query: 'select 1' };
@@ -55,12 +56,25 @@ const raw: Cell = {
 const options = readOptions({ ...DEFAULTS, growth: '1000,100000' });
 await besideRaw(options, async ({ databaseUrl, measure }) => {
   await fill(databaseUrl, Number(options.rows));
-  printResults(
-    `Writes at ${options.rows} queries`,
-    await measure([raw, ...cellsOf('superuser'), ...cellsOf('ordinary')]),
-  );
+  const results = await measure([raw, ...cellsOf('superuser'), ...cellsOf('ordinary')]);
+  printResults(`Writes at ${options.rows} queries`, results);
+  const grown: { rows: string; results: typeof results }[] = [];
   for (const rows of options.growth.split(',').filter(Boolean)) {
     await fill(databaseUrl, Number(rows));
-    printResults(`Growth: writes at ${rows} queries`, await measure([raw, ...cellsOf('superuser')]));
+    grown.push({ rows, results: await measure([raw, ...cellsOf('superuser')]) });
+    printResults(`Growth: writes at ${rows} queries`, grown.at(-1)!.results);
   }
+  const [first, last] = [grown[0], grown.at(-1)];
+  const growthOf = (name: string, key: 'cpu' | 'postgres'): Measurement => ({
+    what: `${name}, ${key === 'cpu' ? 'server' : 'Postgres'} CPU at ${last!.rows} queries`,
+    goal: 'w4Growth',
+    value: last!.results.get(name)![key] / first!.results.get(name)![key],
+  });
+  report([
+    ...besides(results, 'cpu', () => 'w4'),
+    ...besides(results, 'postgres', () => 'w4Postgres'),
+    ...(first === last
+      ? []
+      : cellsOf('superuser').flatMap(({ name }) => [growthOf(name, 'cpu'), growthOf(name, 'postgres')])),
+  ]);
 });
