@@ -10,11 +10,20 @@ export interface Load {
   seconds: number;
   /** Whole HTTP/1.1 requests as text, sent in turn. */
   requests: string[];
+  /**
+   * True if the requests are steps on one resource that each connection takes by itself, in this order and to the end:
+   * `NEW_SLUG` in them stands for an unused slug, `NEW_ID` for the first id in the response to the first step.
+   */
+  cycle?: boolean;
 }
+
+/** As long as what replaces them, so that the length of a request does not change. */
+export const NEW_ID = '00000000-0000-0000-0000-000000000000';
+export const NEW_SLUG = 'new-00000000';
 
 export interface Outcome {
   answers: number;
-  /** Number of responses with a status other than 200. */
+  /** Number of responses with a status other than 2xx or, in a cycle, with GraphQL errors. */
   failures: number;
   bytes: number;
   seconds: number;
@@ -25,11 +34,38 @@ export interface Outcome {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-async function run({ port, connections, seconds, requests }: Load): Promise<Outcome> {
+/** What one connection sends. `next` gets the body of the last response. */
+interface Turns {
+  mayEnd(): boolean;
+  next(body: Buffer): string;
+}
+
+/** Returns the source of the turns of each connection. */
+function turnsOf({ requests, cycle }: Load): () => Turns {
+  let sent = 0;
+  if (!cycle) return () => ({ mayEnd: () => true, next: () => requests[sent++ % requests.length]! });
+  let slugs = 0;
+  return () => {
+    let [step, id, slug] = [0, '', ''];
+    return {
+      mayEnd: () => step === 0,
+      next: (body) => {
+        if (step === 0) slug = `new-${String(++slugs).padStart(8, '0')}`;
+        if (step === 1) id = /"id" *: *"([0-9a-f-]{36})"/.exec(body.toString())?.[1] ?? 'no id in the response';
+        const text = requests[step]!.replaceAll(NEW_ID, id).replaceAll(NEW_SLUG, slug);
+        step = (step + 1) % requests.length;
+        return text;
+      },
+    };
+  };
+}
+
+async function run(load: Load): Promise<Outcome> {
+  const { port, connections, seconds, cycle } = load;
+  const turns = turnsOf(load);
   const took: number[] = [];
   let failures = 0;
   let bytes = 0;
-  let next = 0;
   const begin = performance.now();
   const end = begin + seconds * 1000;
 
@@ -39,13 +75,15 @@ async function run({ port, connections, seconds, requests }: Load): Promise<Outc
       let sentAt = 0;
       let received = Buffer.alloc(0);
       let whole = -1;
-      const send = () => {
-        if (performance.now() >= end) return void socket.end(done);
+      let isFailure = false;
+      const turn = turns();
+      const send = (body: Buffer) => {
+        if (turn.mayEnd() && performance.now() >= end) return void socket.end(done);
         sentAt = performance.now();
-        socket.write(requests[next++ % requests.length]!);
+        socket.write(turn.next(body));
       };
       socket
-        .once('connect', send)
+        .once('connect', () => send(received))
         .once('error', failed)
         .once('close', () => done())
         .on('data', (data) => {
@@ -53,17 +91,20 @@ async function run({ port, connections, seconds, requests }: Load): Promise<Outc
           const head = whole < 0 ? received.indexOf(HEAD_END) : -1;
           if (head >= 0) {
             const text = received.toString('latin1', 0, head);
-            const length = /content-length: *(\d+)/i.exec(text);
-            if (!length) return failed(new Error(`An answer without a length: ${text}`));
-            if (!text.startsWith('HTTP/1.1 200')) failures++;
-            whole = head + HEAD_END.length + Number(length[1]);
+            const length = text.startsWith('HTTP/1.1 204') ? '0' : /content-length: *(\d+)/i.exec(text)?.[1];
+            if (!length) return failed(new Error(`A response without a length: ${text}`));
+            isFailure = !text.startsWith('HTTP/1.1 2');
+            whole = head + HEAD_END.length + Number(length);
           }
           if (whole < 0 || received.length < whole) return;
+          took.push(performance.now() - sentAt);
           bytes += whole;
+          const response = received.subarray(0, whole);
           received = received.subarray(whole);
           whole = -1;
-          took.push(performance.now() - sentAt);
-          send();
+          isFailure ||= cycle === true && response.includes('"errors"');
+          if (isFailure && failures++ === 0) console.error(response.toString());
+          send(response);
         });
     });
   await Promise.all(Array.from({ length: connections }, keepBusy));

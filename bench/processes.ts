@@ -40,19 +40,18 @@ export function treeOf(root: number): number[] {
 /** Returns the CPU seconds that the process tree has used so far. */
 export const cpuOf = (root: number): number => treeOf(root).reduce((sum, pid) => sum + (statOf(pid)?.seconds ?? 0), 0);
 
-/** Returns the resident memory of the process tree in MiB: current (`VmRSS`), or the sum of peaks (`VmHWM`). */
-export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
-  return treeOf(root).reduce((sum, pid) => {
-    try {
-      return (
-        sum +
-        Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
-      );
-    } catch {
-      return sum;
-    }
-  }, 0);
+/** Returns the resident memory of one process in MiB: current (`VmRSS`) or its peak (`VmHWM`). 0 if it has ended. */
+export function ownMemoryOf(pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  try {
+    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
 }
+
+/** Returns the resident memory of the process tree in MiB. */
+export const memoryOf = (root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number =>
+  treeOf(root).reduce((sum, pid) => sum + ownMemoryOf(pid, what), 0);
 
 /** Binds this process, and all that it starts from now on, to cores (`1`, `0,1`). */
 export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);

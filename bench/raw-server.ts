@@ -1,10 +1,12 @@
 /**
- * The lower bound of a read: bare node:http and pg, Postgres renders the JSON, no authentication, no validation.
- * `/queries` is a list of 30 by name with owner and total, `/queries/<id>` one query with its owner. Reads
- * DATABASE_URL and PORT.
+ * The lower bound of reads and writes: bare node:http and pg, Postgres renders the JSON, no authentication, no
+ * validation. `/queries` is a list of 30 by name with owner and total, `/queries/<id>` one query with its owner. POST,
+ * PATCH and DELETE change `raw_query` (see fill.ts), which has the columns and indexes of a saved query, but neither
+ * triggers nor policies. Reads DATABASE_URL and PORT.
  */
 import { createHash } from 'node:crypto';
 import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
 
 pg.types.setTypeParser(pg.types.builtins.JSON, (text) => text);
@@ -35,20 +37,41 @@ const LIST = `with
   from t`;
 const ONE = `select ${QUERY} r from ${FROM} where q.id = $1`;
 
-const answer = async (name: string, text: string, values: string[]): Promise<string> =>
-  (await pool.query<{ r: string }>({ name, text, values })).rows[0]!.r;
+const [CREATE, UPDATE, DELETE] = [
+  `insert into raw_query (tenant_id, name, slug, datasource_id, query, owner_id) values ($1, $2, $3, $4, $5, $6)
+    returning json_build_object('id', id, 'name', name) r`,
+  `update raw_query set name = $2, updated_at = now() where id = $1
+    returning json_build_object('id', id, 'name', name) r`,
+  'delete from raw_query where id = $1',
+];
+
+/** Runs a prepared statement and returns the JSON of its row. */
+const run = async (name: string, text: string, values: string[]): Promise<string> =>
+  (await pool.query<{ r: string }>({ name, text, values })).rows[0]?.r ?? '';
+
+async function responseTo(request: http.IncomingMessage): Promise<[status: number, body: string]> {
+  const { url = '', method } = request;
+  const id = url.slice('/queries/'.length);
+  if (method === 'DELETE') return [204, await run('delete', DELETE, [id])];
+  if (method === 'PATCH' || method === 'POST') {
+    const { name, slug, datasourceId, query, owner } = JSON.parse(await text(request)) as Record<string, string>;
+    return method === 'PATCH'
+      ? [200, await run('update', UPDATE, [id, name!])]
+      : [201, await run('create', CREATE, [TENANT, name!, slug!, datasourceId!, query!, owner!])];
+  }
+  if (id) return [200, await run('one', ONE, [id])];
+  return url === '/queries' ? [200, await run('list', LIST, [TENANT])] : [200, '{}'];
+}
 
 http
   .createServer((request, response) => {
-    const url = request.url!;
-    const asked = url.startsWith('/queries/')
-      ? answer('one', ONE, [url.slice(9)])
-      : url.startsWith('/queries')
-        ? answer('list', LIST, [TENANT])
-        : Promise.resolve('{}');
-    void asked.then((body) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
-      response.end(body);
-    });
+    const failed = ({ message }: Error): [number, string] => [500, JSON.stringify({ message })];
+    void responseTo(request)
+      .catch(failed)
+      .then(([status, body]) => {
+        if (status === 204) return response.writeHead(204).end();
+        response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+        return response.end(body);
+      });
   })
   .listen(Number(process.env['PORT']), '127.0.0.1');

@@ -1,0 +1,48 @@
+/** The goals of speed, from quality.md of the design. A figure is a multiple of its reference unless it has a unit. */
+
+/** A bound of one figure, which is compared with what was measured in the same run. */
+export interface Goal {
+  /** What the figure is a multiple of; empty for a figure with a unit. */
+  reference: string;
+  /** Unit of a figure that is no multiple. */
+  unit?: 'MiB' | 'ms' | 's';
+  atMost?: number;
+  atLeast?: number;
+}
+
+const RAW = 'node:http and Postgres alone';
+const COPY = 'COPY piped to COPY';
+const CURSOR = 'the cursor read and discarded';
+const ALONE = 'the same alone';
+
+export const GOALS = {
+  w1: { reference: RAW, atMost: 2.5 },
+  w1Growth: { reference: '1,000 queries', atMost: 1.3 },
+  w2: { reference: RAW, atMost: 4 },
+  w3: { reference: RAW, atMost: 2.5 },
+  w4: { reference: RAW, atMost: 4 },
+  w4Postgres: { reference: RAW, atMost: 4 },
+  w4Growth: { reference: '1,000 queries', atMost: 1.2 },
+  startReady: { reference: '', unit: 's', atMost: 3 },
+  idleMemory: { reference: '', unit: 'MiB', atMost: 260 },
+  busyMemory: { reference: '', unit: 'MiB', atMost: 350 },
+  refreshRows: { reference: COPY, atLeast: 0.7 },
+  refreshCpu: { reference: COPY, atMost: 1.5 },
+  loaderMemory: { reference: '', unit: 'MiB', atMost: 500 },
+  webMemory: { reference: '', unit: 'MiB', atMost: 300 },
+  webDelay: { reference: '', unit: 'ms', atMost: 50 },
+  flatMemory: { reference: '1,000,000 rows', atMost: 1.2 },
+  driverRows: { reference: CURSOR, atLeast: 0.3 },
+  driverCpu: { reference: CURSOR, atMost: 5 },
+  bulk: { reference: 'a bare bulk client', atLeast: 0.9 },
+  aggregate: { reference: 'bare DuckDB', atMost: 1.5 },
+  page: { reference: 'bare DuckDB', atMost: 1.5 },
+  words: { reference: 'DuckDB with a column of words', atMost: 1.5 },
+  clone: { reference: '', unit: 'ms', atMost: 100 },
+  progress: { reference: '', unit: 'ms', atMost: 50 },
+  smallRefresh: { reference: '', unit: 'ms', atMost: 150 },
+  smallUpload: { reference: '', unit: 'ms', atMost: 300 },
+  neighbour: { reference: ALONE, atMost: 3 },
+} as const satisfies Record<string, Goal>;
+
+export type GoalName = keyof typeof GOALS;
