@@ -33,7 +33,7 @@ export class SavedQuery extends OwnedRow {
   @Property({ type: 'json' })
   params: ParameterDefinition[] = [];
 
-  /** Fields of the result as the source described them on save. Empty when the source could not describe the query. */
-  @Property({ type: 'json' })
-  fields: DatasetFieldShape[] = [];
+  /** Fields of the result as the source describes them; empty if it cannot, null until they are first read. */
+  @Property({ type: 'json', nullable: true })
+  fields: DatasetFieldShape[] | null = null;
 }

@@ -25,8 +25,10 @@ export const SavedQueryOwnedFields = ownedFields(SAVED_QUERY);
 export class SavedQueryResolver {
   @Can('authenticated')
   @Query(() => SavedQuery, { nullable: true, description: 'Returns a saved query.' })
-  savedQuery(@Ctx() ctx: Context, @Key('query') id: string, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(SavedQuery, id, info);
+  async savedQuery(@Ctx() ctx: Context, @Key('query') id: string, @Info() info: GraphQLResolveInfo) {
+    const saved = await ctx.read.one(SavedQuery, id, info);
+    if (saved.fields === null) saved.fields = await queries.describe(ctx, saved.id);
+    return saved;
   }
 
   @Can('authenticated')
@@ -106,10 +108,10 @@ export class SavedQueryResolver {
   @Requires('fields')
   @FieldResolver(() => [DatasetField], {
     description:
-      'Fields of the result as described by the datasource when the query was saved. ' +
-      'Empty if the datasource could not describe it.',
+      'Fields of the result as described by the datasource, which is asked when `savedQuery` first reads them after ' +
+      'a change of the query. Empty before that, or if the datasource could not describe it.',
   })
-  fields(@Root() { fields }: { fields: DatasetField[] }) {
-    return fields;
+  fields(@Root() { fields }: { fields: DatasetField[] | null }) {
+    return fields ?? [];
   }
 }

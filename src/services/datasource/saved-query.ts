@@ -26,7 +26,7 @@ export async function create(
   ctx: Context,
   { datasourceId, language: _language, query, params, ...input }: CreateSavedQueryInput,
 ): Promise<string> {
-  const id = await ctx.transaction(async (tx) => {
+  return ctx.transaction(async (tx) => {
     const content = await checkContent(ctx, tx, {
       datasourceId: checkText(datasourceId, 'datasourceId'),
       query,
@@ -34,8 +34,6 @@ export async function create(
     });
     return (await createOwned(ctx, tx, SAVED_QUERY, input, content)).id;
   });
-  await saveFields(ctx, id);
-  return id;
 }
 
 /**
@@ -47,7 +45,7 @@ export async function update(
   id: string,
   { datasourceId, language: _language, query, params, ...input }: UpdateSavedQueryInput,
 ): Promise<string> {
-  const updated = await ctx.transaction(async (tx) => {
+  return ctx.transaction(async (tx) => {
     const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:write', { ifMatch: ctx.ifMatch });
     const content = {
       datasourceId: datasourceId ?? saved.datasourceId,
@@ -58,12 +56,10 @@ export async function update(
       content.datasourceId !== saved.datasourceId ||
       content.query !== saved.query ||
       !sameDefinitions(content.params, saved.params);
-    if (isChanged) Object.assign(saved, await checkContent(ctx, tx, content), { fields: [] });
+    if (isChanged) Object.assign(saved, await checkContent(ctx, tx, content), { fields: null });
     await updateOwned(ctx, tx, SAVED_QUERY, saved, input);
-    return { id: saved.id, isChanged };
+    return saved.id;
   });
-  if (updated.isChanged) await saveFields(ctx, updated.id);
-  return updated.id;
 }
 
 /** Deletes a saved query. Throws CONFLICT listing the datasets that follow it, if any. */
@@ -91,29 +87,42 @@ export async function run(
 const DESCRIBE_TIMEOUT_MS = 5000;
 
 /**
- * Saves the fields of the query's result, so that reading them requires no connection. If the source cannot describe
- * the query in time, or rejects it, the fields stay empty and the query is saved nevertheless.
+ * Returns the fields of the result of a saved query, and saves them, so that reading them again requires no connection.
+ * They are empty if the source cannot describe the query in time or rejects it, and for a caller who may not run it.
  */
-async function saveFields(ctx: Context, id: string): Promise<void> {
-  try {
-    const { source, text, parameters } = await prepareRun(ctx, id, (definitions) =>
-      bindParameters(definitions.map((definition) => ({ ...definition, required: false }))),
-    );
-    const columns = await withSource(
-      ctx,
-      source,
-      (connection, signal) => connection.describe({ text, parameters, timeout: DESCRIBE_TIMEOUT_MS }, signal),
-      { timeoutMs: DESCRIBE_TIMEOUT_MS },
-    );
-    const names = distinctNames(columns.map(({ name }) => name));
-    const fields: Field[] = columns.map(({ type }, i) => ({ name: names[i]!, label: names[i]!, type }));
-    await ctx.query({
-      text: `update dws.saved_query set fields = $3 where tenant_id = $1 and id = $2 and query = $4`,
-      values: [ctx.viewer.tenantId, id, JSON.stringify(fields), text],
-    });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-  }
+export async function describe(ctx: Context, id: string): Promise<Field[]> {
+  const run = await prepareRun(ctx, id, (definitions) =>
+    bindParameters(definitions.map((definition) => ({ ...definition, required: false }))),
+  ).catch(ignoreApiError);
+  if (!run) return [];
+  const fields = (await describeResult(ctx, run).catch(ignoreApiError)) ?? [];
+  await ctx.query({
+    text: `update dws.saved_query set fields = $3 where tenant_id = $1 and id = $2 and query = $4`,
+    values: [ctx.viewer.tenantId, id, JSON.stringify(fields), run.text],
+  });
+  return fields;
+}
+
+async function describeResult(ctx: Context, { source, text, parameters }: PreparedRun): Promise<Field[]> {
+  const columns = await withSource(
+    ctx,
+    source,
+    (connection, signal) => connection.describe({ text, parameters, timeout: DESCRIBE_TIMEOUT_MS }, signal),
+    { timeoutMs: DESCRIBE_TIMEOUT_MS },
+  );
+  const names = distinctNames(columns.map(({ name }) => name));
+  return columns.map(({ type }, i) => ({ name: names[i]!, label: names[i]!, type }));
+}
+
+function ignoreApiError(error: unknown): null {
+  if (error instanceof ApiError) return null;
+  throw error;
+}
+
+interface PreparedRun {
+  source: SealedSource;
+  text: string;
+  parameters: BoundParameter[];
 }
 
 /** Checks permissions and parameters before a connection to the source is opened. */
@@ -121,7 +130,7 @@ function prepareRun(
   ctx: Context,
   id: string,
   bind: (definitions: ParameterDefinition[]) => BoundParameter[],
-): Promise<{ source: SealedSource; text: string; parameters: BoundParameter[] }> {
+): Promise<PreparedRun> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:run');
