@@ -44,9 +44,9 @@ test('a saved query has the fields of its result, as far as the source can descr
   ]);
   const changed = await ann.put(`/queries/${id}`, { query: 'select region from orders' });
   expect(changed.body.fields, 'the source is asked when they are read').toEqual([]);
-  const read = await ann.graphql<{ savedQuery: object }>(`{ savedQuery(id: "${id}") { fields { name type } } }`);
+  const read = await ann.data(`{ savedQuery(id: "${id}") { fields { name type } } }`);
   expect(read.savedQuery).toEqual({ fields: [{ name: 'region', type: 'STRING' }] });
-  const [listed] = (await ann.get('/queries?q=Twice')).body._embedded.items;
+  const [listed] = (await ann.get('/queries?q=Twice')).body._embedded['svc:query'];
   expect(listed.fields, 'they are stored').toMatchObject([{ name: 'region', type: 'string' }]);
   await ann.put(`/queries/${id}`, { query: 'select nothing from nowhere' });
   await expectBody(ann.get(`/queries/${id}`), 200, { fields: [] });
