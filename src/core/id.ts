@@ -1,4 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
+
+/** Random bytes for the next ids: one call for many is cheaper. */
+const random = Buffer.alloc(4096);
+let used = random.length;
+
+function randomBytes(count: number): Buffer {
+  if (used + count > random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  return random.subarray(used, (used += count));
+}
 
 let lastTime = 0;
 let counter = 0;

@@ -42,7 +42,7 @@ export async function publishCopy(tx: Transaction, clone: ReadyClone<'dataset.co
   });
   if (input.visuals) await copyVisuals(tx, origin.id, copy.id, caller.userId);
   if (input.filters || input.sharing) await copyAccess(tx, caller, root, copy.id, input);
-  await recordActivities(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
+  recordActivities(caller, tx, DATASET, 'copied', [origin], (name) => `${caller.username} copied ${name}`);
   return resultOf(copy);
 }
 
@@ -56,7 +56,7 @@ export async function publishSnapshot(tx: Transaction, clone: ReadyClone<'datase
     isSnapshot: true,
     snapshotDate: new Date(),
   });
-  await recordActivities(
+  recordActivities(
     caller,
     tx,
     DATASET,
@@ -85,7 +85,7 @@ export async function publishPromotion(tx: Transaction, clone: ReadyClone<'datas
   const promoted = input.preserveSnapshot
     ? await createDataset(tx, clone, caller, source)
     : await detachSnapshot(tx, clone, caller, source);
-  await recordActivities(
+  recordActivities(
     caller,
     tx,
     DATASET,
@@ -200,7 +200,7 @@ async function detachSnapshot(
 
 async function saveWithActivity(tx: Transaction, caller: CloneCaller, dataset: Dataset): Promise<void> {
   const message = (name: string) => `${caller.username} created ${name}`;
-  await recordActivities(caller, tx, DATASET, 'created', [dataset], message);
+  recordActivities(caller, tx, DATASET, 'created', [dataset], message);
 }
 
 const identityOf = ({ userId }: CloneCaller, { name }: CloneInput): Pick<Dataset, 'name' | 'ownerId'> => ({

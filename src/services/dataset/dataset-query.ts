@@ -14,7 +14,7 @@ import {
   type DatasourceUse,
 } from '../datasource/datasource-access.ts';
 import { sameDefinitions, storedDefinitions } from '../datasource/query-parameter.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { loadUsedResource } from '../resource/load-resource.ts';
 
 /** The source of a dataset's rows: a saved query that it follows, or a query of its own. */
 export type QuerySource = Pick<Dataset, 'queryId' | 'datasourceId' | 'query' | 'params'>;
@@ -126,7 +126,7 @@ async function resolveLinkedQuery(
   queryId: string,
   params: ParameterDefinition[],
 ): Promise<QuerySource> {
-  const saved = await loadResource(ctx, tx, SAVED_QUERY, queryId, 'query:read');
+  const saved = await loadUsedResource(ctx, tx, SAVED_QUERY, queryId, 'query:read');
   const datasource = await loadUsableDatasource(ctx, tx, saved.datasourceId, 'datasource:read');
   const unknown = params.find(({ name }) => !saved.params.some((parameter) => parameter.name === name));
   if (unknown) throw invalid('params', `names ${JSON.stringify(unknown.name)}, which is not a parameter of the query`);

@@ -3,6 +3,7 @@ import type { Dataset } from '../../../entities/dataset.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
 import type { DatasetRefreshInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
@@ -62,13 +63,13 @@ export async function loadForRefresh(
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
 ): Promise<Dataset> {
-  const datasetId = await findResourceId(ctx, tx, DATASET.table, id);
-  if (datasetId) await lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
+  const datasetId = isUuid(id) ? id.toLowerCase() : await findResourceId(ctx, tx, DATASET.table, id);
+  if (datasetId) lockConcurrencyKey(tx, concurrencyKeyOf(datasetId));
   return loadResource(ctx, tx, DATASET, id, permission, expected);
 }
 
 /** Stops the running refresh of a dataset that is deleted. Waiting refreshes end by themselves. */
-export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): Promise<void> =>
+export const stopRefresh = (tx: Transaction, { tenantId, id }: Pick<Dataset, 'tenantId' | 'id'>): void =>
   operations.cancelRunning(tx, tenantId, concurrencyKeyOf(id));
 
 /**

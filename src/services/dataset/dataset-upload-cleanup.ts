@@ -1,6 +1,6 @@
-import type { Query } from '../../core/database.ts';
+import type { Transaction } from '../../core/platform.ts';
 
-type Queryable = { query: Query };
+type Queryable = Pick<Transaction, 'query' | 'execute'>;
 
 /**
  * Deletes the datasource that the upload of a dataset created, and the row of its file, together with the dataset. Does
@@ -32,12 +32,12 @@ export async function dropEmbeddedUpload(
       returning id`,
     values,
   });
-  if (deleted.length > 0) await dropFileRow(tx, tenantId, found.fileId);
+  if (deleted.length > 0) dropFileRow(tx, tenantId, found.fileId);
 }
 
 /** Deletes the row of a file that nothing names any more. */
-export async function dropFileRow(tx: Queryable, tenantId: string, fileId: string): Promise<void> {
-  await tx.query({ text: `delete from dws.stored_file where tenant_id = $1 and id = $2`, values: [tenantId, fileId] });
+export function dropFileRow(tx: Pick<Transaction, 'execute'>, tenantId: string, fileId: string): void {
+  tx.execute({ text: `delete from dws.stored_file where tenant_id = $1 and id = $2`, values: [tenantId, fileId] });
 }
 
 /** Deletes an uploaded dataset whose rows were never loaded, with its datasource. One that has rows is not deleted. */

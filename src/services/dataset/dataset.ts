@@ -89,7 +89,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const dataset = await loadForRefresh(ctx, tx, id, 'dataset:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'dataset', dataset.id);
-    await stopRefresh(tx, dataset);
+    stopRefresh(tx, dataset);
     tx.remove(dataset);
     if (dataset.datasourceId) await dropEmbeddedUpload(tx, ctx.viewer.tenantId, dataset.datasourceId, dataset.ownerId);
   });

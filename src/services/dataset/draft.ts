@@ -77,7 +77,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
         values: [parent.tenantId, parent.id],
       });
     const { id: datasetId, ownerId } = parent;
-    await recordActivities(
+    recordActivities(
       ctx.viewer,
       tx,
       DATASET,
@@ -121,7 +121,7 @@ async function loadDraft(ctx: Context, tx: Transaction, parent: Dataset): Promis
 
 /** Deletes a draft and stops its refresh. The janitor deletes its rows. */
 async function deleteDraft(tx: Transaction, draft: Dataset): Promise<void> {
-  await stopRefresh(tx, draft);
+  stopRefresh(tx, draft);
   tx.remove(draft);
   tx.flush();
 }

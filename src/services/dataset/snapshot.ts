@@ -77,7 +77,7 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
     await checkUnused(ctx, tx, 'dataset', snapshot.id);
     tx.remove(snapshot);
     const { viewer } = ctx;
-    await recordActivities(
+    recordActivities(
       viewer,
       tx,
       DATASET,

@@ -11,23 +11,20 @@ import {
   loadSharedLevels,
   type AccessColumns,
 } from '../resource/access-level.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { loadUsedResource } from '../resource/load-resource.ts';
 
 /**
  * Permission on a datasource that a query requires: `read` to follow a saved query, `run` to run a text of one's own.
  */
 export type DatasourceUse = 'datasource:read' | 'datasource:run';
 
-/**
- * Loads a datasource that another resource refers to. `If-Match` is not checked, as it applies to that other resource.
- * Throws NOT_FOUND if the caller may not read the datasource, FORBIDDEN without the permission.
- */
+/** Loads a datasource that another resource refers to. Throws like `loadUsedResource`. */
 export const loadUsableDatasource = (
   ctx: Context,
   tx: Transaction,
   id: string,
   use: DatasourceUse,
-): Promise<Datasource> => loadResource(ctx, tx, DATASOURCE, id, use);
+): Promise<Datasource> => loadUsedResource(ctx, tx, DATASOURCE, id, use);
 
 /** Returns the SQL dialect of a datasource type. */
 export const dialectOf = (type: string): SqlDialect => (type === 'mysql' ? 'mysql' : 'standard');

@@ -94,7 +94,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'datasource', datasource.id);
     tx.remove(datasource);
-    if (datasource.fileId) await dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);
+    if (datasource.fileId) dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);
   });
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { QueryResult } from '../../core/row-source.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkOwnerMayUse, dialectOf, loadUsableDatasource } from './datasource-access.ts';
@@ -133,7 +133,7 @@ function prepareRun(
 ): Promise<PreparedRun> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    const saved = await loadResource(ctx, tx, SAVED_QUERY, id, 'query:run');
+    const saved = await loadUsedResource(ctx, tx, SAVED_QUERY, id, 'query:run');
     await checkOwnerMayUse(tx, tenantId, saved.ownerId, saved.datasourceId, 'datasource:read');
     return {
       source: await loadSource(tx, tenantId, saved.datasourceId),

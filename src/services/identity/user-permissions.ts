@@ -55,7 +55,7 @@ export function requireSession({ viewer }: Context): void {
 export async function requireOtherSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
   if (!user.superuser || !user.enabled) return;
   // The lock serializes concurrent changes, so that two superusers cannot demote each other.
-  await tx.query({
+  tx.execute({
     text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
     values: [`superusers:${ctx.viewer.tenantId}`],
   });

@@ -121,38 +121,33 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
 /** Transfers everything that a principal owns to another one, except drafts, which are deleted. */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
   const { viewer } = ctx;
-  const newOwnerName = (await loadNames(tx, viewer.tenantId, [to]))(to);
-  await tx.query({
+  const values = [viewer.tenantId, from, to];
+  tx.execute({
     text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`,
     values: [viewer.tenantId, from],
   });
-  for (const kind of OWNED_KINDS) {
-    const transferred = await tx.query<{ id: string; name: string; ownerId: string }>({
-      text: `
-        update dws.${kind.table} set owner_id = $3, version = version + 1, updated_at = now()
-        where tenant_id = $1 and owner_id = $2
-        returning id, name, owner_id as "ownerId"`,
-      values: [viewer.tenantId, from, to],
-    });
-    await recordActivities(
-      viewer,
-      tx,
-      kind,
-      'owner.changed',
-      transferred,
-      (name) => `${viewer.username} gave ${name} to ${newOwnerName}`,
-      {
-        from: printPrincipal(from),
-        to: printPrincipal(to),
-      },
-    );
-  }
-  await tx.query({
+  tx.execute({
     text: `
       update dws.saved_filter set owner_id = $3, version = version + 1, updated_at = now()
       where tenant_id = $1 and owner_id = $2`,
-    values: [viewer.tenantId, from, to],
+    values,
   });
+  const transfer = ({ table }: { table: string }) =>
+    tx.query<{ id: string; name: string; ownerId: string }>({
+      text: `
+        update dws.${table} set owner_id = $3, version = version + 1, updated_at = now()
+        where tenant_id = $1 and owner_id = $2
+        returning id, name, owner_id as "ownerId"`,
+      values,
+    });
+  const [nameOf, ...transferred] = await Promise.all([
+    loadNames(tx, viewer.tenantId, [to]),
+    ...OWNED_KINDS.map(transfer),
+  ]);
+  const data = { from: printPrincipal(from), to: printPrincipal(to) };
+  const sentence = (name: string) => `${viewer.username} gave ${name} to ${nameOf(to)}`;
+  for (const [index, kind] of OWNED_KINDS.entries())
+    recordActivities(viewer, tx, kind, 'owner.changed', transferred[index]!, sentence, data);
 }
 
 function requireUserEdit({ viewer }: Context, user: User): void {
@@ -162,7 +157,7 @@ function requireUserEdit({ viewer }: Context, user: User): void {
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {
   // The lock serializes concurrent claims, so that none fails with a violation of the unique index.
-  await tx.query({
+  tx.execute({
     text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
     values: [`username:${ctx.viewer.tenantId}`],
   });

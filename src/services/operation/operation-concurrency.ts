@@ -1,12 +1,12 @@
 import type { Query } from '../../core/database.ts';
-import type { OperationQueue } from '../../core/platform.ts';
+import type { OperationQueue, Transaction } from '../../core/platform.ts';
 
 /**
  * Locks a concurrency key until the transaction ends. Starting, claiming and finishing an operation with a key take
  * this lock before they lock any row of it.
  */
-export async function lockConcurrencyKey(tx: { query: Query }, concurrencyKey: string): Promise<void> {
-  await tx.query({
+export function lockConcurrencyKey(tx: Pick<Transaction, 'execute'>, concurrencyKey: string): void {
+  tx.execute({
     text: `select pg_advisory_xact_lock(hashtextextended('dws.concurrency_key:' || $1, 0))`,
     values: [concurrencyKey],
   });
@@ -16,8 +16,8 @@ export async function lockConcurrencyKey(tx: { query: Query }, concurrencyKey: s
  * Locks the starts of a user's operations until the transaction ends. It must be the last lock that the transaction
  * takes.
  */
-export async function lockUser(tx: { query: Query }, userId: string): Promise<void> {
-  await tx.query({
+export function lockUser(tx: Pick<Transaction, 'execute'>, userId: string): void {
+  tx.execute({
     text: `select pg_advisory_xact_lock(hashtextextended('dws.operations_of:' || $1, 0))`,
     values: [userId],
   });

@@ -71,7 +71,7 @@ export function claimWork(platform: Platform, { workId, tenantId }: QueuedWork):
       values: [tenantId, workId],
     });
     if (!open) return null;
-    if (open.concurrencyKey) await lockConcurrencyKey(tx, open.concurrencyKey);
+    if (open.concurrencyKey) lockConcurrencyKey(tx, open.concurrencyKey);
     const [claim] = await tx.query<Claim & Record<string, unknown>>({
       text: `update dws.operation o
         set status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
@@ -148,7 +148,7 @@ const leaseStateOf = (rows: { cancelled: boolean }[]): LeaseState =>
 
 /** Locks the work item, so that no one takes it over, cancels or joins it before the transaction ends. */
 export async function lockLease(tx: Transaction, attempt: Attempt): Promise<LeaseState> {
-  if (attempt.concurrencyKey) await lockConcurrencyKey(tx, attempt.concurrencyKey);
+  if (attempt.concurrencyKey) lockConcurrencyKey(tx, attempt.concurrencyKey);
   return leaseStateOf(
     await tx.query<{ cancelled: boolean }>({
       text: `select cancelled_at is not null as cancelled

@@ -44,7 +44,7 @@ export async function start<N extends OperationName>(
   const { tenantId } = viewer;
   const { concurrencyKey, fingerprint } = request;
   const alias = parseProgressAlias(request.progress);
-  if (concurrencyKey) await lockConcurrencyKey(tx, concurrencyKey);
+  if (concurrencyKey) lockConcurrencyKey(tx, concurrencyKey);
   await checkWaiting(tx, viewer);
   // Created under the lock, because operations with a key run in the order of their ids.
   const id = newId();
@@ -58,7 +58,7 @@ export async function start<N extends OperationName>(
 
 /** Limits the waiting operations of a user, exactly: other starts of the user wait for the end of this transaction. */
 async function checkWaiting(tx: Transaction, { tenantId, userId }: Context['viewer']): Promise<void> {
-  await lockUser(tx, userId);
+  lockUser(tx, userId);
   const waiting = await tx.query({
     text: `select
       from dws.operation
@@ -138,7 +138,7 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
     const target = await readCancellable(tx, tenantId, id);
-    if (target?.concurrencyKey) await lockConcurrencyKey(tx, target.concurrencyKey);
+    if (target?.concurrencyKey) lockConcurrencyKey(tx, target.concurrencyKey);
     const unfinished = await tx.query<{ id: string; status: OperationStatus }>({
       text: `select id, status
         from dws.operation
@@ -151,7 +151,7 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
     if (!target || !unfinishedTarget) throw conflict('The operation has already ended');
     if (unfinishedTarget.status === 'running' && unfinished.length === 1)
       return requestCancellation(tx, tenantId, id, target.workId);
-    await recordCancelled(tx, tenantId, id);
+    recordCancelled(tx, tenantId, id);
     if (target.upload) await discardUpload(tx, tenantId, target.resourceId);
     if (target.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, target.concurrencyKey);
   });
@@ -188,14 +188,14 @@ async function requestCancellation(tx: Transaction, tenantId: string, id: string
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
-  await notifyCancelled(tx, workId);
+  notifyCancelled(tx, workId);
 }
 
-const notifyCancelled = (tx: Transaction, workId: string): Promise<unknown> =>
-  tx.query({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
+const notifyCancelled = (tx: Transaction, workId: string): void =>
+  tx.execute({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
 
-async function recordCancelled(tx: Transaction, tenantId: string, id: string): Promise<void> {
-  await tx.query({
+function recordCancelled(tx: Transaction, tenantId: string, id: string): void {
+  tx.execute({
     text: `update dws.operation
       set status = 'cancelled', error = $3, cancelled_at = now(), finished_at = now(), updated_at = now(),
         sequence = sequence + 1
@@ -205,13 +205,15 @@ async function recordCancelled(tx: Transaction, tenantId: string, id: string): P
 }
 
 /** Cancels the running operation with a concurrency key, of any user, because its resource is deleted. */
-export async function cancelRunning(tx: Transaction, tenantId: string, concurrencyKey: string): Promise<void> {
-  const running = await tx.query<{ workId: string }>({
-    text: `update dws.operation
-      set cancelled_at = coalesce(cancelled_at, now())
-      where tenant_id = $1 and concurrency_key = $2 and status = 'running' and finished_at is null
-      returning work_id as "workId"`,
+export const cancelRunning = (tx: Transaction, tenantId: string, concurrencyKey: string): void =>
+  tx.execute({
+    text: `
+      with stopped as (
+        update dws.operation
+        set cancelled_at = coalesce(cancelled_at, now())
+        where tenant_id = $1 and concurrency_key = $2 and status = 'running' and finished_at is null
+        returning work_id
+      )
+      select pg_notify('${CHANNELS.cancel}', work_id::text) from (select distinct work_id from stopped) works`,
     values: [tenantId, concurrencyKey],
   });
-  for (const workId of new Set(running.map((row) => row.workId))) await notifyCancelled(tx, workId);
-}

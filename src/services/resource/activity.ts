@@ -9,36 +9,27 @@ import type { Viewer } from '../../core/viewer.ts';
 /** The user who caused an activity. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
-/** Returns the statement that stores activities. Its only value is JSON, bound as `$<parameter>`. */
+/** Returns the statement that stores activities. */
 export const activityStatement = (
   { tenantId, userId }: { tenantId: string; userId: string | null },
   events: readonly ActivityEvent[],
-  parameter = 1,
 ): Statement => ({
   text: `
     insert into dws.activity
-      (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
-    select a.id, a.tenant_id, a.kind, a.resource_id, a.name, a.owner_id, a.user_id, a.type, a.message,
-      coalesce(a.data, '{}'), clock_timestamp()
-    from jsonb_to_recordset($${parameter}::jsonb) as a(
-      id uuid, tenant_id uuid, kind text, resource_id uuid, name text, owner_id text, user_id uuid, type text,
-      message text, data jsonb
-    )`,
+      (tenant_id, user_id, created_at, id, kind, resource_id, name, owner_id, type, message, data)
+    select $1, $2, clock_timestamp(), a.*
+    from unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[]) a`,
   values: [
-    JSON.stringify(
-      events.map(({ kind, resource, event, message, data }) => ({
-        id: newId(),
-        tenant_id: tenantId,
-        kind,
-        resource_id: resource.id,
-        name: resource.name,
-        owner_id: resource.ownerId,
-        user_id: userId,
-        type: `${kind}.${event}`,
-        message,
-        data,
-      })),
-    ),
+    tenantId,
+    userId,
+    events.map(() => newId()),
+    events.map(({ kind }) => kind),
+    events.map(({ resource }) => resource.id),
+    events.map(({ resource }) => resource.name),
+    events.map(({ resource }) => resource.ownerId),
+    events.map(({ kind, event }) => `${kind}.${event}`),
+    events.map(({ message }) => message),
+    events.map(({ data }) => JSON.stringify(data ?? {})),
   ],
 });
 
@@ -46,7 +37,7 @@ export const activityStatement = (
  * Stores the same event for many resources of a kind, for changes that bypass the unit of work. `sentence` returns the
  * message for the name of a resource.
  */
-export async function recordActivities(
+export function recordActivities(
   viewer: ActivityActor,
   tx: Transaction,
   { kind }: Pick<OwnedKind<OwnedRow>, 'kind'>,
@@ -54,10 +45,10 @@ export async function recordActivities(
   resources: readonly ActivityEvent['resource'][],
   sentence: (name: string) => string,
   data?: Record<string, unknown>,
-): Promise<void> {
+): void {
   if (resources.length === 0) return;
   const events = resources.map((resource) => ({ kind, resource, event, message: sentence(resource.name), data }));
-  await tx.query(activityStatement(viewer, events));
+  tx.execute(activityStatement(viewer, events));
 }
 
 /**
@@ -82,7 +73,7 @@ export async function recordRefreshActivity(
   const { name, ownerId, username } = found;
   const who = username ?? 'a deleted user';
   const message = event === 'refreshed' ? `${who} refreshed ${name}` : `A refresh of ${name} by ${who} failed`;
-  await tx.query(
+  tx.execute(
     activityStatement({ tenantId, userId: found.userId }, [
       { kind: 'dataset', resource: { id: resourceId, name, ownerId }, event, message, data },
     ]),

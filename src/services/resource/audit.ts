@@ -54,9 +54,6 @@ export function buildAuditStatement(
   };
 }
 
-/** Number of parameters of the audit statement. A statement that contains it numbers its own parameters after these. */
-export const AUDIT_PARAMETER_COUNT = 13;
-
 /** Inserts the audit event of a mutation in the transaction of a change that does not use the unit of work. */
 export async function recordAuditInTransaction(
   query: Query,

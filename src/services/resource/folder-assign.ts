@@ -20,7 +20,7 @@ export async function assign(ctx: Context, resourceIds: readonly string[], folde
     const sentence = await sentenceFor(ctx, tx, folderId);
     for (const kind of OWNED_KINDS) {
       const moved = await moveRows(ctx, tx, kind, ids, folderId);
-      await recordActivities(ctx.viewer, tx, kind, 'folder.moved', moved, sentence, { folderId });
+      recordActivities(ctx.viewer, tx, kind, 'folder.moved', moved, sentence, { folderId });
     }
   });
 }

@@ -21,7 +21,7 @@ export async function bulkUpdate(ctx: Context, input: BulkUpdateFoldersInput): P
   if (deletedIds.length + added.length + updated.length > MAX_CHANGES)
     throw invalid('input', `must contain at most ${MAX_CHANGES} folders`);
   await ctx.transaction(async (tx) => {
-    await lockFolderTree(tx, tenantId);
+    lockFolderTree(tx, tenantId);
     await resolveIds(tx, tenantId, 'folder', deletedIds);
     await deleteFolderTrees(tx, tenantId, deletedIds);
     await insertFolders(tx, tenantId, userId, added);

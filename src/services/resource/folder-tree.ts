@@ -6,8 +6,8 @@ import type { Transaction } from '../../core/platform.ts';
  * Locks the folder tree of a tenant until the transaction ends. Two concurrent moves, each valid alone, could form a
  * cycle.
  */
-export async function lockFolderTree(tx: Transaction, tenantId: string): Promise<void> {
-  await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`folders:${tenantId}`] });
+export function lockFolderTree(tx: Transaction, tenantId: string): void {
+  tx.execute({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`folders:${tenantId}`] });
 }
 
 interface FolderNode extends Record<string, unknown> {
@@ -57,12 +57,12 @@ export async function deleteFolderTrees(tx: Transaction, tenantId: string, ids: 
   });
   const folderIds = descendants.map(({ id }) => id);
   // Waits for concurrent transactions that move a resource into one of the folders, so that it is updated below.
-  await tx.query({
+  tx.execute({
     text: `select id from dws.folder where tenant_id = $1 and id = any($2) order by id for update`,
     values: [tenantId, folderIds],
   });
   for (const { table } of OWNED_KINDS) {
-    await tx.query({
+    tx.execute({
       text: `
         update dws.${table}
         set folder_id = null, version = version + 1, updated_at = now()
@@ -70,7 +70,7 @@ export async function deleteFolderTrees(tx: Transaction, tenantId: string, ids: 
       values: [tenantId, folderIds],
     });
   }
-  await tx.query({
+  tx.execute({
     text: `delete from dws.folder where tenant_id = $1 and id = any($2)`,
     values: [tenantId, folderIds],
   });

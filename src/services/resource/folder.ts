@@ -29,7 +29,7 @@ export async function create(ctx: Context, input: CreateFolderInput): Promise<st
 export async function update(ctx: Context, id: string, input: UpdateFolderInput): Promise<string> {
   const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
-    await lockFolderTree(tx, tenantId);
+    lockFolderTree(tx, tenantId);
     const folder = await loadUnowned(ctx, tx, FOLDER, id, 'folder:write', { ifMatch: ctx.ifMatch });
     if (input.name !== undefined) folder.name = checkText(input.name, 'name');
     const formerParentId = folder.parentId ?? null;
@@ -46,7 +46,7 @@ export async function update(ctx: Context, id: string, input: UpdateFolderInput)
 export async function remove(ctx: Context, id: string): Promise<void> {
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
-    await lockFolderTree(tx, tenantId);
+    lockFolderTree(tx, tenantId);
     const folder = await loadUnowned(ctx, tx, FOLDER, id, 'folder:delete', { ifMatch: ctx.ifMatch });
     await deleteFolderTrees(tx, tenantId, [folder.id]);
   });

@@ -19,15 +19,36 @@ export type ExpectedVersion = Pick<Context, 'ifMatch'>;
  * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if the viewer may not read it,
  * FORBIDDEN with the permission if they lack it, and 412 if `If-Match` does not allow the version of the row.
  */
-export async function loadResource<T extends OwnedRow>(
+export const loadResource = <T extends OwnedRow>(
   ctx: Context,
   tx: Transaction,
   kind: OwnedKind<T>,
   id: string,
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
+): Promise<T> => load(ctx, tx, kind, id, permission, { expected, lock: true });
+
+/**
+ * Loads a row that another resource uses, without a lock, so that concurrent users do not wait for each other. Throws
+ * like `loadResource`, but `If-Match` does not apply to it.
+ */
+export const loadUsedResource = <T extends OwnedRow>(
+  ctx: Context,
+  tx: Transaction,
+  kind: OwnedKind<T>,
+  id: string,
+  permission: ResourcePermission,
+): Promise<T> => load(ctx, tx, kind, id, permission, { expected: {}, lock: false });
+
+async function load<T extends OwnedRow>(
+  ctx: Context,
+  tx: Transaction,
+  kind: OwnedKind<T>,
+  id: string,
+  permission: ResourcePermission,
+  { expected, lock }: { expected: ExpectedVersion; lock: boolean },
 ): Promise<T> {
-  const row = await tx.findOne<OwnedRow>(kind.entity, resourceKey(ctx.viewer, id), { lock: true });
+  const row = await tx.findOne<OwnedRow>(kind.entity, resourceKey(ctx.viewer, id), { lock });
   if (row) recordAuditTarget(ctx.request, kind.kind, id, row.id);
   const level = row ? await accessLevelInTransaction(ctx, tx, row) : LEVEL.none;
   if (!row || level === LEVEL.none) throw notFound({ what: kind.what, id });

@@ -20,9 +20,11 @@ export async function setSlug(
   slug?: string | null,
 ): Promise<void> {
   row.slug = slug ? checkSlug(slug) : await findFreeSlug(tx, row.tenantId, table, slugOf(row.name));
-  // Another transaction may have taken a slug that was free: the next attempt finds a later one.
-  const error = slug ? slugTaken({ slug }) : new LostRace();
-  tx.onDuplicate(row, (index) => (index === `${table}_slug` ? error : null));
+  tx.onDuplicate(row, (index) => {
+    if (index !== `${table}_slug`) return null;
+    // Another transaction has taken a slug that was free: the next attempt finds a later one.
+    return slug ? slugTaken({ slug }) : new LostRace();
+  });
 }
 
 /** Number of slugs that the first statement looks up. Each further one looks up as many times more. */

@@ -65,7 +65,7 @@ async function reserveName(
   const name = checkText(text, 'name', MAX_NAME_CHARACTERS);
   if (isUuid(name)) throw invalid('name', 'must not be shaped like a UUID');
   // Concurrent transactions wait for each other here, so that none violates the unique index.
-  await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`tag:${tenantId}`] });
+  tx.execute({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`tag:${tenantId}`] });
   const taken = await tx.query({
     text: `select id from dws.tag where tenant_id = $1 and lower(name) = lower($2) and id is distinct from $3`,
     values: [tenantId, name, ownId],

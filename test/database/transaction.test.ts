@@ -1,0 +1,161 @@
+import { describe, expect } from 'vitest';
+import { Tag } from '../../entities/tag.ts';
+import { User } from '../../entities/user.ts';
+import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
+import { newRow } from '../../src/core/new-row.ts';
+import type { TenantDatabase, Transaction } from '../../src/core/platform.ts';
+import { recordEvents } from '../support/audit-fixture.ts';
+import { test as base } from '../support/fixture.ts';
+import { recordRoundTrips } from '../support/round-trips.ts';
+import { systemQuery } from '../support/system-query.ts';
+
+interface Fixtures {
+  /** A database on one connection. */
+  database: TenantDatabase & { close(): Promise<void> };
+  tenantId: string;
+}
+
+const test = base.extend<Fixtures>({
+  database: [
+    async ({ service }, use) => {
+      const database = openTenantDatabase(service.databaseUrl, 1);
+      await use(database);
+      await database.close();
+    },
+    { scope: 'file' },
+  ],
+  tenantId: [
+    async ({ service }, use) => {
+      const [tenant] = await systemQuery<{ id: string }>(service, `select id from dws.tenant where slug = 'default'`);
+      await use(tenant!.id);
+    },
+    { scope: 'file' },
+  ],
+});
+
+const tagOf = (tenantId: string, name: string): Tag =>
+  newRow(Tag, { tenantId, name, color: null, description: null, creatorId: null });
+
+const nameOf = (tag: Tag | null) => tag?.name;
+
+describe('the unit of work', () => {
+  test('writes changed rows once, with a new version and time', async ({ database, tenantId }) => {
+    const created = await database.transaction(tenantId, async (tx) => tx.insert(tagOf(tenantId, 'first')));
+    expect(created.version).toBe(1);
+    const trips = await recordRoundTrips(() =>
+      database.transaction(tenantId, async (tx) => {
+        const tag = (await tx.findOne(Tag, { id: created.id }, { lock: true }))!;
+        tag.name = 'between';
+        tag.name = 'second';
+      }),
+    );
+    expect(trips.map((texts) => texts.length)).toEqual([2, 2]);
+    expect(trips[1]![0]).toMatch(/^update "dws"."tag" set "name" = \$3, "updated_at" = \$4, version = version \+ 1/);
+    const stored = await database.transaction(tenantId, (tx) => tx.findOne(Tag, { name: 'second' }));
+    expect(stored).toMatchObject({ id: created.id, version: 2, createdAt: created.createdAt });
+    expect(stored!.updatedAt.getTime()).toBeGreaterThan(created.updatedAt.getTime());
+  });
+
+  test('writes nothing for equal values', async ({ database, tenantId, admin }) => {
+    const settings = { b: [1, { c: null }], a: 'x' };
+    const change = (work: (user: User) => void) =>
+      recordRoundTrips(() =>
+        database.transaction(tenantId, async (tx) => work((await tx.findOne(User, { id: admin.id }))!)),
+      );
+    await change((user) => (user.settings = settings as never));
+    const trips = await change((user) => {
+      user.settings = { a: 'x', b: [1, { c: null }] } as never;
+      user.createdAt = new Date(user.createdAt);
+      user.displayName ??= null as never;
+    });
+    expect(trips.at(-1)).toEqual(['commit']);
+    const nested = await change((user) => ((user.settings as never as typeof settings).b[0] = 2));
+    expect(nested.at(-1)).toEqual([expect.stringContaining('"settings" = $3'), 'commit']);
+  });
+
+  test('knows a row by its id, and does not load secrets', async ({ database, tenantId, admin }) => {
+    await database.transaction(tenantId, async (tx) => {
+      const [user] = await tx.find(User, { username: admin.username });
+      const trips = await recordRoundTrips(async () => expect(await tx.findOne(User, { id: admin.id })).toBe(user));
+      expect(trips).toEqual([]);
+      expect(await tx.findOne(User, { id: admin.id }, { lock: true })).toBe(user);
+      expect(user!.passwordHash).toBeUndefined();
+    });
+    const [stored] = await database.query(tenantId, {
+      text: 'select password_hash is not null as "isKept" from dws.app_user where id = $1',
+      values: [admin.id],
+    });
+    expect(stored).toEqual({ isKept: true });
+  });
+
+  test('sees its own changes, in the order of the code', async ({ database, tenantId }) => {
+    await database.transaction(tenantId, async (tx) => {
+      const tag = tx.insert(tagOf(tenantId, 'ordered'));
+      expect(await tx.count(Tag, { name: 'ordered' })).toBe(1);
+      tag.name = 'renamed';
+      tx.execute({ text: `update dws.tag set name = name || '!' where id = $1`, values: [tag.id] });
+      expect(nameOf(await tx.findOne(Tag, { id: tag.id }, { lock: true }))).toBe('renamed!');
+      tx.remove(tag);
+      expect(await tx.findOne(Tag, { id: tag.id })).toBeNull();
+      expect(tx.changes()).toMatchObject([{ type: 'create', row: { id: tag.id } }]);
+    });
+  });
+});
+
+describe('a transaction', () => {
+  test('sends the statements of one tick together', async ({ database, tenantId }) => {
+    const select = (tx: Transaction, n: number) => tx.query({ text: 'select $1::int as n', values: [n] });
+    const trips = await recordRoundTrips(() =>
+      database.transaction(tenantId, async (tx) => {
+        expect(await Promise.all([1, 2, 3].map((n) => select(tx, n)))).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+        tx.execute({ text: 'select 4' });
+      }),
+    );
+    expect(trips.map((texts) => texts.map((text) => text.slice(0, 8)))).toEqual([
+      ['begin', 'select $', 'select $', 'select $'],
+      ['select 4', 'commit'],
+    ]);
+  });
+
+  test('fails with the first error, also of a statement that nobody awaits', async ({ database, tenantId }) => {
+    const failing = database.transaction(tenantId, async (tx) => {
+      tx.insert(tagOf(tenantId, 'undone'));
+      tx.execute({ text: 'select 1 / 0' });
+      await tx.query({ text: 'select 2' }).catch(() => {});
+      await tx.query({ text: 'select 3' }).catch(() => {});
+    });
+    await expect(failing).rejects.toThrow('division by zero');
+    expect(await database.transaction(tenantId, (tx) => tx.count(Tag, { name: 'undone' }))).toBe(0);
+  });
+
+  test('sets its connection to its tenant, and back if it fails', async ({ database, service, tenantId }) => {
+    const [{ id: other }] = (await systemQuery<{ id: string }>(
+      service,
+      `select id from dws.tenant where slug = 'other'`,
+    )) as [{ id: string }];
+    const tenantNow = async (id: string) =>
+      (await database.query<{ now: string }>(id, { text: `select current_setting('app.tenant') as now` }))[0]!.now;
+    expect(await tenantNow(tenantId)).toBe(tenantId);
+    const failing = database.transaction(other, async (tx) => {
+      await tx.query({ text: 'select 1' });
+      throw new Error('stop');
+    });
+    await expect(failing).rejects.toThrow('stop');
+    expect(await tenantNow(tenantId)).toBe(tenantId);
+    await expect(database.query(other, { text: 'select 1 / 0' })).rejects.toThrow('division by zero');
+    expect(await tenantNow(tenantId)).toBe(tenantId);
+    expect(await tenantNow(other)).toBe(other);
+  });
+
+  test('runs again if another one takes its slug first', async ({ admin, service }) => {
+    const create = () => admin.creates('/reports', { name: 'Same name' });
+    let reports: { slug: string }[] = [];
+    const events = await recordEvents(service, async () => {
+      reports = (await Promise.all(Array.from({ length: 6 }, create))) as typeof reports;
+    });
+    const slugs = reports.map(({ slug }) => slug).sort();
+    expect(slugs).toEqual(['same-name', ...[2, 3, 4, 5, 6].map((n) => `same-name-${n}`)]);
+    expect(events.filter(({ action }) => action === 'createReport')).toHaveLength(6);
+    expect(new Set(events.map(({ resourceId }) => resourceId)).size).toBe(6);
+  });
+});
