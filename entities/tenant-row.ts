@@ -1,15 +1,14 @@
-import { Entity, Filter, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { newId } from '../src/core/id.ts';
 import { DateTime } from '../src/core/scalars.ts';
 
 /**
- * The columns of every row that belongs to a tenant. The filter restricts every statement of the unit of work to the
- * tenant, in addition to row-level security (docs/architecture.md#tenants).
+ * The columns of every row that belongs to a tenant. Every statement of the unit of work names the tenant, in addition to
+ * row-level security (docs/architecture.md#tenants).
  */
 @ObjectType()
 @Entity({ abstract: true })
-@Filter({ name: 'tenant', cond: ({ tenantId }) => ({ tenantId }), default: true })
 export abstract class TenantRow {
   @Field(() => ID, { description: 'UUID, version 7.' })
   @PrimaryKey({ type: 'uuid' })

@@ -245,7 +245,8 @@ describe('concurrency keys', () => {
     const isLocked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const holding = ann.transaction(async (tx) => {
-      await lockConcurrencyKey(tx, SAME_WORK.concurrencyKey);
+      lockConcurrencyKey(tx, SAME_WORK.concurrencyKey);
+      await tx.query({ text: 'select 1' });
       isLocked.resolve();
       await goOn.promise;
       const resource = { kind: 'dataset', id: newId() };
