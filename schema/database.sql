@@ -17,7 +17,6 @@ create table dws.activity (
 alter table dws.activity enable row level security;
 alter table dws.activity force row level security;
 alter table dws.activity add constraint activity_pkey PRIMARY KEY (id);
-alter table dws.activity add constraint activity_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.activity add constraint activity_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 CREATE INDEX activity_created ON dws.activity USING btree (created_at);
 CREATE INDEX activity_owner ON dws.activity USING btree (tenant_id, owner_id, created_at DESC, id DESC);
@@ -145,7 +144,6 @@ create table dws.audit_event (
 alter table dws.audit_event enable row level security;
 alter table dws.audit_event force row level security;
 alter table dws.audit_event add constraint audit_event_pkey PRIMARY KEY (id);
-alter table dws.audit_event add constraint audit_event_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX audit_event_age ON dws.audit_event USING brin (created_at);
 CREATE INDEX audit_event_created ON dws.audit_event USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX audit_event_resource ON dws.audit_event USING btree (tenant_id, resource_id, created_at DESC, id DESC) WHERE (resource_id IS NOT NULL);
@@ -388,13 +386,16 @@ CREATE OR REPLACE FUNCTION dws.put_search_entry(of_tenant uuid, of_kind text, of
  LANGUAGE plpgsql
 AS $function$
       begin
-        update dws.search_entry set owner_id = owner, updated_at = changed where tenant_id = of_tenant and kind = of_kind and id = of_id
-          and name = new_name and slug is not distinct from new_slug and description is not distinct from new_description;
-        if found then return; end if;
-        insert into dws.search_entry as e (tenant_id, kind, id, owner_id, name, slug, description, updated_at, folded, document)
-          values (of_tenant, of_kind, of_id, owner, new_name, new_slug, new_description, changed, dws.fold(new_name), dws.search_document(new_name, new_slug, dws.tag_names(of_tenant, of_kind, of_id), new_description))
-          on conflict (tenant_id, kind, id) do update set owner_id = excluded.owner_id, name = excluded.name, slug = excluded.slug, description = excluded.description,
-            updated_at = excluded.updated_at, folded = excluded.folded, document = excluded.document;
+        insert into dws.search_entry as e
+          (tenant_id, kind, id, owner_id, name, slug, description, updated_at, folded, document)
+        values (
+          of_tenant, of_kind, of_id, owner, new_name, new_slug, new_description, changed, dws.fold(new_name),
+          dws.search_document(new_name, new_slug, dws.tag_names(of_tenant, of_kind, of_id), new_description)
+        )
+        on conflict (tenant_id, kind, id) do update
+        set owner_id = excluded.owner_id, name = excluded.name, slug = excluded.slug,
+          description = excluded.description, updated_at = excluded.updated_at, folded = excluded.folded,
+          document = excluded.document;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.search_app()
@@ -404,6 +405,8 @@ AS $function$
       declare r dws.app; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'app' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'app' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'app', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -415,6 +418,8 @@ AS $function$
       declare r dws.app_user; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(coalesce(nullif(r.display_name, ''), r.username), r.username, null, false) is not distinct from row(coalesce(nullif(old.display_name, ''), old.username), old.username, null, false) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'user', r.id, null, coalesce(nullif(r.display_name, ''), r.username), r.username, null, r.updated_at); end if;
         return null;
       end $function$;
@@ -426,6 +431,8 @@ AS $function$
       declare r dws.dataset; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (r.is_draft or r.is_snapshot) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'dataset' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.is_draft or r.is_snapshot) is not distinct from row(old.name, old.slug, old.description, old.is_draft or old.is_snapshot) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'dataset' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'dataset', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -437,6 +444,8 @@ AS $function$
       declare r dws.datasource; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'datasource' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'datasource' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'datasource', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -447,13 +456,29 @@ CREATE OR REPLACE FUNCTION dws.search_document(name text, slug text, tags text, 
  IMMUTABLE PARALLEL SAFE
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+      declare
+        named text := dws.spaced_words(name);
+        document text := regexp_replace(named, '([^ ]{1,64})[^ ]*', '''\1'':1A', 'g');
+        word text;
       begin
-        return (with named as materialized (select word from dws.words(name) word) select coalesce(string_agg(entry, ' '), '')::tsvector from (
-          select quote_literal(word) || ':1A' as entry from named
-          union all select quote_literal(word) || ':2B' from dws.words(slug) word
-          union all select quote_literal(word) || ':3C' from dws.words(tags) word
-          union all select quote_literal(word) || ':4D' from dws.words(left(description, 10000)) word
-          union all select quote_literal(slip) from named, dws.slips(word) slip) entries);
+        if slug <> '' then
+          document := document || regexp_replace(' ' || dws.spaced_words(slug), '([^ ]{1,64})[^ ]*', '''\1'':2B', 'g');
+        end if;
+        if tags <> '' then
+          document := document || regexp_replace(' ' || dws.spaced_words(tags), '([^ ]{1,64})[^ ]*', '''\1'':3C', 'g');
+        end if;
+        if description <> '' then
+          document := document || regexp_replace(' ' || dws.spaced_words(left(description, 10000)), '([^ ]{1,64})[^ ]*', '''\1'':4D', 'g');
+        end if;
+        -- The same entries as those of dws.slips.
+        foreach word in array string_to_array(named, ' ') loop
+          continue when length(word) not between 4 and 24;
+          document := document || ' ''~' || word || '''';
+          for place in 1..length(word) loop
+            document := document || ' ''~' || overlay(word placing '' from place for 1) || '''';
+          end loop;
+        end loop;
+        return document::tsvector;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.search_folder()
@@ -463,6 +488,8 @@ AS $function$
       declare r dws.folder; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, null, null, false) is not distinct from row(old.name, null, null, false) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'folder', r.id, null, r.name, null, null, r.updated_at); end if;
         return null;
       end $function$;
@@ -503,6 +530,8 @@ AS $function$
       declare r dws.report; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'report' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'report' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'report', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -514,6 +543,8 @@ AS $function$
       declare r dws.saved_query; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'query' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'query' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'query', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -525,6 +556,8 @@ AS $function$
       declare r dws.suite; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'suite' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, null, r.description, false) is not distinct from row(old.name, null, old.description, false) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'suite' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'suite', r.id, null, r.name, null, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -536,6 +569,8 @@ AS $function$
       declare r dws.tag; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'tag' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, null, r.description, false) is not distinct from row(old.name, null, old.description, false) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'tag' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'tag', r.id, null, r.name, null, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -557,6 +592,8 @@ AS $function$
       declare r dws.team; begin
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'team', r.id, null, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
@@ -567,6 +604,16 @@ CREATE OR REPLACE FUNCTION dws.slips(word text)
  IMMUTABLE PARALLEL SAFE ROWS 10
 AS $function$
       select distinct '~' || rtrim(overlay(word || ' ' placing '' from place for 1)) from generate_series(1, length(word) + 1) place where length(word) between 4 and 24 $function$;
+
+CREATE OR REPLACE FUNCTION dws.spaced_words(text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+      begin
+        if $1 ~ '^[\x20-\x7e]*$' then return regexp_replace(lower($1), '[^0-9a-z]+', ' ', 'g'); end if;
+        return regexp_replace(regexp_replace(dws.fold($1), '([\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff])', ' \1 ', 'g'), '[^0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff]+', ' ', 'g');
+      end $function$;
 
 CREATE OR REPLACE FUNCTION dws.tag_names(of_tenant uuid, of_kind text, of_id uuid)
  RETURNS text
@@ -861,7 +908,7 @@ create table dws.saved_query (
   created_at timestamp with time zone not null default now(),
   datasource_id uuid not null,
   description text,
-  fields jsonb not null default '[]'::jsonb,
+  fields jsonb,
   folder_id uuid,
   id uuid not null,
   language text not null default 'sql'::text,
@@ -907,7 +954,6 @@ create table dws.search_entry (
 alter table dws.search_entry enable row level security;
 alter table dws.search_entry force row level security;
 alter table dws.search_entry add constraint search_entry_pkey PRIMARY KEY (tenant_id, kind, id);
-alter table dws.search_entry add constraint search_entry_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX search_entry_document ON dws.search_entry USING gin (document);
 create policy system on dws.search_entry for all to dws_system using (true) with check (true);
 create policy tenant on dws.search_entry for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));

@@ -4,6 +4,7 @@ import type { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { counted } from '../support/statement-log.ts';
+import { systemQuery } from '../support/system-query.ts';
 
 const findHits = async (
   client: Client,
@@ -238,4 +239,30 @@ describe('a search', () => {
       }),
     ).toEqual([{ name: 'kalahari own' }]);
   });
+});
+
+test('an entry has the words of its texts and the typing errors of its name', async ({ service }) => {
+  const texts = [
+    'Orders by region',
+    'Émile’s Zürich ΑΣ straße',
+    '日本語テスト query',
+    '',
+    '--',
+    `It's \\ "odd" odd:1`,
+    'ﬁne ½',
+  ];
+  for (const name of [...texts, `${'x'.repeat(70)} yy`])
+    for (const description of [...texts, null]) {
+      const [row] = await systemQuery<{ entry: string[]; words: string[] }>(
+        service,
+        `select tsvector_to_array(dws.search_document($1, null, null, $2)) as entry, array(
+          select word from dws.words($1) word
+          union select slip from dws.words($1) word, dws.slips(word) slip
+          union select word from dws.words($2) word
+        ) as words`,
+        name,
+        description,
+      );
+      expect(row!.entry.toSorted()).toEqual(row!.words.toSorted());
+    }
 });
