@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { TenantRow } from '../../entities/tenant-row.ts';
 import type { Config } from './config.ts';
 import type { Query, Statement } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
@@ -8,19 +7,30 @@ import type { QueuedWork } from './operations.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 
+/** What every row of a tenant has. */
+export interface StoredRow {
+  /** UUID, version 7. */
+  id: string;
+  tenantId: string;
+  /** Number of the revision, from 1 on. */
+  version: number;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
 /**
  * A change of one row by a unit of work. For an update, `fields` names the changed fields and `before` contains their
  * former values.
  */
 export interface RowChange {
   type: 'create' | 'update' | 'delete';
-  row: TenantRow;
+  row: StoredRow;
   fields: readonly string[];
   before: Readonly<Record<string, unknown>>;
 }
 
 /** The class of an entity whose rows belong to a tenant. */
-export type RowClass<T extends TenantRow = TenantRow> = new () => T;
+export type RowClass<T extends StoredRow = StoredRow> = new () => T;
 
 /** Selects the rows with these values, or those that satisfy a condition. Values are dates, text, numbers or booleans. */
 export type RowFilter<T> = Partial<T> | Condition;
@@ -52,22 +62,22 @@ export interface Transaction {
   /** Runs a statement with the next one or the commit. Its rows are ignored; its error fails the transaction. */
   execute(statement: Statement): void;
   /** Returns rows of the tenant. A row that is found twice is the same object. Lazy fields are not loaded. */
-  find<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]>;
+  find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]>;
   /** Returns the first row that `find` returns, or null. A row that is known by its id takes no statement. */
-  findOne<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T | null>;
+  findOne<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T | null>;
   /** Returns the number of rows. */
-  count<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number>;
+  count<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number>;
   /** Inserts a row with the values that it has when it is written. Returns the row. */
-  insert<T extends TenantRow>(row: T): T;
+  insert<T extends StoredRow>(row: T): T;
   /** Writes values of a found row that are no change of the unit of work, because the caller records them. */
-  writeUnrecorded<T extends TenantRow>(row: T, values: Partial<T>): void;
+  writeUnrecorded<T extends StoredRow>(row: T, values: Partial<T>): void;
   /** Deletes a row that was found. */
-  remove(row: TenantRow): void;
+  remove(row: StoredRow): void;
   /**
    * Replaces the error of a row that violates a unique index or constraint. `errorOf` takes its name; null keeps the
    * error.
    */
-  onDuplicate(row: TenantRow, errorOf: (index: string) => Error | null): void;
+  onDuplicate(row: StoredRow, errorOf: (index: string) => Error | null): void;
   /** Writes pending changes with the next statement, before those that follow. Also done by every statement. */
   flush(): void;
   /** Returns the changes of the unit of work so far, one per row. Single statements are not included. */

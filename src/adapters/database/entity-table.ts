@@ -1,7 +1,6 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
-import type { TenantRow } from '../../../entities/tenant-row.ts';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import type { FindOptions, RowClass, RowField, RowFilter } from '../../core/platform.ts';
+import type { FindOptions, RowClass, RowField, RowFilter, StoredRow } from '../../core/platform.ts';
 import { quoteIdentifier } from '../../core/read/model.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { columnCodec, type ColumnCodec, type StoredValue } from './column-codec.ts';
@@ -24,7 +23,7 @@ export type Snapshot = Record<string, StoredValue>;
  * The table of an entity: builds statements for its rows and converts their values, all from MikroORM's metadata. Texts
  * contain no values, so that connections prepare them.
  */
-export class EntityTable<T extends TenantRow = TenantRow> {
+export class EntityTable<T extends StoredRow = StoredRow> {
   /** The stored fields, and how they are stored. */
   readonly columns: readonly TableColumn[];
   readonly #prototype: object;
@@ -88,7 +87,7 @@ export class EntityTable<T extends TenantRow = TenantRow> {
   }
 
   /** Returns the statement that deletes a row. */
-  delete({ tenantId, id }: TenantRow): Statement {
+  delete({ tenantId, id }: StoredRow): Statement {
     return { text: `delete from ${this.#name} where tenant_id = $1 and id = $2`, values: [tenantId, id] };
   }
 

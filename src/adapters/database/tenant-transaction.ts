@@ -1,6 +1,13 @@
-import type { TenantRow } from '../../../entities/tenant-row.ts';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import type { FindOptions, RowChange, RowClass, RowField, RowFilter, Transaction } from '../../core/platform.ts';
+import type {
+  FindOptions,
+  RowChange,
+  RowClass,
+  RowField,
+  RowFilter,
+  StoredRow,
+  Transaction,
+} from '../../core/platform.ts';
 import type { PipelinedTransaction } from './pipelined-transaction.ts';
 import { UnitOfWork, type RowStatement, type TableOf } from './unit-of-work.ts';
 
@@ -13,7 +20,7 @@ export class TenantTransaction implements Transaction {
   readonly #open: PipelinedTransaction;
   readonly #tableOf: TableOf;
   readonly #rows: UnitOfWork;
-  readonly #duplicateErrors = new Map<TenantRow, (index: string) => Error | null>();
+  readonly #duplicateErrors = new Map<StoredRow, (index: string) => Error | null>();
 
   constructor(tenantId: string, open: PipelinedTransaction, tableOf: TableOf) {
     this.#tenantId = tenantId;
@@ -32,12 +39,12 @@ export class TenantTransaction implements Transaction {
     this.#open.execute(statement);
   }
 
-  async find<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
+  async find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
     const found = await this.query(this.#tableOf(type).select(this.#tenantId, where, options));
     return found.map((values) => this.#rows.add(type, values));
   }
 
-  async findOne<T extends TenantRow>(
+  async findOne<T extends StoredRow>(
     type: RowClass<T>,
     where: RowFilter<T>,
     options?: FindOptions<T>,
@@ -47,26 +54,26 @@ export class TenantTransaction implements Transaction {
     return known ?? (await this.find(type, where, options))[0] ?? null;
   }
 
-  async count<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number> {
+  async count<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number> {
     const [row] = await this.query<{ count: number }>(this.#tableOf(type).count(this.#tenantId, where));
     return row!.count;
   }
 
-  insert<T extends TenantRow>(row: T): T {
+  insert<T extends StoredRow>(row: T): T {
     this.#rows.insert(row);
     return row;
   }
 
-  writeUnrecorded<T extends TenantRow>(row: T, values: Partial<T>): void {
+  writeUnrecorded<T extends StoredRow>(row: T, values: Partial<T>): void {
     this.flush();
     this.#execute(this.#rows.update(row, values));
   }
 
-  remove(row: TenantRow): void {
+  remove(row: StoredRow): void {
     this.#rows.remove(row);
   }
 
-  onDuplicate(row: TenantRow, errorOf: (index: string) => Error | null): void {
+  onDuplicate(row: StoredRow, errorOf: (index: string) => Error | null): void {
     this.#duplicateErrors.set(row, errorOf);
   }
 
@@ -87,12 +94,12 @@ export class TenantTransaction implements Transaction {
     this.#open.execute(statement, (error) => this.#duplicateError(row, error) ?? error);
   }
 
-  #known<T extends TenantRow>(type: RowClass<T>, where: RowFilter<T>): T | undefined {
+  #known<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>): T | undefined {
     const [field, ...others] = Object.keys(where);
     return field === 'id' && others.length === 0 ? this.#rows.known(type, (where as { id: string }).id) : undefined;
   }
 
-  #duplicateError(row: TenantRow, error: unknown): Error | null {
+  #duplicateError(row: StoredRow, error: unknown): Error | null {
     const { code, constraint } = error as { code?: string; constraint?: string };
     if (code !== UNIQUE_VIOLATION) return null;
     return this.#duplicateErrors.get(row)?.(constraint ?? '') ?? null;

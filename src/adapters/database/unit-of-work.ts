@@ -1,15 +1,14 @@
-import type { TenantRow } from '../../../entities/tenant-row.ts';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import type { RowChange, RowClass } from '../../core/platform.ts';
+import type { RowChange, RowClass, StoredRow } from '../../core/platform.ts';
 import type { EntityTable, Snapshot } from './entity-table.ts';
 
 /** Returns the table of an entity. */
-export type TableOf = <T extends TenantRow>(type: RowClass<T>) => EntityTable<T>;
+export type TableOf = <T extends StoredRow>(type: RowClass<T>) => EntityTable<T>;
 
 /** A statement that writes a row. */
 export interface RowStatement {
   statement: Statement;
-  row: TenantRow;
+  row: StoredRow;
 }
 
 /**
@@ -18,12 +17,12 @@ export interface RowStatement {
  */
 export class UnitOfWork {
   readonly #tableOf: TableOf;
-  readonly #rowsByType = new Map<RowClass, Map<string, TenantRow>>();
+  readonly #rowsByType = new Map<RowClass, Map<string, StoredRow>>();
   /** The stored values of each row that exists. */
-  readonly #stored = new Map<TenantRow, Snapshot>();
-  readonly #changes = new Map<TenantRow, RowChange>();
-  #inserted: TenantRow[] = [];
-  #removed: TenantRow[] = [];
+  readonly #stored = new Map<StoredRow, Snapshot>();
+  readonly #changes = new Map<StoredRow, RowChange>();
+  #inserted: StoredRow[] = [];
+  #removed: StoredRow[] = [];
 
   constructor(tableOf: TableOf) {
     this.#tableOf = tableOf;
@@ -35,12 +34,12 @@ export class UnitOfWork {
   }
 
   /** Returns a row that is known and exists. */
-  known<T extends TenantRow>(type: RowClass<T>, id: string): T | undefined {
+  known<T extends StoredRow>(type: RowClass<T>, id: string): T | undefined {
     return this.#rowsByType.get(type)?.get(id) as T | undefined;
   }
 
   /** Returns the row for what a statement has returned: a known row with its new values, unless it has changed here. */
-  add<T extends TenantRow>(type: RowClass<T>, values: SqlRow): T {
+  add<T extends StoredRow>(type: RowClass<T>, values: SqlRow): T {
     const table = this.#tableOf(type);
     const found = table.createRow(values);
     const known = this.known(type, found.id);
@@ -50,17 +49,17 @@ export class UnitOfWork {
     return row;
   }
 
-  insert(row: TenantRow): void {
+  insert(row: StoredRow): void {
     this.#inserted.push(row);
   }
 
   /** Returns the statement that writes values of a row. They are not recorded as a change. */
-  update<T extends TenantRow>(row: T, values: Partial<T>): RowStatement {
+  update<T extends StoredRow>(row: T, values: Partial<T>): RowStatement {
     Object.assign(row, values);
     return this.#writeUpdate(row, this.#changedFields(row)).written;
   }
 
-  remove(row: TenantRow): void {
+  remove(row: StoredRow): void {
     const index = this.#inserted.indexOf(row);
     if (index >= 0) this.#inserted.splice(index, 1);
     else if (this.#stored.has(row) && !this.#removed.includes(row)) this.#removed.push(row);
@@ -87,14 +86,14 @@ export class UnitOfWork {
     return statements;
   }
 
-  #writeInsert(row: TenantRow): RowStatement {
+  #writeInsert(row: StoredRow): RowStatement {
     const statement = this.#table(row).insert(row);
     this.#manage(row);
     this.#record({ type: 'create', row, fields: [], before: {} });
     return { statement, row };
   }
 
-  #writeUpdate(row: TenantRow, changed: readonly string[]): { written: RowStatement; change: RowChange } {
+  #writeUpdate(row: StoredRow, changed: readonly string[]): { written: RowStatement; change: RowChange } {
     const table = this.#table(row);
     const automatic = table.columns.filter(({ name, onUpdate }) => onUpdate && !changed.includes(name));
     for (const { name, onUpdate } of automatic) Object.assign(row, { [name]: onUpdate!() });
@@ -106,18 +105,18 @@ export class UnitOfWork {
     return { written: { statement, row }, change: { type: 'update', row, fields, before } };
   }
 
-  #writeDelete(row: TenantRow): RowStatement {
+  #writeDelete(row: StoredRow): RowStatement {
     this.#stored.delete(row);
     this.#rowsByType.get(row.constructor as RowClass)?.delete(row.id);
     this.#record({ type: 'delete', row, fields: [], before: {} });
     return { statement: this.#table(row).delete(row), row };
   }
 
-  #changedFields(row: TenantRow): string[] {
+  #changedFields(row: StoredRow): string[] {
     return this.#table(row).changedFields(row, this.#stored.get(row)!);
   }
 
-  #manage(row: TenantRow): void {
+  #manage(row: StoredRow): void {
     const type = row.constructor as RowClass;
     let rows = this.#rowsByType.get(type);
     if (!rows) this.#rowsByType.set(type, (rows = new Map()));
@@ -130,7 +129,7 @@ export class UnitOfWork {
     this.#changes.set(change.row, earlier ? mergeChanges(earlier, change) : change);
   }
 
-  #table(row: TenantRow): EntityTable {
+  #table(row: StoredRow): EntityTable {
     return this.#tableOf(row.constructor as RowClass);
   }
 }

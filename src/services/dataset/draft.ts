@@ -1,4 +1,4 @@
-import { Dataset } from '../../../entities/dataset.ts';
+import type { Dataset } from '../../../entities/dataset.ts';
 import type { UpdateDatasetDraftInput } from '../../../entities/draft-input.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
