@@ -16,9 +16,11 @@ import { createConnection } from 'mysql2';
 import mysql from 'mysql2/promise';
 import { openDuckdbIndex } from '../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { createDrivers } from '../src/adapters/drivers/driver-registry.ts';
-import { start } from '../tools/mariadb.ts';
+import { isInstalled, start } from '../tools/mariadb.ts';
 import { printTable } from './markdown.ts';
+import { readOptions } from './options.ts';
 import { cpuOf } from './processes.ts';
+import { report, type Measurement } from './report.ts';
 
 /** A datasource and the query whose rows are read. */
 interface Source {
@@ -250,7 +252,20 @@ async function measure(what: 'read' | 'refresh', source: Source): Promise<Omit<C
   };
 }
 
-async function compare(name: string, rows: number, rounds: number): Promise<void> {
+/** The lines of one driver; `values` are undefined when it cannot be measured. */
+const linesOf = (
+  name: string,
+  values: [rows?: number, cpu?: number, memory?: number],
+  missing?: string,
+): Measurement[] =>
+  (['driverRows', 'driverCpu', 'loaderMemory'] as const).map((goal, i) => ({
+    what: `refresh from ${name}, ${['rows/s', 'CPU', 'memory of the loader'][i]!}`,
+    goal,
+    ...(missing ? { missing } : { value: values[i]! }),
+  }));
+
+async function compare(name: string, rows: number, rounds: number): Promise<Measurement[]> {
+  if (name === 'mysql' && !isInstalled()) return linesOf(name, [], 'MariaDB is not installed');
   const { source, pid, close } = await CONTENDERS[name]!.open(rows);
   try {
     const cost = (what: 'read' | 'refresh'): Cost => {
@@ -291,6 +306,7 @@ async function compare(name: string, rows: number, rounds: number): Promise<void
         ['ratio', (read.seconds / loaded.seconds).toFixed(2), (loaded.cpu / read.cpu).toFixed(2), '', ''],
       ],
     );
+    return linesOf(name, [read.seconds / loaded.seconds, loaded.cpu / read.cpu, loaded.peak]);
   } finally {
     await close();
   }
@@ -300,10 +316,12 @@ const [first, second] = process.argv.slice(2);
 if (first === 'read' || first === 'refresh')
   console.log(JSON.stringify(await measure(first, JSON.parse(second!) as Source)));
 else {
-  const {
-    drivers = Object.keys(CONTENDERS).join(),
-    rows = '1000000',
-    rounds = '2',
-  } = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<string, string>;
-  for (const name of drivers.split(',')) await compare(name, Number(rows), Number(rounds));
+  const { drivers, rows, rounds } = readOptions({
+    drivers: Object.keys(CONTENDERS).join(),
+    rows: '1000000',
+    rounds: '2',
+  });
+  const measurements: Measurement[] = [];
+  for (const name of drivers.split(',')) measurements.push(...(await compare(name, Number(rows), Number(rounds))));
+  report(measurements);
 }

@@ -5,7 +5,7 @@ export interface Goal {
   /** What the figure is a multiple of; empty for a figure with a unit. */
   reference: string;
   /** Unit of a figure that is no multiple. */
-  unit?: 'MiB' | 'ms' | 's';
+  unit?: 'MiB' | 'ms' | 's' | 'reads';
   atMost?: number;
   atLeast?: number;
 }
@@ -43,6 +43,7 @@ export const GOALS = {
   smallRefresh: { reference: '', unit: 'ms', atMost: 150 },
   smallUpload: { reference: '', unit: 'ms', atMost: 300 },
   neighbour: { reference: ALONE, atMost: 3 },
+  neighbourFailures: { reference: '', unit: 'reads', atMost: 0 },
 } as const satisfies Record<string, Goal>;
 
 export type GoalName = keyof typeof GOALS;

@@ -18,7 +18,8 @@ export const LINES_FILE = 'BENCH_LINES_FILE';
 const isMet = ({ atMost = Infinity, atLeast = -Infinity }: Goal, value: number): boolean =>
   value <= atMost && value >= atLeast;
 
-const figure = (value: number, unit = '×'): string => `${value.toFixed(value < 20 ? 2 : 0)} ${unit}`;
+const figure = (value: number, unit = '×'): string =>
+  `${value.toFixed(value < 20 && !Number.isInteger(value) ? 2 : 0)} ${unit}`;
 
 /** Prints one line for each measurement, and how many goals hold. */
 export function printReport(measurements: Measurement[]): void {
