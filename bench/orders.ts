@@ -5,8 +5,8 @@ import type { Segment } from '../src/core/row-source.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Returns the SQL that creates the table `orders`. */
-export const ordersTable = (rows: number): string => `create table orders as
+/** Returns the SQL that generates orders. */
+export const ordersQuery = (rows: number): string => `
   select n as id,
     'Customer ' || (n * 7919) % 50000 as customer,
     (array['new','paid','shipped','returned','cancelled'])[1 + n * 31 % 5] as status,
@@ -20,6 +20,9 @@ export const ordersTable = (rows: number): string => `create table orders as
     date '2022-01-01' + (n % 1095)::int as shipped,
     case when n % 10 <> 0 then 'note ' || md5(n::text) || ', "quoted" and ' || n % 1000 || ' more' end as note
   from generate_series(1, ${rows}::bigint) n`;
+
+/** Returns the SQL that creates the table `orders`. */
+export const ordersTable = (rows: number): string => `create table orders as ${ordersQuery(rows)}`;
 
 /** The columns of the segments. */
 export const ORDER_COLUMNS: Column[] = [

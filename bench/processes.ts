@@ -53,6 +53,20 @@ export function ownMemoryOf(pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): num
 export const memoryOf = (root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number =>
   treeOf(root).reduce((sum, pid) => sum + ownMemoryOf(pid, what), 0);
 
+/** Runs `work` and returns its result with the highest peak of memory in MiB of a child of the process meanwhile. */
+export async function peakOfChild<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; peak: number }> {
+  let peak = 0;
+  const watch = setInterval(() => {
+    for (const child of treeOf(pid).slice(1)) peak = Math.max(peak, ownMemoryOf(child, 'VmHWM'));
+  }, 100);
+  try {
+    const result = await work();
+    return { result, peak };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
 /** Binds this process, and all that it starts from now on, to cores (`1`, `0,1`). */
 export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);
 

@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { printTable } from './markdown.ts';
 import { readOptions } from './options.ts';
 import { ordersTable } from './orders.ts';
-import { cpuOf, memoryOf, ownMemoryOf, treeOf } from './processes.ts';
+import { cpuOf, ownMemoryOf, peakOfChild } from './processes.ts';
 import { report } from './report.ts';
 import { eventLoopDelay, runSql, withService } from './service.ts';
 
@@ -59,23 +59,18 @@ await withService({ roles: ['web', 'worker'], dist }, async ({ base, pids, postm
     await runSql(source, 'checkpoint');
     await eventLoopDelay(base);
     const cpu = () => [cpuOf(postmaster), cpuOf(web) + cpuOf(worker)] as const;
-    let loader = 0;
-    const watch = setInterval(() => {
-      for (const pid of treeOf(worker).slice(1)) loader = Math.max(loader, memoryOf(pid, 'VmHWM'));
-    }, 100);
     const before = cpu();
     const began = performance.now();
-    const { records } = await call('POST', `/api/datasets/${String(id)}/_refresh`, {});
+    const { result, peak } = await peakOfChild(worker, () => call('POST', `/api/datasets/${String(id)}/_refresh`, {}));
     const seconds = (performance.now() - began) / 1000;
-    clearInterval(watch);
-    if (records !== Number(rows)) throw new Error(`${String(records)} rows were loaded`);
+    if (result['records'] !== Number(rows)) throw new Error(`${String(result['records'])} rows were loaded`);
     const [postgresNow, oursNow] = cpu();
     const used = postgresNow - before[0];
     return {
       seconds,
       cpu: used + oursNow - before[1],
       postgres: used,
-      loader,
+      loader: peak,
       web: ownMemoryOf(web, 'VmHWM'),
       lag: await eventLoopDelay(base),
     };
