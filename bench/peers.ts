@@ -5,7 +5,8 @@
  * Prints the harness's report and a line for each goal. The harness pins servers to one core, Postgres and load to the
  * other, and needs ports 5544 (PGPORT) and 6001 to 6012.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { GoalName } from './goals.ts';
@@ -28,9 +29,11 @@ interface Recorded {
   pgUs: number;
 }
 
-function run(script: string, ...args: string[]): void {
-  const { status, signal } = spawnSync(join(peers, script), args, {
+/** Runs a script of the harness. A signal to this process ends the script and all that it started. */
+async function run(script: string, ...args: string[]): Promise<void> {
+  const child = spawn(join(peers, script), args, {
     stdio: 'inherit',
+    detached: true,
     env: {
       ...process.env,
       BENCH: folder,
@@ -38,7 +41,11 @@ function run(script: string, ...args: string[]): void {
       CONTENDER_SIZE: join(import.meta.dirname, 'contender-size'),
     },
   });
-  if (status !== 0) throw new Error(`${script} ${args.join(' ')} ended with ${signal ?? `code ${status}`}`);
+  const stop = () => process.kill(-child.pid!, 'SIGTERM');
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+  if (code !== 0) throw new Error(`${script} ${args.join(' ')} ended with ${signal ?? `code ${code}`}`);
 }
 
 function recordsOf(name: string): Recorded[] {
@@ -109,18 +116,18 @@ function measurementsOf(http: Recorded[], grown: Recorded[]): Measurement[] {
       ratioOf(grown, both, (one) => atMost(one, 'w1_list'), peer),
     );
   }
-  add('W2 ours-graphql', 'w2', undefined);
+  lines.push({ what: 'W2', goal: 'w2', missing: 'there are no jobs yet' });
   return lines;
 }
 
 const narrowed = [`secs=${seconds}`, `rounds=${rounds}`, ...(only ? [`only=${only}`] : [])];
-run('install.sh');
+await run('install.sh');
 try {
-  run('run.sh', 'setup');
-  run('run.sh', 'http', ...narrowed);
-  if (growth === 'yes') run('run.sh', 'growth', 'wl=w1_list,w3_one,w4_cud', ...narrowed);
-  run('run.sh', 'report');
+  await run('run.sh', 'setup');
+  await run('run.sh', 'http', ...narrowed);
+  if (growth === 'yes') await run('run.sh', 'growth', 'wl=w1_list,w3_one,w4_cud', ...narrowed);
+  await run('run.sh', 'report');
   printReport(measurementsOf(recordsOf('http10k'), growth === 'yes' ? recordsOf('growth') : []));
 } finally {
-  run('pg.sh', 'stop');
+  await run('pg.sh', 'stop');
 }
