@@ -79,13 +79,15 @@ function missingFile(name: string): string | undefined {
   return existsSync(join(import.meta.dirname, `${name}.ts`)) ? undefined : `there is no bench/${name}.ts`;
 }
 
+let interrupted = false;
 const OUTPUT = join(import.meta.dirname, '../.cache/bench');
 
 /** Runs one benchmark in its own process and returns its measurements, or why there are none. */
 async function run(name: string, { file, goals, missing }: Benchmark, args: string[] | string): Promise<Measurement[]> {
   const none = (reason: string) =>
     goals.map((goal): Measurement => ({ what: `${name}: ${goal}`, goal, missing: reason }));
-  if (missing !== undefined || typeof args === 'string') return none(missing ?? String(args));
+  const reason = interrupted ? 'interrupted' : (missing ?? args);
+  if (typeof reason === 'string') return none(reason);
   const lines = join(OUTPUT, `${name}.jsonl`);
   rmSync(lines, { force: true });
   const began = performance.now();
@@ -97,7 +99,10 @@ async function run(name: string, { file, goals, missing }: Benchmark, args: stri
   const output = createWriteStream(join(OUTPUT, `${name}.md`));
   child.stdout.pipe(output, { end: false });
   child.stderr.pipe(output, { end: false });
-  const stop = () => child.kill('SIGTERM');
+  const stop = () => {
+    child.kill('SIGTERM');
+    interrupted = true;
+  };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const [code] = (await once(child, 'close')) as [number | null];
   process.off('SIGINT', stop).off('SIGTERM', stop);

@@ -51,10 +51,14 @@ async function run(script: string, ...args: string[]): Promise<void> {
 function recordsOf(name: string): Recorded[] {
   const file = join(folder, 'run', `${name}.jsonl`);
   if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Recorded);
+  return (
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Recorded)
+      // Without a single response in a round there is no cost.
+      .filter(({ cpuUs }) => cpuUs !== null)
+  );
 }
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
@@ -126,8 +130,8 @@ try {
   await run('run.sh', 'setup');
   await run('run.sh', 'http', ...narrowed);
   if (growth === 'yes') await run('run.sh', 'growth', 'wl=w1_list,w3_one,w4_cud', ...narrowed);
-  await run('run.sh', 'report');
-  printReport(measurementsOf(recordsOf('http10k'), growth === 'yes' ? recordsOf('growth') : []));
+  const lines = measurementsOf(recordsOf('http10k'), growth === 'yes' ? recordsOf('growth') : []);
+  await run('run.sh', 'report').finally(() => printReport(lines));
 } finally {
   await run('pg.sh', 'stop');
 }
