@@ -2,11 +2,9 @@
  * Measures requests to the service beside requests to the lower bound (raw-server.ts), on the same rows and in one
  * interleaved run. Servers run on core 0; load and Postgres on core 1. DATABASE_URL replaces the temporary Postgres.
  */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { GoalName } from './goals.ts';
-import type { Load, Outcome } from './load.ts';
+import { sendLoad, type Load, type Outcome } from './load.ts';
 import { printTable } from './markdown.ts';
 import { cpuOf, memoryOf, pin, startServer, stopServer } from './processes.ts';
 import type { Measurement } from './report.ts';
@@ -43,16 +41,8 @@ export interface BesideRaw {
   memory(): number;
 }
 
-async function load(cell: Cell, seconds: number): Promise<Outcome> {
-  const { server, requests, cycle = false } = cell;
-  const work: Load = { port: PORTS[server], connections: 16, seconds, requests, cycle };
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'load.ts'), JSON.stringify(work)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const outcome = JSON.parse(await text(child.stdout)) as Outcome;
-  if (outcome.failures > 0) throw new Error(`${cell.name}: ${outcome.failures} requests failed`);
-  return outcome;
-}
+const load = ({ server, requests, cycle = false }: Cell, seconds: number): Promise<Outcome> =>
+  sendLoad({ port: PORTS[server], connections: 16, seconds, requests, cycle });
 
 /** Sends the first request and checks its response. */
 async function check({ name, server, requests, items }: Cell): Promise<void> {

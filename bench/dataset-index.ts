@@ -1,5 +1,5 @@
 /**
- * Measures the overhead of the embedded index over bare DuckDB: `node bench/dataset-index.ts [rows]`. Prints ratios of
+ * Measures the overhead of the embedded index over bare DuckDB: `node bench/dataset-index.ts [rows=1000000] [rounds=15]`. Prints ratios of
  * medians, measured alternately in this process.
  */
 import { randomUUID } from 'node:crypto';
@@ -9,60 +9,16 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { openDuckdbIndex } from '../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { rowsFile } from '../src/adapters/dataset-index/duckdb/generation-files.ts';
-import { CsvSegmentWriter } from '../src/adapters/drivers/csv-encoder.ts';
 import { ALL } from '../src/core/criteria/tree.ts';
 import type { CriteriaNode } from '../src/core/criteria/tree.ts';
-import type { Column } from '../src/core/fields.ts';
-import type { Segment } from '../src/core/row-source.ts';
+import type { GoalName } from './goals.ts';
+import { readOptions } from './options.ts';
+import { ORDER_COLUMNS, orderSegments } from './orders.ts';
+import { report, type Measurement } from './report.ts';
 
-const ROWS = Number(process.argv[2] ?? 1_000_000);
-const ROUNDS = 15;
-const DAY_MS = 86_400_000;
+const options = readOptions({ rows: '1000000', rounds: '15' });
+const [ROWS, ROUNDS] = [Number(options.rows), Number(options.rounds)];
 const BERLIN = 'Europe/Berlin';
-
-const COLUMNS: Column[] = [
-  { name: 'id', type: 'integer', storage: { kind: 'int64' }, sourceType: 'bigint' },
-  { name: 'customer', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  { name: 'status', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  { name: 'country', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  {
-    name: 'amount',
-    type: 'number',
-    storage: { kind: 'decimal', precision: 12, scale: 2 },
-    sourceType: 'numeric(12,2)',
-  },
-  { name: 'price', type: 'number', storage: { kind: 'decimal' }, sourceType: 'numeric' },
-  { name: 'quantity', type: 'integer', storage: { kind: 'int64' }, sourceType: 'bigint' },
-  { name: 'discount', type: 'number', storage: { kind: 'float64' }, sourceType: 'float8' },
-  { name: 'paid', type: 'boolean', storage: { kind: 'boolean' }, sourceType: 'boolean' },
-  { name: 'created', type: 'datetime', storage: { kind: 'timestamp' }, sourceType: 'timestamptz' },
-  { name: 'shipped', type: 'date', storage: { kind: 'date' }, sourceType: 'date' },
-  { name: 'note', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-];
-const pick = <T>(from: T[], n: number): T => from[n % from.length]!;
-const START = Date.UTC(2022, 0, 1);
-
-async function* segments(dir: string): AsyncGenerator<Segment> {
-  const writer = new CsvSegmentWriter(dir);
-  for (let n = 1; n <= ROWS; n++) {
-    writer.row([
-      String(n),
-      `Customer ${(n * 7919) % 50_000}`,
-      pick(['new', 'paid', 'shipped', 'returned', 'cancelled'], n * 31),
-      pick(['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'], n * 17),
-      (((n * 104_729) % 1_000_000) / 100).toFixed(2),
-      String((n % 9973) / 8),
-      String(1 + (n % 20)),
-      String(((n * 13) % 100) / 100),
-      n % 3 === 0 ? 'f' : 't',
-      new Date(START + n * 94_600).toISOString(),
-      new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
-      n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
-    ]);
-    if (writer.isFull) yield await writer.flush();
-  }
-  if (writer.rows > 0) yield await writer.flush();
-}
 
 async function median(works: (() => Promise<unknown>)[]): Promise<number[]> {
   const times = works.map((): number[] => []);
@@ -82,7 +38,7 @@ const signal = new AbortController().signal;
 try {
   const began = performance.now();
   const cpu = process.cpuUsage();
-  const generation = await index.load(randomUUID(), COLUMNS, segments(dir), {
+  const generation = await index.load(randomUUID(), ORDER_COLUMNS, orderSegments(dir, ROWS), {
     flow: [],
     maxRows: 0,
     progress: () => {},
@@ -216,11 +172,18 @@ try {
       () => rows(`SELECT ${columns} FROM w.worded WHERE contains(q, ' customer') AND contains(q, ' paid') LIMIT 100`),
     ],
   ];
+  const goalOf = (name: string): GoalName =>
+    name.startsWith('q') ? 'words' : name.startsWith('aggregate') ? 'aggregate' : 'page';
+  const measurements: Measurement[] = [];
   for (const [name, ours, theirs] of rounds) {
     const [mine, reference] = await median([ours, theirs]);
-    const ratio = (mine! / reference!).toFixed(2);
-    console.log(`${name.padEnd(32)} ${ratio} x bare DuckDB (${mine!.toFixed(1)} / ${reference!.toFixed(1)} ms)`);
+    const value = mine! / reference!;
+    measurements.push({ what: `${name}, ${ROWS} rows`, goal: goalOf(name), value });
+    console.log(
+      `${name.padEnd(32)} ${value.toFixed(2)} x bare DuckDB (${mine!.toFixed(1)} / ${reference!.toFixed(1)} ms)`,
+    );
   }
+  report(measurements);
 } finally {
   await index.close();
   await rm(dir, { recursive: true, force: true });

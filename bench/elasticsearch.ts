@@ -17,11 +17,11 @@ import { mappingsOf } from '../src/adapters/dataset-index/elasticsearch/field-la
 import { cloneIndex, dropIndexes } from '../src/adapters/dataset-index/elasticsearch/lifecycle.ts';
 import { loadRows } from '../src/adapters/dataset-index/elasticsearch/load.ts';
 import { StagedRows } from '../src/adapters/dataset-index/elasticsearch/staged-rows.ts';
-import { CsvSegmentWriter } from '../src/adapters/drivers/csv-encoder.ts';
 import type { Generation } from '../src/core/dataset-index.ts';
-import type { Column } from '../src/core/fields.ts';
 import type { Segment } from '../src/core/row-source.ts';
 import { printTable } from './markdown.ts';
+import { ORDER_COLUMNS, orderSegments } from './orders.ts';
+import { report } from './report.ts';
 
 const [url, ...more] = process.argv.slice(2);
 if (!url) throw new Error('The address of an Elasticsearch or OpenSearch is needed');
@@ -30,53 +30,12 @@ const { rows = '1000000', rounds = '2' } = Object.fromEntries(more.map((argument
   string
 >;
 const ROWS = Number(rows);
-const DAY_MS = 86_400_000;
-const START = Date.UTC(2022, 0, 1);
-
-const COLUMNS: Column[] = [
-  { name: 'id', type: 'integer', storage: { kind: 'int64' }, sourceType: 'bigint' },
-  { name: 'customer', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  { name: 'status', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  { name: 'country', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-  {
-    name: 'amount',
-    type: 'number',
-    storage: { kind: 'decimal', precision: 12, scale: 2 },
-    sourceType: 'numeric(12,2)',
-  },
-  { name: 'price', type: 'number', storage: { kind: 'decimal' }, sourceType: 'numeric' },
-  { name: 'quantity', type: 'integer', storage: { kind: 'int64' }, sourceType: 'bigint' },
-  { name: 'discount', type: 'number', storage: { kind: 'float64' }, sourceType: 'float8' },
-  { name: 'paid', type: 'boolean', storage: { kind: 'boolean' }, sourceType: 'boolean' },
-  { name: 'created', type: 'datetime', storage: { kind: 'timestamp' }, sourceType: 'timestamptz' },
-  { name: 'shipped', type: 'date', storage: { kind: 'date' }, sourceType: 'date' },
-  { name: 'note', type: 'string', storage: { kind: 'text' }, sourceType: 'text' },
-];
-const pick = <T>(from: T[], n: number): T => from[n % from.length]!;
 
 /** Segments that are written once and read by every load. */
 async function writeSegments(dir: string): Promise<Segment[]> {
-  const writer = new CsvSegmentWriter(dir);
   const segments: Segment[] = [];
-  for (let n = 1; n <= ROWS; n++) {
-    writer.row([
-      String(n),
-      `Customer ${(n * 7919) % 50_000}`,
-      pick(['new', 'paid', 'shipped', 'returned', 'cancelled'], n * 31),
-      pick(['RU', 'DE', 'US', 'FR', 'CN', 'IN', 'BR', 'GB'], n * 17),
-      (((n * 104_729) % 1_000_000) / 100).toFixed(2),
-      String((n % 9973) / 8),
-      String(1 + (n % 20)),
-      String(((n * 13) % 100) / 100),
-      n % 3 === 0 ? 'f' : 't',
-      new Date(START + n * 94_600).toISOString(),
-      new Date(START + (n % 1095) * DAY_MS).toISOString().slice(0, 10),
-      n % 10 === 0 ? null : `note ${((n * 2_654_435_761) % 2 ** 32).toString(36)} "quoted", and ${n % 1000} more`,
-    ]);
-    if (writer.isFull) segments.push(await writer.flush());
-  }
-  if (writer.rows > 0) segments.push(await writer.flush());
-  return segments.map((segment) => ({ ...segment, temporary: false }));
+  for await (const segment of orderSegments(dir, ROWS)) segments.push({ ...segment, temporary: false });
+  return segments;
 }
 
 const signal = new AbortController().signal;
@@ -93,7 +52,7 @@ try {
   const plan = { flow: [], maxRows: 0, progress: () => {}, signal };
 
   /** The documents, one file a request. */
-  const staged: Generation = await loadGeneration(scratch, randomUUID(), COLUMNS, source(), plan);
+  const staged: Generation = await loadGeneration(scratch, randomUUID(), ORDER_COLUMNS, source(), plan);
   const render = await StagedRows.open(rowsFile(scratch, staged.id), staged.fields, signal);
   let bytes = 0;
   for await (const { body } of render.batches()) {
@@ -151,7 +110,7 @@ try {
   let clone = 0;
   const ours = async (): Promise<number> => {
     const began = performance.now();
-    const generation = await loadRows(engine, scratch, randomUUID(), COLUMNS, source(), plan);
+    const generation = await loadRows(engine, scratch, randomUUID(), ORDER_COLUMNS, source(), plan);
     const seconds = (performance.now() - began) / 1000;
     const copied = performance.now();
     const copy = randomUUID();
@@ -189,6 +148,12 @@ try {
     ]),
   );
   console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a clone ${clone.toFixed(0)} ms`);
+  const bulk = best.get('bulk helper of the client, refresh off')!;
+  report([
+    { what: `refresh of ${ROWS} rows into Elasticsearch, rows/s`, goal: 'bulk', value: bulk / load },
+    { what: 'memory of its loader', goal: 'loaderMemory', value: peak },
+    { what: 'clone in Elasticsearch', goal: 'clone', value: clone },
+  ]);
 } finally {
   await engine.close();
   await rm(dir, { recursive: true, force: true });

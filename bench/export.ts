@@ -14,16 +14,10 @@ import type { Row } from '../src/core/dataset-index.ts';
 import type { Column } from '../src/core/fields.ts';
 import type { Segment } from '../src/core/row-source.ts';
 import { printTable } from './markdown.ts';
+import { readOptions } from './options.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
-const [ROWS, COLUMNS, ROUNDS] = [
-  Number(given['rows'] ?? 200_000),
-  Number(given['columns'] ?? 12),
-  Number(given['rounds'] ?? 3),
-];
+const options = readOptions({ rows: '200000', columns: '12', rounds: '3' });
+const [ROWS, COLUMNS, ROUNDS] = [Number(options.rows), Number(options.columns), Number(options.rounds)];
 
 /** The types that columns have in turn, each with the text of its value in row n. */
 const KINDS: { type: Column['type']; storage: Column['storage']; text(n: number): string | null }[] = [

@@ -2,7 +2,9 @@
  * Load generator: sends requests on several connections for some seconds and prints the `Outcome` as one line of JSON.
  * `node bench/load.ts '<Load as JSON>'`, in its own process so that its CPU is not counted elsewhere.
  */
+import { spawn } from 'node:child_process';
 import net from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface Load {
   port: number;
@@ -52,9 +54,9 @@ function turnsOf({ requests, cycle }: Load): () => Turns {
       next: (body) => {
         if (step === 0) slug = `new-${String(++slugs).padStart(8, '0')}`;
         if (step === 1) id = /"id" *: *"([0-9a-f-]{36})"/.exec(body.toString())?.[1] ?? 'no id in the response';
-        const text = requests[step]!.replaceAll(NEW_ID, id).replaceAll(NEW_SLUG, slug);
+        const request = requests[step]!.replaceAll(NEW_ID, id).replaceAll(NEW_SLUG, slug);
         step = (step + 1) % requests.length;
-        return text;
+        return request;
       },
     };
   };
@@ -90,10 +92,10 @@ async function run(load: Load): Promise<Outcome> {
           received = received.length > 0 ? Buffer.concat([received, data]) : data;
           const head = whole < 0 ? received.indexOf(HEAD_END) : -1;
           if (head >= 0) {
-            const text = received.toString('latin1', 0, head);
-            const length = text.startsWith('HTTP/1.1 204') ? '0' : /content-length: *(\d+)/i.exec(text)?.[1];
-            if (!length) return failed(new Error(`A response without a length: ${text}`));
-            isFailure = !text.startsWith('HTTP/1.1 2');
+            const start = received.toString('latin1', 0, head);
+            const length = start.startsWith('HTTP/1.1 204') ? '0' : /content-length: *(\d+)/i.exec(start)?.[1];
+            if (!length) return failed(new Error(`A response without a length: ${start}`));
+            isFailure = !start.startsWith('HTTP/1.1 2');
             whole = head + HEAD_END.length + Number(length);
           }
           if (whole < 0 || received.length < whole) return;
@@ -118,6 +120,16 @@ async function run(load: Load): Promise<Outcome> {
     p50: at(0.5),
     p99: at(0.99),
   };
+}
+
+/** Runs a load in a process of its own. Throws if a request fails. */
+export async function sendLoad(load: Load): Promise<Outcome> {
+  const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(load)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const outcome = JSON.parse(await text(child.stdout)) as Outcome;
+  if (outcome.failures > 0) throw new Error(`${outcome.failures} requests failed`);
+  return outcome;
 }
 
 if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!) as Load)));

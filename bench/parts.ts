@@ -1,27 +1,22 @@
 /**
  * Measures snapshots, copies and drafts at few and at many rows, the overhead of a restricted reader, and how much
  * time reveals to one: each kind of question on datasets that differ only in the share of hidden rows that match it.
- * `npm run build && node bench/parts.ts [rows=1000000] [rounds=15] [dist=dist]`. Prints Markdown with medians in
+ * `npm run build && node bench/parts.ts [rows=1000000] [rounds=15] [twins=yes] [dist=dist]`. Prints Markdown with medians in
  * milliseconds. One `web` and one `worker`.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
-import { prepareService } from './prepare-service.ts';
-import { startServer, stopServer } from './processes.ts';
+import { readOptions } from './options.ts';
+import { report, type Measurement } from './report.ts';
+import { withService } from './service.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
-const { rows = '1000000', rounds = '15', dist = 'dist' } = given;
+const {
+  rows,
+  rounds,
+  twins: hasTwins,
+  dist,
+} = readOptions({ rows: '1000000', rounds: '15', twins: 'yes', dist: 'dist' });
 const FEW = 1000;
-const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
-const PORTS = { web: 6121, worker: 6122 };
 
 /** The rows that the reader sees are those of one country. */
 const ROWS = `create table orders as
@@ -74,24 +69,6 @@ const QUESTIONS: Record<string, Question> = {
   export: ['GET', `/export?format=csv&${filtered(FILTER)}`],
 };
 
-type ResponseBody = Record<string, any>;
-
-async function call(
-  method: string,
-  path: string,
-  body?: object,
-  token: keyof typeof TOKENS = 'superuser',
-): Promise<ResponseBody> {
-  const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${TOKENS[token]}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const said = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status} ${said}`);
-  return answer.headers.get('content-type')?.includes('json') && said ? (JSON.parse(said) as ResponseBody) : {};
-}
-
 const medianOf = (times: number[]): number => times.sort((a, b) => a - b)[times.length >> 1]!;
 
 /** Returns medians of tasks that are run alternately. */
@@ -107,38 +84,8 @@ async function inTurns(works: Record<string, (round: number) => Promise<unknown>
   return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, medianOf(all)]));
 }
 
-async function runSql(url: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
-
-const dir = mkdtempSync('/tmp/dws-parts-');
-execFileSync('chmod', ['711', dir]);
-const postgres = await startEmbeddedPostgres({ dataDir: dir, durable: false });
-const servers: Awaited<ReturnType<typeof startServer>>[] = [];
-try {
-  const source = postgres.url.replace(/dws$/, 'source');
-  await runSql(postgres.url, 'create database source');
-  await runSql(source, ROWS);
-  const env = await prepareService(MAIN, postgres.url, dir);
-  for (const ROLE of ['web', 'worker'] as const)
-    servers.push(
-      await startServer(
-        '0,1',
-        [process.execPath, MAIN, 'serve', '--port', String(PORTS[ROLE])],
-        { ...env, ROLE },
-        `http://127.0.0.1:${PORTS[ROLE]}/healthz`,
-      ),
-    );
-  const { hostname, port, username, password } = new URL(source);
-  const { id: datasourceId } = await call('POST', '/api/datasources', {
-    name: 'Orders',
-    type: 'postgres',
-    config: { host: hostname, port: Number(port), database: 'source', user: username },
-    secrets: { password: decodeURIComponent(password) },
-  });
+await withService({ roles: ['web', 'worker'], dist }, async ({ call, createSource }) => {
+  const { datasourceId } = await createSource(ROWS);
   const createDataset = async (name: string, query: string): Promise<string> => {
     const { id } = await call('POST', '/api/datasets', { name, datasourceId, query, refresh: true });
     return `/api/datasets/${String(id)}`;
@@ -167,7 +114,7 @@ try {
 
   const { id: filter } = await call('POST', `${many}/filters`, { name: 'Part', criteria: { country: 'FR' } });
   await call('PUT', many, { fieldSecurityEnabled: true });
-  const session = await call('GET', '/api/session', undefined, 'ordinary');
+  const session = await call('GET', '/api/session', undefined, TOKENS.ordinary);
   const reader = String(session['user'].id ?? session['user'].username);
   await call('PUT', `${many}/shares/${reader}`, {
     accessLevel: 2,
@@ -179,7 +126,8 @@ try {
     component: 'line-chart',
     config: { xAxis: 'created', dateInterval: 'month', yAxis: 'amount' },
   });
-  const asked = (path: string, token: keyof typeof TOKENS) => () => call('GET', `${many}${path}`, undefined, token);
+  const asked = (path: string, token: keyof typeof TOKENS) => () =>
+    call('GET', `${many}${path}`, undefined, TOKENS[token]);
   const reads = await inTurns({
     'page, whole': asked('/data?sort=-amount&limit=100', 'superuser'),
     'page, part': asked('/data?sort=-amount&limit=100', 'ordinary'),
@@ -193,8 +141,8 @@ try {
   );
 
   const twins: string[] = [];
-  for (const share of SHARES) twins.push(await createDataset(`Twin ${share}`, TWIN(share)));
-  for (const [rule, criteria] of Object.entries(ROW_FILTERS)) {
+  if (hasTwins === 'yes') for (const share of SHARES) twins.push(await createDataset(`Twin ${share}`, TWIN(share)));
+  for (const [rule, criteria] of hasTwins === 'yes' ? Object.entries(ROW_FILTERS) : []) {
     for (const path of twins) {
       const { id: datasetFilterId } = await call('POST', `${path}/filters`, { name: rule, criteria });
       await call('PUT', `${path}/shares/${reader}`, { accessLevel: 1, datasetFilterId });
@@ -204,7 +152,7 @@ try {
       // Keys that look like integers would lose their order.
       const works = SHARES.map((share, i): [string, () => Promise<unknown>] => [
         `share ${share}`,
-        () => call(method, `${twins[i]!}${path}`, body, 'ordinary'),
+        () => call(method, `${twins[i]!}${path}`, body, TOKENS.ordinary),
       ]);
       for (const [, work] of works) await work();
       const medians = Object.values(await inTurns(Object.fromEntries(works)));
@@ -214,8 +162,9 @@ try {
     console.log(`\nRow filter: ${rule}. Share of hidden rows that match:\n`);
     printTable(['question', ...SHARES.map((share) => `${share * 100} %`), 'largest deviation'], lines);
   }
-} finally {
-  for (const server of servers) await stopServer(server);
-  await postgres.close();
-  rmSync(dir, { recursive: true, force: true });
-}
+  report(
+    Object.entries(clones)
+      .filter(([what]) => !what.startsWith('draft'))
+      .map(([what, value]): Measurement => ({ what: `${what} rows`, goal: 'clone', value })),
+  );
+});

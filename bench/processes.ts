@@ -53,8 +53,27 @@ export function ownMemoryOf(pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): num
 export const memoryOf = (root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number =>
   treeOf(root).reduce((sum, pid) => sum + ownMemoryOf(pid, what), 0);
 
+/** Runs `work` and returns its result with the highest peak of memory in MiB of a child of the process meanwhile. */
+export async function peakOfChild<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; peak: number }> {
+  let peak = 0;
+  const watch = setInterval(() => {
+    for (const child of treeOf(pid).slice(1)) peak = Math.max(peak, ownMemoryOf(child, 'VmHWM'));
+  }, 100);
+  try {
+    const result = await work();
+    return { result, peak };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
 /** Binds this process, and all that it starts from now on, to cores (`1`, `0,1`). */
 export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);
+
+const servers = new Set<ChildProcess>();
+// An interrupted benchmark ends the servers that it started.
+process.once('exit', () => servers.forEach((child) => child.kill('SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 /** Starts `command` on the given cores and waits until `url` responds. */
 export async function startServer(
@@ -67,6 +86,8 @@ export async function startServer(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  servers.add(child);
+  child.once('exit', () => servers.delete(child));
   for (const start = Date.now(); Date.now() - start < 60_000;) {
     if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended with code ${child.exitCode}`);
     if (

@@ -5,42 +5,18 @@
  * `worker`, whose child loads. CPU
  * is that of all processes, including Postgres, which is source, target and the service's own database.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
-import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
-import { prepareService } from './prepare-service.ts';
-import { cpuOf, memoryOf, POSTMASTER, startServer, stopServer, treeOf } from './processes.ts';
+import { readOptions } from './options.ts';
+import { ordersTable } from './orders.ts';
+import { cpuOf, ownMemoryOf, peakOfChild } from './processes.ts';
+import { report } from './report.ts';
+import { eventLoopDelay, runSql, withService } from './service.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
-const { rows = '1000000', rounds = '2', dist = 'dist' } = given;
-const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
-const CORES = '0,1';
-const PORTS = { web: 6111, worker: 6112 };
-
-/** Twelve columns of common types. */
-const ROWS = `create table orders as
-  select n as id,
-    'Customer ' || (n * 7919) % 50000 as customer,
-    (array['new','paid','shipped','returned','cancelled'])[1 + n * 31 % 5] as status,
-    (array['RU','DE','US','FR','CN','IN','BR','GB'])[1 + n * 17 % 8] as country,
-    (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount,
-    (n % 9973) / 8.0 as price,
-    1 + n % 20 as quantity,
-    (n * 13 % 100) / 100.0::float8 as discount,
-    n % 3 <> 0 as paid,
-    timestamptz '2022-01-01 00:00Z' + n * interval '94.6 seconds' as created,
-    date '2022-01-01' + (n % 1095)::int as shipped,
-    case when n % 10 <> 0 then 'note ' || md5(n::text) || ', "quoted" and ' || n % 1000 || ' more' end as note
-  from generate_series(1, ${rows}::bigint) n`;
+const { rows, rounds, dist } = readOptions({ rows: '1000000', rounds: '2', dist: 'dist' });
 
 /** CPU seconds of all processes, and those of Postgres alone. */
 interface Cost {
@@ -52,64 +28,13 @@ interface Cost {
   lag: number;
 }
 
-async function runSql(url: string, ...statements: string[]): Promise<pg.QueryResultRow[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    let found: pg.QueryResultRow[] = [];
-    for (const statement of statements) found = (await client.query(statement)).rows;
-    return found;
-  } finally {
-    await client.end();
-  }
-}
-
-async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${PORTS.web}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${TOKENS.superuser}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const said = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status} ${said}`);
-  return JSON.parse(said) as Record<string, unknown>;
-}
-
-/** Returns the p99 of the event loop's delay since the last call, in milliseconds. */
-async function lagOfWeb(): Promise<number> {
-  const metrics = await (await fetch(`http://127.0.0.1:${PORTS.web}/metrics`)).text();
-  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000;
-}
-
-const dir = mkdtempSync('/tmp/dws-refresh-');
-execFileSync('chmod', ['711', dir]);
-const postgres = await startEmbeddedPostgres({ dataDir: dir, durable: false });
-const servers: Awaited<ReturnType<typeof startServer>>[] = [];
-try {
-  const source = postgres.url.replace(/dws$/, 'source');
-  await runSql(postgres.url, 'create database source');
-  const [held] = await runSql(source, ROWS, 'vacuum (analyze) orders', 'create table copied (like orders)', POSTMASTER);
-  const postmaster = Number(held!['pid']);
-
-  const env = await prepareService(MAIN, postgres.url, dir);
-  for (const ROLE of ['web', 'worker'] as const)
-    servers.push(
-      await startServer(
-        CORES,
-        [process.execPath, MAIN, 'serve', '--port', String(PORTS[ROLE])],
-        { ...env, ROLE },
-        `http://127.0.0.1:${PORTS[ROLE]}/healthz`,
-      ),
-    );
-  const [web, worker] = servers.map(({ pid }) => pid!) as [number, number];
-
-  const { hostname, port, username, password } = new URL(source);
-  const { id: datasourceId } = await call('POST', '/api/datasources', {
-    name: 'Orders',
-    type: 'postgres',
-    config: { host: hostname, port: Number(port), database: 'source', user: username },
-    secrets: { password: decodeURIComponent(password) },
-  });
+await withService({ roles: ['web', 'worker'], dist }, async ({ base, pids, postmaster, call, createSource }) => {
+  const { url: source, datasourceId } = await createSource(
+    ordersTable(Number(rows)),
+    'vacuum (analyze) orders',
+    'create table copied (like orders)',
+  );
+  const [web, worker] = pids as [number, number];
   const { id } = await call('POST', '/api/datasets', { name: 'Orders', datasourceId, query: 'select * from orders' });
 
   const reference = async (): Promise<Cost> => {
@@ -132,27 +57,22 @@ try {
 
   const ours = async (): Promise<Cost> => {
     await runSql(source, 'checkpoint');
-    await lagOfWeb();
+    await eventLoopDelay(base);
     const cpu = () => [cpuOf(postmaster), cpuOf(web) + cpuOf(worker)] as const;
-    let loader = 0;
-    const watch = setInterval(() => {
-      for (const pid of treeOf(worker).slice(1)) loader = Math.max(loader, memoryOf(pid, 'VmHWM'));
-    }, 100);
     const before = cpu();
     const began = performance.now();
-    const { records } = await call('POST', `/api/datasets/${String(id)}/_refresh`, {});
+    const { result, peak } = await peakOfChild(worker, () => call('POST', `/api/datasets/${String(id)}/_refresh`, {}));
     const seconds = (performance.now() - began) / 1000;
-    clearInterval(watch);
-    if (records !== Number(rows)) throw new Error(`${String(records)} rows were loaded`);
+    if (result['records'] !== Number(rows)) throw new Error(`${String(result['records'])} rows were loaded`);
     const [postgresNow, oursNow] = cpu();
     const used = postgresNow - before[0];
     return {
       seconds,
       cpu: used + oursNow - before[1],
       postgres: used,
-      loader,
-      web: memoryOf(web, 'VmHWM'),
-      lag: await lagOfWeb(),
+      loader: peak,
+      web: ownMemoryOf(web, 'VmHWM'),
+      lag: await eventLoopDelay(base),
     };
   };
 
@@ -191,8 +111,12 @@ try {
       ['ratio', ...ratios, '', '', '', ''],
     ],
   );
-} finally {
-  for (const server of servers) await stopServer(server);
-  await postgres.close();
-  rmSync(dir, { recursive: true, force: true });
-}
+  const ofRows = (what: string) => `refresh of ${rows} rows, ${what}`;
+  report([
+    { what: ofRows('rows/s'), goal: 'refreshRows', value: copied.seconds / loaded.seconds },
+    { what: ofRows('CPU of all processes'), goal: 'refreshCpu', value: loaded.cpu / copied.cpu },
+    { what: ofRows('memory of the loader'), goal: 'loaderMemory', value: Number(loader) },
+    { what: ofRows('memory of web'), goal: 'webMemory', value: loaded.web },
+    { what: ofRows('event loop delay of web, p99'), goal: 'webDelay', value: Number(lag) },
+  ]);
+});

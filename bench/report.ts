@@ -18,22 +18,32 @@ export const LINES_FILE = 'BENCH_LINES_FILE';
 const isMet = ({ atMost = Infinity, atLeast = -Infinity }: Goal, value: number): boolean =>
   value <= atMost && value >= atLeast;
 
-const figure = (value: number, unit = '×'): string => `${value.toFixed(value < 20 ? 2 : 0)} ${unit}`;
+const hasBound = ({ atMost, atLeast }: Goal): boolean => (atMost ?? atLeast) !== undefined;
+
+const figure = (value: number, unit = '×'): string =>
+  `${value.toFixed(value < 20 && !Number.isInteger(value) ? 2 : 0)} ${unit}`;
 
 /** Prints one line for each measurement, and how many goals hold. */
 export function printReport(measurements: Measurement[]): void {
+  if (measurements.length === 0) return;
   const lines = measurements.map(({ what, goal: name, value, missing }) => {
     const goal: Goal = GOALS[name];
-    const bound = goal.atMost === undefined ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`;
+    const bound = hasBound(goal) ? (goal.atMost === undefined ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`) : '';
     if (value === undefined) return [what, goal.reference, '', bound, `not measured: ${missing}`];
-    return [what, goal.reference, figure(value, goal.unit), bound, isMet(goal, value) ? 'met' : '**missed**'];
+    return [
+      what,
+      goal.reference,
+      figure(value, goal.unit),
+      bound,
+      hasBound(goal) ? (isMet(goal, value) ? 'met' : '**missed**') : '',
+    ];
   });
   console.log('');
   printTable(['what', 'reference', 'measured', 'goal', 'verdict'], lines);
-  const measured = measurements.filter(({ value }) => value !== undefined);
+  const missing = measurements.filter(({ value }) => value === undefined).length;
+  const measured = measurements.filter(({ goal, value }) => value !== undefined && hasBound(GOALS[goal]));
   const met = measured.filter(({ goal, value }) => isMet(GOALS[goal], value!));
-  const rest = measurements.length - measured.length;
-  console.log(`\n${met.length} of ${measured.length} goals met${rest > 0 ? `, ${rest} not measured` : ''}.`);
+  console.log(`\n${met.length} of ${measured.length} goals met${missing > 0 ? `, ${missing} not measured` : ''}.`);
 }
 
 /** Ends a benchmark: prints its measurements, or hands them to bench/all.ts. */

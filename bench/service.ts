@@ -1,7 +1,8 @@
 /** The built service with its processes and an embedded Postgres, for one benchmark. */
 import { execFileSync, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { freePort } from '../tools/engine.ts';
@@ -34,6 +35,8 @@ export interface Service {
   /** Process ids, in the order of the roles. */
   pids: number[];
   postmaster: number;
+  /** Returns the number of statements that Postgres executes during `work`; only of the embedded one. */
+  statementsOf(work: () => Promise<unknown>): Promise<number>;
   /** Sends JSON, or a form, and returns the JSON of the response. Throws unless the request succeeds. */
   call(method: string, path: string, body?: object, token?: string): Promise<ResponseBody>;
   /** Creates a database `source` by these statements and a datasource of it. Returns the URL and the datasource's id. */
@@ -88,6 +91,7 @@ export async function withService<T>(options: ServiceOptions, work: (service: Se
       pids: running.map(({ pid }) => pid!),
       postmaster: Number((await runSql(databaseUrl, POSTMASTER))[0]!['pid']),
       call,
+      statementsOf: (work) => statementsOf(databaseUrl, join(dir, 'postgres.log'), work),
       createSource: async (...statements) => {
         const url = databaseUrl.replace(/dws$/, 'source');
         await runSql(databaseUrl, 'create database source');
@@ -100,6 +104,17 @@ export async function withService<T>(options: ServiceOptions, work: (service: Se
     await embedded?.close();
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+async function statementsOf(url: string, log: string, work: () => Promise<unknown>): Promise<number> {
+  await runSql(url, `alter system set log_statement = 'all'`, 'select pg_reload_conf()');
+  await setTimeout(500);
+  const before = statSync(log).size;
+  await work();
+  await setTimeout(100);
+  const text = readFileSync(log, 'utf8').slice(before);
+  await runSql(url, 'alter system reset log_statement', 'select pg_reload_conf()');
+  return text.match(/ LOG: {2}(statement|execute [^:]+): /g)?.length ?? 0;
 }
 
 const callerOf =

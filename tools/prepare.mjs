@@ -8,6 +8,7 @@
  *   node tools/prepare.mjs check                              every check and the tests related to uncommitted changes
  *   node tools/prepare.mjs fix                                formats and repairs lint
  *   node tools/prepare.mjs generate                           writes schema/
+ *   node tools/prepare.mjs bench [quick] [full]               every benchmark, in one table
  *   node tools/prepare.mjs bench <name> [arguments]           bench/<name>.ts
  *   node tools/prepare.mjs build
  */
@@ -240,7 +241,8 @@ const commands = {
   },
   async bench() {
     await built();
-    runInstead(node, [`bench/${args[0]}.ts`, ...args.slice(1)]);
+    const isNamed = existsSync(`bench/${args[0]}.ts`);
+    runInstead(node, isNamed ? [`bench/${args[0]}.ts`, ...args.slice(1)] : ['bench/all.ts', ...args]);
   },
   build: built,
 };
