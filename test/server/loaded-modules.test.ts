@@ -9,21 +9,23 @@ const PRINT_MODULES =
 
 /** Starts the service on a migrated database and returns the modules that it loads, e.g. `src/server/serve.js`. */
 async function loadedModules(variables: Record<string, string>): Promise<string[]> {
-  await using stack = new AsyncDisposableStack();
   const database = await createDatabase();
-  stack.defer(() => database.drop());
   const folder = newFolder();
-  stack.defer(() => folder.remove());
-  const service = await startProcess({
-    DATABASE_URL: database.url,
-    DATA_DIR: folder.path,
-    APP_SECRET: 'a secret of the tests with enough characters',
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRINT_MODULES)}`,
-    ...variables,
-  });
-  await service.end('SIGTERM');
-  const urls = [...service.printed().matchAll(/^LOADED:(\S+)/gm)].map(([, url]) => url!);
-  return urls.map((url) => url.replace(/^.*\/(?:dist[-\d]*|node_modules)\//, ''));
+  try {
+    const service = await startProcess({
+      DATABASE_URL: database.url,
+      DATA_DIR: folder.path,
+      APP_SECRET: 'a secret of the tests with enough characters',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRINT_MODULES)}`,
+      ...variables,
+    });
+    await service.end('SIGTERM');
+    const urls = [...service.printed().matchAll(/^LOADED:(\S+)/gm)].map(([, url]) => url!);
+    return urls.map((url) => url.replace(/^.*\/(?:dist[-\d]*|node_modules)\//, ''));
+  } finally {
+    await database.drop();
+    folder.remove();
+  }
 }
 
 /** What only other commands, migrations that are missing, `SMTP_URL` and the demo need. */
