@@ -57,6 +57,9 @@ export function memoryOf(root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): numbe
 /** Binds this process, and all that it starts from now on, to cores (`1`, `0,1`). */
 export const pin = (cores: string): void => void execFileSync('taskset', ['-apc', cores, String(process.pid)]);
 
+/** Options of Node with which `npm start` runs the service. */
+export const SERVICE_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=150'];
+
 /** Starts `command` on the given cores and waits until `url` responds. */
 export async function startServer(
   cores: string,

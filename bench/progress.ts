@@ -16,7 +16,7 @@ import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedde
 import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
 import { prepareService } from './prepare-service.ts';
-import { startServer, stopServer } from './processes.ts';
+import { SERVICE_FLAGS, startServer, stopServer } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
   string,
@@ -122,7 +122,7 @@ try {
   const env = await prepareService(MAIN, postgres.url, dir);
   server = await startServer(
     '0,1',
-    [process.execPath, MAIN, 'serve', '--port', String(PORT)],
+    [process.execPath, ...SERVICE_FLAGS, MAIN, 'serve', '--port', String(PORT)],
     { ...env, ROLE: 'web' },
     `http://127.0.0.1:${PORT}/healthz`,
   );

@@ -20,7 +20,7 @@ import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedde
 import { fill, TOKENS } from './fill.ts';
 import type { Load, Outcome } from './load.ts';
 import { printTable } from './markdown.ts';
-import { cpuOf, memoryOf, pin, POSTMASTER, startServer, stopServer } from './processes.ts';
+import { cpuOf, memoryOf, pin, POSTMASTER, SERVICE_FLAGS, startServer, stopServer } from './processes.ts';
 
 const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
   string,
@@ -245,7 +245,7 @@ try {
   const profile = options['profile'] ? ['--cpu-prof', `--cpu-prof-dir=${options['profile']}`] : [];
   running.service = await startServer(
     SERVER_CORE,
-    [process.execPath, ...profile, MAIN, 'serve', '--port', String(PORTS.service)],
+    [process.execPath, ...SERVICE_FLAGS, ...profile, MAIN, 'serve', '--port', String(PORTS.service)],
     env,
     `http://127.0.0.1:${PORTS.service}/healthz`,
   );

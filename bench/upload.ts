@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedde
 import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
 import { prepareService } from './prepare-service.ts';
-import { memoryOf, startServer, stopServer, treeOf } from './processes.ts';
+import { memoryOf, SERVICE_FLAGS, startServer, stopServer, treeOf } from './processes.ts';
 
 const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
   string,
@@ -51,7 +51,7 @@ try {
   const env = await prepareService(MAIN, postgres.url, dir);
   server = await startServer(
     '0,1',
-    [process.execPath, MAIN, 'serve', '--port', String(PORT)],
+    [process.execPath, ...SERVICE_FLAGS, MAIN, 'serve', '--port', String(PORT)],
     { ...env, ROLE: 'all' },
     `http://127.0.0.1:${PORT}/healthz`,
   );

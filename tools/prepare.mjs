@@ -21,8 +21,9 @@ process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 
 const LOCK = '.cache/prepare.lock';
 const MAIN = 'dist/src/server/main.js';
-// Otherwise V8 chooses by the memory of the machine: 64 MiB on one of 24 GiB, which two such spaces take at the start.
-const SERVICE = ['--max-semi-space-size=16', MAIN, 'serve'];
+// V8 would choose by the memory of the machine, e.g. two semi-spaces of 64 MiB, and would let the heap grow to four times
+// what is in use. The same as in the Dockerfile and in bench/processes.ts.
+const SERVICE = ['--max-semi-space-size=16', '--heap-growing-percent=150', MAIN, 'serve'];
 const major = (version) => Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined);
 
