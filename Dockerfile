@@ -23,4 +23,4 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data
 EXPOSE 4000
 VOLUME /data
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--enable-source-maps", "dist/src/server/main.js", "serve"]
+CMD ["node", "--max-semi-space-size=16", "--heap-growing-percent=150", "dist/src/server/main.js", "serve"]

@@ -13,7 +13,13 @@ const datasource = require('node:crypto')
   .digest('hex')
   .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 const start = {
-  cmd: [join(ROOT, 'node_modules/.bin/node'), join(ROOT, 'dist/src/server/main.js'), 'serve'],
+  cmd: [
+    join(ROOT, 'node_modules/.bin/node'),
+    '--max-semi-space-size=16',
+    '--heap-growing-percent=150',
+    join(ROOT, 'dist/src/server/main.js'),
+    'serve',
+  ],
   cwd: ROOT,
   ping: '/healthz',
   env: {

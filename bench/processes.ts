@@ -74,6 +74,8 @@ const servers = new Set<ChildProcess>();
 // An interrupted benchmark ends the servers that it started.
 process.once('exit', () => servers.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+/** Options of Node with which `npm start` runs the service. */
+export const SERVICE_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=150'];
 
 /** Starts `command` on the given cores and waits until `url` responds. */
 export async function startServer(

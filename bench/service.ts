@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedde
 import { freePort } from '../tools/engine.ts';
 import { TOKENS } from './fill.ts';
 import { prepareService } from './prepare-service.ts';
-import { POSTMASTER, startServer, stopServer } from './processes.ts';
+import { POSTMASTER, SERVICE_FLAGS, startServer, stopServer } from './processes.ts';
 
 /** What is started. The first role is the process that receives requests. */
 interface ServiceOptions {
@@ -79,7 +79,7 @@ export async function withService<T>(options: ServiceOptions, work: (service: Se
     const ports: number[] = [];
     for (const [i, ROLE] of roles.entries()) {
       ports.push(i === 0 && options.port ? options.port : await freePort());
-      const command = [process.execPath, ...node, mainOf(dist), 'serve', '--port', String(ports[i])];
+      const command = [process.execPath, ...SERVICE_FLAGS, ...node, mainOf(dist), 'serve', '--port', String(ports[i])];
       running.push(await startServer(cores, command, { ...env, ROLE }, `http://127.0.0.1:${ports[i]}/readyz`));
     }
     const base = `http://127.0.0.1:${ports[0]}`;

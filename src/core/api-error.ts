@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { isConnectionLoss } from './connection-loss.ts';
 import { isDiskFull } from './disk-full.ts';
 import { badInput, ApiError, diskFull, unavailable, type ErrorCode } from './errors.ts';
@@ -35,10 +35,13 @@ export function toApiError(error: unknown): ApiError | undefined {
         ? cause
         : (fromDisk(cause) ?? fromDatabase(cause) ?? fromGraphql(cause) ?? fromFastify(cause));
     if (apiError) return apiError;
-    cause = cause instanceof GraphQLError ? cause.originalError : cause.cause;
+    cause = isGraphqlError(cause) ? cause.originalError : cause.cause;
   }
   return undefined;
 }
+
+/** Recognizes it by its properties, so that child processes, which use this module too, do not load graphql-js. */
+const isGraphqlError = (error: Error): error is GraphQLError => 'originalError' in error && 'extensions' in error;
 
 /** Converts errors of a full disk, whose messages contain paths of the server. */
 const fromDisk = (error: Error): ApiError | undefined =>
@@ -65,7 +68,7 @@ function fromDatabase(error: Error): ApiError | undefined {
  * messages identify them.
  */
 function fromGraphql(error: Error): ApiError | undefined {
-  if (!(error instanceof GraphQLError) || error.originalError instanceof ApiError) return undefined;
+  if (!isGraphqlError(error) || error.originalError instanceof ApiError) return undefined;
   const isInvalidValue =
     error.extensions?.['code'] === 'BAD_USER_INPUT' ||
     (/^(Argument|Variable) "/.test(error.message) && (!error.originalError || !error.path));

@@ -6,7 +6,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type pg from 'pg';
 import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
@@ -47,13 +46,12 @@ let location: IndexLocation;
 
 async function load(job: LoadJob): Promise<Generation> {
   location = job.index;
-  const lock = await lockGeneration(job);
-  lock.on('error', () => interrupt('The connection that holds the lock was lost'));
   const index = await openIndex(location);
   const source = job.source.file === null ? openSource(job) : parentSource;
   try {
     const progress = createProgress(job);
-    const columns = await source.describe(job.query, stop.signal);
+    // The generation has no files before its rows are read, so that the source is asked without waiting for the lock.
+    const [columns] = await Promise.all([source.describe(job.query, stop.signal), lockGeneration(job)]);
     const plan = { ...job.plan, signal: stop.signal, progress: progress.read, stored: progress.stored };
     return await index.load(job.generationId, columns, segments(job, source, progress), plan);
   } finally {
@@ -110,12 +108,12 @@ async function* segments(
 }
 
 /** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */
-async function lockGeneration(job: LoadJob): Promise<pg.Client> {
+async function lockGeneration(job: LoadJob): Promise<void> {
   try {
     const client = await acquireGenerationLock(job.databaseUrl, job.generationId, 'dws loader');
     if (job.source.file)
       await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
-    return client;
+    client.on('error', () => interrupt('The connection that holds the lock was lost'));
   } catch (error) {
     throw new Interruption(`Could not lock the generation: ${error instanceof Error ? error.message : String(error)}`);
   }

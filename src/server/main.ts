@@ -1,10 +1,13 @@
 #!/usr/bin/env node
-import { widenThreadPool } from '../core/config.ts';
+import module from 'node:module';
+import { widenThreadPool } from '../core/process-environment.ts';
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`The service requires Node 24 or newer; this is ${process.version}. \`npm start\` installs its own.`);
   process.exit(1);
 }
+// Stack traces name lines of the sources. Maps of packages would take 6 MiB.
+module.setSourceMapsSupport(true, { nodeModules: false });
 widenThreadPool();
 // All files of this process and its children are for its own user, those of DuckDB too.
 process.umask(0o077);

@@ -1,26 +1,17 @@
 import { readdirSync } from 'node:fs';
-import type { Constructor } from '@mikro-orm/core';
-import type { Migration } from '@mikro-orm/migrations';
 import pg from 'pg';
-import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
 import { checkDatabaseFinished } from './backup/unfinished-restore.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 
-/** Imports the migrations: the only export of each file `m<number>-<name>` in src/migrations, in the order of numbers. */
-async function importMigrations(): Promise<{ name: string; class: Constructor<Migration> }[]> {
-  const files = readdirSync(FOLDER).filter((name) => /^m\d{3}-[\w-]+\.[jt]s$/.test(name));
-  return Promise.all(
-    files.toSorted().map(async (file) => {
-      const exported = (await import(new URL(file, FOLDER).href)) as Record<string, Constructor<Migration>>;
-      return { name: file.replace(/\.[jt]s$/, ''), class: Object.values(exported)[0]! };
-    }),
-  );
-}
+/** The files of the migrations, `m<number>-<name>` in src/migrations, in the order of numbers. */
+const FILES = readdirSync(FOLDER)
+  .filter((name) => /^m\d{3}-[\w-]+\.[jt]s$/.test(name))
+  .toSorted();
 
-/** Every migration, in order. */
-export const MIGRATIONS = await importMigrations();
+/** The name of every migration, in order. */
+export const MIGRATIONS: readonly string[] = FILES.map((file) => file.replace(/\.[jt]s$/, ''));
 
 /** An arbitrary key, the same in every process. */
 const MIGRATION_LOCK = 4_711_001;
@@ -43,28 +34,33 @@ export async function migrate(url: string, restore?: { last?: string }): Promise
     if (!restore) await checkDatabaseFinished(client);
     await client.query('create schema if not exists dws');
     await ensureRoles(client);
-    const orm = await MikroORM.init(
-      ormOptions({
-        clientUrl: url,
-        pool: { min: 0, max: 1 },
-        migrations: {
-          migrationsList: MIGRATIONS,
-          tableName: 'dws.migration',
-          transactional: true,
-          allOrNothing: false,
-          snapshot: false,
-          silent: true,
-        },
-      }),
-    );
-    try {
-      const ran = await orm.migrator.up(restore?.last ? { to: restore.last } : undefined);
-      if (!restore?.last) await checkRoles(client);
-      return ran.map(({ name }) => name);
-    } finally {
-      await orm.close(true);
-    }
+    const isComplete = (await missingMigrations(client)).length === 0;
+    const ran = isComplete ? [] : await runMissing(url, restore?.last);
+    if (!restore?.last) await checkRoles(client);
+    return ran;
   } finally {
     await client.end();
   }
+}
+
+async function runMissing(url: string, last?: string): Promise<string[]> {
+  const { runMigrations } = await import('./run-migrations.ts');
+  return runMigrations(
+    url,
+    FILES.map((file) => new URL(file, FOLDER)),
+    last,
+  );
+}
+
+/** Returns the names of the migrations that have run in a database. */
+export async function appliedMigrations(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ found: string | null }>(`select to_regclass('dws.migration') as found`);
+  if (!rows[0]!.found) return [];
+  return (await client.query<{ name: string }>('select name from dws.migration')).rows.map(({ name }) => name);
+}
+
+/** Returns the names of the migrations that have not run in a database. */
+export async function missingMigrations(client: pg.Client): Promise<string[]> {
+  const applied = new Set(await appliedMigrations(client));
+  return MIGRATIONS.filter((name) => !applied.has(name));
 }

@@ -6,16 +6,11 @@ import { keepSpares } from '../adapters/process/spare-process.ts';
 import type { Config } from '../core/config.ts';
 import type { Platform } from '../core/platform.ts';
 import { bootstrap, forgetFirstPassword, type FirstLogin } from '../services/identity/bootstrap.ts';
-import { seedDemo } from './demo/demo.ts';
-import { createSchema } from './graphql/schema.ts';
-import { createHttpServer } from './http.ts';
 import { createLogger, openLogStream } from './logger.ts';
 import { migrate } from './migrate.ts';
 import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
 import { startTracing } from './tracing.ts';
-import { createWorkerServer } from './worker-server.ts';
-import { startWorker } from './worker.ts';
 
 /** A running process of the service. */
 interface RunningService {
@@ -56,15 +51,13 @@ export async function serve(config: Config): Promise<RunningService> {
       password: config.ADMIN_PASSWORD,
     });
 
-    const app: FastifyInstance =
-      config.ROLE === 'worker'
-        ? await createWorkerServer(platform)
-        : await createHttpServer(platform, await createSchema());
+    const app = await createServer(platform);
     await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
       throw listenFailure(error, config);
     });
     closers.push(() => app.close());
     if (config.ROLE !== 'web') {
+      const { startWorker } = await import('./worker.ts');
       const worker = await startWorker(opened);
       closers.push(() => worker.stop());
     }
@@ -83,13 +76,28 @@ export async function serve(config: Config): Promise<RunningService> {
   }
 }
 
+/** Creates the HTTP server of the process's role. Modules of the other role are not loaded. */
+async function createServer(platform: Platform): Promise<FastifyInstance> {
+  if (platform.config.ROLE === 'worker') {
+    const { createWorkerServer } = await import('./worker-server.ts');
+    return createWorkerServer(platform);
+  }
+  const [{ createHttpServer }, { createSchema }] = await Promise.all([
+    import('./http.ts'),
+    import('./graphql/schema.ts'),
+  ]);
+  return createHttpServer(platform, await createSchema());
+}
+
 /**
  * Creates the demo in the background. Returns a function that cancels it and waits for its end: to be called first when
  * stopping.
  */
 function startSeeding(platform: Platform, adminUrl: string): () => Promise<void> {
   const stopping = new AbortController();
-  const seeding = seedDemo(platform, adminUrl, console.log, stopping.signal);
+  const seeding = import('./demo/demo.ts').then(({ seedDemo }) =>
+    seedDemo(platform, adminUrl, console.log, stopping.signal),
+  );
   return () => {
     stopping.abort(new Error('the service is stopping; the next start continues'));
     return seeding;

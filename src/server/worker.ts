@@ -1,4 +1,3 @@
-import { createSmtpMailer } from '../adapters/mail/smtp-mailer.ts';
 import type { Platform } from '../core/platform.ts';
 import { createHandlers } from '../operations/handlers.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
@@ -28,7 +27,7 @@ export async function startWorker({
     orphanAge: 10 * MINUTE_MS,
     fileAge: 60 * MINUTE_MS,
   });
-  const delivery = startDelivery(platform);
+  const delivery = await startDelivery(platform);
   return {
     async stop() {
       await reconciler.stop();
@@ -38,9 +37,10 @@ export async function startWorker({
 }
 
 /** Starts the delivery of mail. Returns undefined without `SMTP_URL`: mails then stay in the outbox. */
-function startDelivery(platform: Platform): { stop(): Promise<void> } | undefined {
+async function startDelivery(platform: Platform): Promise<{ stop(): Promise<void> } | undefined> {
   const { SMTP_URL: url, MAIL_FROM: from } = platform.config;
   if (!url) return undefined;
+  const { createSmtpMailer } = await import('../adapters/mail/smtp-mailer.ts');
   const host = new URL(platform.publicUrl).hostname;
   const mailer = createSmtpMailer({ url, from: from ?? `no-reply@${host}`, host });
   return startMailDelivery(platform, mailer, {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
-import { childEnvironment } from '../../src/core/config.ts';
+import { childEnvironment } from '../../src/core/process-environment.ts';
 import { programOf } from '../../tools/python.ts';
 import type { Client } from '../support/client.ts';
 import { HAS_PYTHON } from '../support/engines.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { childEnvironment } from '../../src/core/config.ts';
+import { childEnvironment } from '../../src/core/process-environment.ts';
 import { test } from './example-shop.ts';
 
 /* examples/rest: the types are generated, the program is checked with them and run against a service. */

@@ -119,8 +119,8 @@ test('a backup of a running service is restored into another folder', { timeout:
 });
 
 describe('a database of an older version', () => {
-  const FORMER = MIGRATIONS.at(-3)!.name;
-  const LAST = MIGRATIONS.at(-1)!.name;
+  const FORMER = MIGRATIONS.at(-3)!;
+  const LAST = MIGRATIONS.at(-1)!;
 
   /** Returns the databases of a backup and of its restore, which belong to a role without special rights. */
   async function createDatabases() {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test as base } from 'vitest';
-import { childEnvironment } from '../../src/core/config.ts';
+import { childEnvironment } from '../../src/core/process-environment.ts';
 import { builtMain } from '../support/built-service.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { newFolder, startProcess } from '../support/service-process.ts';

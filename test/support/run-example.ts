@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { childEnvironment } from '../../src/core/config.ts';
+import { childEnvironment } from '../../src/core/process-environment.ts';
 
 /** Runs a command in the folder `examples` as its npm scripts do. Returns exit code, output and errors. */
 export async function runExample(

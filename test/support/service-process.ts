@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { childEnvironment } from '../../src/core/config.ts';
+import { childEnvironment } from '../../src/core/process-environment.ts';
 import { eventually } from '../operation/fixture.ts';
 import { childrenOf, isRunning } from '../operation/refreshable.ts';
 import { builtMain } from './built-service.ts';

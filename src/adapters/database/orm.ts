@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
-import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
 import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
@@ -67,7 +66,6 @@ export const ormOptions = (more: Partial<Options>): Options =>
     entities: ENTITIES,
     metadataProvider: ReflectMetadataProvider,
     namingStrategy: UnderscoreNamingStrategy,
-    extensions: [Migrator],
     schema: 'dws',
     forceUtcTimezone: true,
     ...more,

@@ -140,7 +140,7 @@ async function readManifest(client: pg.Client): Promise<BackupManifest> {
   );
   await client.query('set local role dws_system');
   const migration = applied[0]?.name;
-  if (!migration || !MIGRATIONS.some(({ name }) => name === migration))
+  if (!migration || !MIGRATIONS.includes(migration))
     throw new Error('The database belongs to a newer version of the service: back it up with that version');
   return { format: 1, createdAt: new Date().toISOString(), migration, keyFingerprint: rows[0]?.value ?? null };
 }

@@ -122,7 +122,7 @@ async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupMa
   const { value: entry } = await entries.next();
   if (entry?.name !== 'backup.json') throw new Error(NO_BACKUP);
   const manifest = JSON.parse(await textOf(entry)) as BackupManifest;
-  if (manifest.format !== 1 || !MIGRATIONS.some(({ name }) => name === manifest.migration))
+  if (manifest.format !== 1 || !MIGRATIONS.includes(manifest.migration))
     throw new Error('The backup is of a newer version of the service: restore it with that version');
   return manifest;
 }

@@ -1,9 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { readConfig } from '../../core/config.ts';
 import { VERSION } from '../package-root.ts';
-import { addOperatorCommands } from './operator-commands.ts';
-import { addSchemaCommands } from './schema-commands.ts';
-import { serveUntilStopped } from './serve-until-stopped.ts';
 
 /** Options of `dws` itself. Any other option without a command belongs to `serve`. */
 const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
@@ -24,17 +21,26 @@ export async function runCommand(argv: string[]): Promise<void> {
     .option('--port <port>', 'port to listen on (default: PORT)')
     .option('--host <host>', 'address to listen on (default: HOST)')
     .action(async ({ port, host }: { port?: string; host?: string }) => {
-      await serveUntilStopped(readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) }));
+      const config = readConfig({ ...(port && { PORT: port }), ...(host && { HOST: host }) });
+      const { serveUntilStopped } = await import('./serve-until-stopped.ts');
+      await serveUntilStopped(config);
     });
-  addOperatorCommands(program);
-  addSchemaCommands(program);
   const args = argv.slice(2);
   const [first] = args;
   const isDefault = first === undefined || (first.startsWith('-') && !PROGRAM_OPTIONS.includes(first));
+  if (!isDefault && first !== 'serve') await addOtherCommands(program);
   try {
     await program.parseAsync(isDefault ? ['serve', ...args] : args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) console.error((error as Error).message);
     process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
   }
+}
+
+/** Adds the commands besides `serve`, whose modules a running service does not load. */
+async function addOtherCommands(program: Command): Promise<void> {
+  const { addOperatorCommands } = await import('./operator-commands.ts');
+  const { addSchemaCommands } = await import('./schema-commands.ts');
+  addOperatorCommands(program);
+  addSchemaCommands(program);
 }

@@ -5,7 +5,7 @@ import { indexLocation, openIndex } from '../../adapters/dataset-index/open-inde
 import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { Config } from '../../core/config.ts';
 import { keyRing } from '../app-secret.ts';
-import { MIGRATIONS } from '../migrate.ts';
+import { appliedMigrations, MIGRATIONS, missingMigrations } from '../migrate.ts';
 import { checkRoles, ROLES } from '../roles.ts';
 
 /** Checks that Postgres is version 15 or newer. */
@@ -21,15 +21,10 @@ export async function checkPostgresVersion(client: pg.Client): Promise<string> {
 
 /** Checks that all migrations of this version ran, and no others. */
 export async function checkMigrations(client: pg.Client): Promise<string> {
-  const {
-    rows: [table],
-  } = await client.query(`select to_regclass('dws.migration') as found`);
-  const ran = table.found
-    ? (await client.query<{ name: string }>('select name from dws.migration')).rows.map(({ name }) => name)
-    : [];
-  const missing = MIGRATIONS.filter(({ name }) => !ran.includes(name)).map(({ name }) => name);
+  const ran = await appliedMigrations(client);
+  const missing = await missingMigrations(client);
   if (missing.length) throw new Error(`${missing.join(', ')} did not run: run \`dws migrate\`, or start the service`);
-  const newer = ran.filter((name) => !MIGRATIONS.some((known) => known.name === name));
+  const newer = ran.filter((name) => !MIGRATIONS.includes(name));
   if (newer.length) throw new Error(`the database was migrated by a newer version of the service: ${newer.join(', ')}`);
   return `${ran.length} ran, none missing`;
 }

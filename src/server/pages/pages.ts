@@ -80,21 +80,29 @@ function registerPasswordReset(app: FastifyInstance, { platform, createContext }
   app.get('/password-reset.js', async (_request, reply) => sendScript(reply, PASSWORD_RESET_SCRIPT));
 }
 
-/** Registers the documents of the schema. Without `PUBLIC_SCHEMA` they require credentials. */
+/**
+ * Registers the documents of the schema, which are built when they are first requested. Without `PUBLIC_SCHEMA` they require credentials.
+ */
 function registerSchemaDocuments(app: FastifyInstance, { schema, endpoints, ...options }: PageOptions): void {
-  const registerDocument = (url: string, type: string, text: string) => {
-    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  const registerDocument = (url: string, type: string, build: () => string) => {
+    let document: { text: string; etag: string } | undefined;
     app.get(url, async (request, reply) => {
       await requireSchemaAccess(options, request, reply);
+      const { text, etag } = (document ??= withEtag(build()));
       reply.header('etag', etag).header('cache-control', 'no-cache');
       if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send();
       return reply.header('content-type', type).send(text);
     });
   };
-  registerDocument('/graphql/schema.graphql', 'text/plain; charset=utf-8', contractOf(schema));
-  registerDocument('/graphql/subgraph.graphql', 'text/plain; charset=utf-8', subgraphOf(schema));
-  registerDocument('/api/openapi.json', 'application/json; charset=utf-8', JSON.stringify(openapiOf(endpoints)));
+  registerDocument('/graphql/schema.graphql', 'text/plain; charset=utf-8', () => contractOf(schema));
+  registerDocument('/graphql/subgraph.graphql', 'text/plain; charset=utf-8', () => subgraphOf(schema));
+  registerDocument('/api/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(openapiOf(endpoints)));
 }
+
+const withEtag = (text: string) => ({
+  text,
+  etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
+});
 
 async function registerRestReference(app: FastifyInstance): Promise<void> {
   app.get('/api/docs', async (_request, reply) => sendHtml(reply, DOCS));

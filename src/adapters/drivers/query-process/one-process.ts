@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { childEnvironment } from '../../../core/config.ts';
 import { badInput, unavailable, upstreamFailed } from '../../../core/errors.ts';
+import { childEnvironment } from '../../../core/process-environment.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { lowerProcessPriority } from '../../process/priority.ts';
 import { programBeside } from '../../process/program.ts';
