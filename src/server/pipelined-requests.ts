@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify';
  * its response wait in memory, as long as the first response takes. Call this before other hooks.
  */
 export function queuePipelinedRequests(app: FastifyInstance): void {
-  app.addHook('onRequest', async (_request, { raw }) => {
-    if (raw.socket || raw.destroyed) return;
-    await Promise.race([once(raw, 'socket'), once(raw, 'close')]);
+  app.addHook('onRequest', (_request, { raw }, done) => {
+    if (raw.socket || raw.destroyed) return done();
+    Promise.race([once(raw, 'socket'), once(raw, 'close')]).then(() => done(), done);
   });
 }

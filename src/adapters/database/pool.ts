@@ -3,6 +3,7 @@ import { isConnectionLoss } from '../../core/connection-loss.ts';
 import type { Statement, SqlRow } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
 import { reportPool } from '../../core/metrics.ts';
+import { endSilentConnection } from './silent-connection.ts';
 import { runStatement } from './statement-batch.ts';
 
 /** Counts and sizes stay below 2^53, so a bigint is parsed as a number. */
@@ -20,7 +21,6 @@ export function openPool(url: string, role: 'dws_app' | 'dws_system', max: numbe
     application_name: role === 'dws_app' ? 'dws' : 'dws system',
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 0,
-    query_timeout: CLIENT_TIMEOUT_MS,
     keepAlive: true,
     options: [
       `-c role=${role}`,
@@ -32,7 +32,10 @@ export function openPool(url: string, role: 'dws_app' | 'dws_system', max: numbe
   // process.
   pool.on('error', () => {});
   reportPool(role, pool);
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+    endSilentConnection(client, CLIENT_TIMEOUT_MS);
+  });
   return pool;
 }
 

@@ -55,11 +55,8 @@ const shapes = new WeakMap<PgConnection, Map<string, RowShape>>();
 class StatementBatch {
   readonly statements: readonly Statement[];
   readonly results: SqlRow[][] = [];
-  /**
-   * Called when the connection is ready for the next statement, or this batch has failed. pg wraps its timeout around
-   * it.
-   */
-  callback: (error: Error | null) => void;
+  /** Called when the connection is ready for the next statement, or this batch has failed. */
+  readonly callback: (error: Error | null) => void;
   readonly #messages: Message[];
   /** Index of the statement whose response is expected. */
   #position = 0;

@@ -1,7 +1,15 @@
-import { isInterfaceType, isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
-import { ChildPageArgs } from '../../../resolvers/support/page.ts';
+import {
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql';
 import type { PublicContext } from '../../core/context.ts';
-import { resolverMetadata, type Parameter } from './resolver-metadata.ts';
+import { resolverMetadata, type Method, type Parameter } from './resolver-metadata.ts';
 
 /**
  * Marks fields that are plain properties as simple: they get no resolver, and executors read the property. Saves a
@@ -20,38 +28,34 @@ type ReadParameter = (
 ) => unknown;
 
 /**
- * Replaces field resolvers without single arguments by direct calls, without TypeGraphQL's instances, promises and parameter
- * sorting. Changes and returns the schema.
+ * Replaces resolvers by direct calls, without TypeGraphQL's instances, promises and sorting of parameters: those of
+ * fields, queries and mutations whose parameters TypeGraphQL does not convert. Changes and returns the schema.
  */
 export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
   resolveTypesDirectly(schema);
-  const { fieldResolvers, objectTypes } = resolverMetadata();
-  for (const {
-    kind,
-    methodName,
-    schemaName,
-    target,
-    getObjectType,
-    params = [],
-    middlewares = [],
-    roles = [],
-  } of fieldResolvers) {
-    const readParameters = params.toSorted((one, other) => one.index - other.index).map(createReader);
-    const of = getObjectType?.();
-    const type = schema.getType(objectTypes.find((known) => known.target === of)?.name ?? '');
-    const field = isObjectType(type) ? type.getFields()[schemaName] : undefined;
-    if (
-      kind !== 'external' ||
-      !field ||
-      middlewares.length > 0 ||
-      roles.length > 0 ||
-      readParameters.includes(undefined)
-    )
-      continue;
-    const self = new target() as Record<string, (...values: unknown[]) => unknown>;
-    field.resolve = createResolver(self[methodName]!.bind(self), readParameters as ReadParameter[]);
+  const { fieldResolvers, objectTypes, queries, mutations } = resolverMetadata();
+  for (const method of queries) callDirectly(schema.getQueryType(), method);
+  for (const method of mutations) callDirectly(schema.getMutationType(), method);
+  for (const method of fieldResolvers) {
+    const of = method.getObjectType?.();
+    if (method.kind === 'external')
+      callDirectly(schema.getType(objectTypes.find((known) => known.target === of)?.name ?? ''), method);
   }
   return schema;
+}
+
+function callDirectly(
+  type: GraphQLNamedType | null | undefined,
+  { methodName, schemaName, target, params = [], middlewares = [], roles = [] }: Method,
+): void {
+  const field = isObjectType(type) ? type.getFields()[schemaName] : undefined;
+  if (!field || middlewares.length > 0 || roles.length > 0) return;
+  const readParameters = params
+    .toSorted((one, other) => one.index - other.index)
+    .map((parameter) => createReader(parameter, field));
+  if (readParameters.includes(undefined)) return;
+  const self = new target() as Record<string, (...values: unknown[]) => unknown>;
+  field.resolve = createResolver(self[methodName]!.bind(self), readParameters as ReadParameter[]);
 }
 
 /**
@@ -73,13 +77,23 @@ function createResolver(method: (...values: unknown[]) => unknown, readers: Read
 }
 
 /** Returns the function that reads a parameter; undefined for a parameter that TypeGraphQL converts. */
-function createReader({ kind, propertyName, getType }: Parameter): ReadParameter | undefined {
+function createReader(
+  { kind, name, propertyName, getType }: Parameter,
+  { args: declared }: GraphQLField<unknown, unknown>,
+): ReadParameter | undefined {
   if (kind === 'context')
     return propertyName
       ? (_root, context) => context[propertyName as keyof PublicContext]
       : (_root, context) => context;
   if (kind === 'root' && !getType) return propertyName ? (root) => root[propertyName] : (root) => root;
-  // The arguments of a list of children: plain values, which need no instance of their class.
-  if (kind === 'args' && getType?.() === ChildPageArgs) return (_root, _context, _info, args) => args;
+  if (kind === 'arg' && declared.some((argument) => argument.name === name && isLeafType(getNamedType(argument.type))))
+    return (_root, _context, _info, args) => args[name!];
+  // Scalars, without defaults of the class: the plain arguments are equal to an instance.
+  if (kind === 'args' && declared.every(({ type }) => isLeafType(getNamedType(type))) && isEmptyClass(getType!()))
+    return (_root, _context, _info, args) => args;
   return kind === 'info' ? (_root, _context, info) => info : undefined;
 }
+
+/** Returns whether the instances of a class have no values of their own. */
+const isEmptyClass = (type: unknown): boolean =>
+  Object.values(new (type as new () => object)()).every((value) => value === undefined);
