@@ -61,10 +61,10 @@ const quoted = (sql: string) => `'"' || ${sql} || '"'`;
 
 /**
  * In ASCII, words are runs of letters and digits, which DuckDB finds faster; duplicates are harmless. Long texts may
- * have words that must be cut.
+ * have words that must be cut. `nullif` is around the `CASE`: inside it, DuckDB would evaluate its argument twice.
  */
 const wordsSql = (
   column: string,
-) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
-  THEN '["' || nullif(trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",'), '') || '"]'
-  WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END`;
+) => `nullif(CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
+  THEN '["' || trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",') || '"]'
+  WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END, '[""]')`;
