@@ -37,7 +37,7 @@ describe.skipIf(!HAS_ELASTICSEARCH && !HAS_OPENSEARCH)('rows that a search engin
     await proxy.open();
     const prefix = `dws-${randomBytes(6).toString('hex')}-`;
     index = openElasticsearchIndex({ url: proxy.url, prefix, scratch: join(dir, 'scratch') });
-    embedded = await openDuckdbIndex({ dir: join(dir, 'embedded') });
+    embedded = openDuckdbIndex({ dir: join(dir, 'embedded') });
   });
   beforeEach(() => {
     proxy.requests.length = 0;

@@ -29,9 +29,9 @@ interface BulkResponse {
 }
 
 /**
- * Sends all batches, two at a time. `read` yields them and stops waiting when its signal aborts. Rows are sent again while the engine is only busy or unavailable. Their ids are
- * their numbers, so none is lost or duplicated. `sent` is called with the number of rows of each batch that was
- * stored.
+ * Sends all batches, two at a time. `read` yields them and stops waiting when its signal aborts. Rows are sent again
+ * while the engine is only busy or unavailable. Their ids are their numbers, so none is lost or duplicated. `sent` is
+ * called with the number of rows of each batch that was stored.
  *
  * Throws UPSTREAM_FAILED with `search-index mapping conflict`, naming field and value, for a row that does not fit,
  * and UNAVAILABLE when the engine stays away.
