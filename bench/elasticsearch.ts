@@ -13,10 +13,10 @@ import { createInterface } from 'node:readline';
 import { rowsFile } from '../src/adapters/dataset-index/duckdb/generation-files.ts';
 import { loadGeneration } from '../src/adapters/dataset-index/duckdb/load.ts';
 import { openEngine } from '../src/adapters/dataset-index/elasticsearch/client.ts';
+import { stagedBatches } from '../src/adapters/dataset-index/elasticsearch/document-batches.ts';
 import { mappingsOf } from '../src/adapters/dataset-index/elasticsearch/field-layout.ts';
 import { cloneIndex, dropIndexes } from '../src/adapters/dataset-index/elasticsearch/lifecycle.ts';
 import { loadRows } from '../src/adapters/dataset-index/elasticsearch/load.ts';
-import { StagedRows } from '../src/adapters/dataset-index/elasticsearch/staged-rows.ts';
 import type { Generation } from '../src/core/dataset-index.ts';
 import type { Segment } from '../src/core/row-source.ts';
 import { printTable } from './markdown.ts';
@@ -53,13 +53,12 @@ try {
 
   /** The documents, one file a request. */
   const staged: Generation = await loadGeneration(scratch, randomUUID(), ORDER_COLUMNS, source(), plan);
-  const render = await StagedRows.open(rowsFile(scratch, staged.id), staged.fields, signal);
+  const everyRow = [{ from: 0, to: staged.records }];
   let bytes = 0;
-  for await (const { body } of render.batches()) {
+  for await (const { body } of stagedBatches(rowsFile(scratch, staged.id), staged.fields, everyRow, signal)) {
     await writeFile(join(bodies, String(bytes).padStart(15, '0')), body);
     bytes += body.length;
   }
-  render.close();
   const files = (await readdir(bodies)).sort().map((name) => join(bodies, name));
 
   type Sender = (index: string) => Promise<void>;

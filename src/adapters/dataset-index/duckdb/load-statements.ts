@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBScalarFunction, DuckDBValue } from '@duckdb/node-api';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
 
@@ -19,7 +19,7 @@ const GROUP_ROWS = 122_880;
 /** Row groups are multiples of this number of rows. */
 export const GROUP_STEP = 2048;
 
-/** The only writing connection of a load: its own instance, whose files and temporary files are in one folder. */
+/** A connection of a load to an instance of its own, whose files and temporary files are in one folder. */
 export class LoadStatements {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -33,7 +33,7 @@ export class LoadStatements {
     this.#memory = memory;
   }
 
-  /** Opens the connection. `memory` is DuckDB's limit in bytes. */
+  /** Opens the connection. `memory` is DuckDB's limit in bytes. Without a folder `temp` nothing is written to disk. */
   static async open(memory: number, temp: string, signal: AbortSignal): Promise<LoadStatements> {
     // One thread: a segment is too small to be divided, and a second thread costs 70 % more CPU without any gain.
     const instance = await DuckDBInstance.create(':memory:', {
@@ -79,6 +79,20 @@ export class LoadStatements {
     return interruptible(this.#connection, this.#signal, async () =>
       (await this.#connection.runAndReadAll(sql, values)).getRows(),
     );
+  }
+
+  /** Prepares a query with numbers as parameters. */
+  async prepare(sql: string): Promise<(...values: number[]) => Promise<DuckDBValue[][]>> {
+    const statement = await this.#connection.prepare(sql);
+    return (...values) => {
+      values.forEach((value, i) => statement.bindBigInt(i + 1, BigInt(value)));
+      return interruptible(this.#connection, this.#signal, async () => (await statement.runAndReadAll()).getRows());
+    };
+  }
+
+  /** Adds a function that statements can call. */
+  register(scalar: DuckDBScalarFunction): void {
+    this.#connection.registerScalarFunction(scalar);
   }
 
   async rollback(): Promise<void> {

@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Generation, GenerationId, LoadPlan } from '../../../core/dataset-index.ts';
+import type { Generation, GenerationId, IndexedField, LoadPlan } from '../../../core/dataset-index.ts';
 import type { Column } from '../../../core/fields.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { applyFlow } from './apply-flow.ts';
@@ -12,7 +12,7 @@ import { LoadStatements } from './load-statements.ts';
 import { stageRows } from './stage-rows.ts';
 import type { Load } from './stage-rows.ts';
 import { stageColumns } from './staging-types.ts';
-import type { LoadedField } from './staging-types.ts';
+import type { LoadedField, SourceColumn } from './staging-types.ts';
 
 const STAGED = 'staged.duckdb';
 
@@ -68,13 +68,7 @@ async function loadFile(
     await statements.finish('made');
     return {
       records: Number(count![0]),
-      fields: kept.map(({ name, type, format, column, vanished }) => ({
-        name,
-        type,
-        ...(format && { format }),
-        column,
-        ...(vanished && { vanished }),
-      })),
+      fields: kept.map(indexedField),
       warnings,
     };
   } finally {
@@ -84,20 +78,33 @@ async function loadFile(
   }
 }
 
+/** Returns what a generation stores of a field. */
+export const indexedField = ({ name, type, format, column, vanished }: LoadedField): IndexedField => ({
+  name,
+  type,
+  ...(format && { format }),
+  column,
+  ...(vanished && { vanished }),
+});
+
 /**
  * Loads without a flow: the source's columns are the fields, and the required ones are written directly to the
  * generation's file.
  */
 async function loadDirectly(load: Load): Promise<LoadedField[]> {
-  const kept = keepFields(load.columns, load.plan.keepFields, (field) => ({
+  const kept = keepColumns(load.columns, load.plan);
+  await stageRows(load, 'made', join(load.folder, ROWS), kept);
+  return kept;
+}
+
+/** Returns the source's columns that a load without a flow stores, and empty ones for fields that vanished. */
+export const keepColumns = (columns: SourceColumn[], plan: LoadPlan): SourceColumn[] =>
+  keepFields(columns, plan.keepFields, (field) => ({
     ...field,
     readType: field.sqlType,
     select: `CAST(NULL AS ${field.sqlType})`,
     digits: false,
   }));
-  await stageRows(load, 'made', join(load.folder, ROWS), kept);
-  return kept;
-}
 
 /**
  * Loads with a flow: all columns are staged in a separate file, so that none of their data remains in the generation's

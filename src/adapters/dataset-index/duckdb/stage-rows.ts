@@ -42,10 +42,7 @@ export async function stageRows(
   const begin = async (rowBytes: number) => {
     begun = true;
     await statements.create(file, alias, kept.length, rowBytes);
-    for (const { lost } of kept) if (lost) await statements.change(`CREATE TEMP SEQUENCE ${lost}`);
-    await statements.change(
-      `CREATE TABLE ${alias}.data (${kept.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')})`,
-    );
+    await createTable(statements, `${alias}.data`, kept);
     // One transaction writes whole row groups to the file once, without a log.
     await statements.change('BEGIN');
   };
@@ -66,7 +63,19 @@ export async function stageRows(
   if (!begun) await begin(0);
   await statements.change('COMMIT');
   plan.progress(staged.rows);
-  for (const column of kept)
-    if (column.digits) column.sqlType = await settleDigits(statements, `${alias}.data`, column.column);
+  await settleTypes(statements, `${alias}.data`, kept);
   return staged;
+}
+
+/** Creates a table for rows of segments, and the sequences that count lost values. */
+export async function createTable(statements: LoadStatements, table: string, kept: SourceColumn[]): Promise<void> {
+  for (const { lost } of kept) if (lost) await statements.change(`CREATE OR REPLACE TEMP SEQUENCE ${lost}`);
+  await statements.change(
+    `CREATE OR REPLACE TABLE ${table} (${kept.map(({ column, sqlType }) => `${column} ${sqlType}`).join(', ')})`,
+  );
+}
+
+/** Determines the types that depend on the values. */
+export async function settleTypes(statements: LoadStatements, table: string, kept: SourceColumn[]): Promise<void> {
+  for (const column of kept) if (column.digits) column.sqlType = await settleDigits(statements, table, column.column);
 }

@@ -2,10 +2,10 @@ import { errors } from '@elastic/elasticsearch';
 import type { Client } from '@elastic/elasticsearch';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { gone, upstreamFailed } from '../../../core/errors.ts';
+import type { Batch } from './document-batches.ts';
 import { mappingConflict } from './mapping-conflict.ts';
 import type { Refusal } from './mapping-conflict.ts';
 import { RetryDelay } from './retry.ts';
-import type { Batch } from './staged-rows.ts';
 
 /** Concurrent requests: the engine works on one while the next one is sent. */
 const SENDERS = 2;
@@ -29,21 +29,22 @@ interface BulkResponse {
 }
 
 /**
- * Sends all batches, two at a time. Rows are sent again while the engine is only busy or unavailable. Their ids are
- * their numbers, so none is lost or duplicated. `sent` is called with the number of rows of each batch that was
- * stored.
+ * Sends all batches, two at a time. `read` yields them and stops waiting when its signal aborts. Rows are sent again
+ * while the engine is only busy or unavailable. Their ids are their numbers, so none is lost or duplicated. `sent` is
+ * called with the number of rows of each batch that was stored.
  *
  * Throws UPSTREAM_FAILED with `search-index mapping conflict`, naming field and value, for a row that does not fit,
  * and UNAVAILABLE when the engine stays away.
  */
 export async function sendBatches(
   target: BulkTarget,
-  batches: AsyncGenerator<Batch>,
+  read: (stop: AbortSignal) => AsyncGenerator<Batch>,
   signal: AbortSignal,
   sent: (rows: number) => void,
 ): Promise<void> {
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
+  const batches = read(stop);
   const sender = async () => {
     // The senders share one generator, which yields one batch after the other.
     for (let made = await batches.next(); !made.done; made = await batches.next()) {

@@ -14,18 +14,18 @@ const MEMBER_BYTES = 24;
 const TERMS = 100;
 
 /**
- * Returns SQL of the texts that together are the two lines of a bulk request for a row of the staged table
- * (field-layout.ts). A narrow table has one text; DuckDB needs some megabytes for each hundred fields, so wide ones
- * are split.
+ * Returns SQL of the texts that together are the two lines of a bulk request for a row of a table (field-layout.ts).
+ * `row` is SQL of the row's number. A narrow table has one text; DuckDB needs some megabytes for each hundred fields,
+ * so wide ones are split.
  */
-export function documentSql(fields: readonly IndexedField[]): string[] {
+export function documentSql(fields: readonly IndexedField[], row: string): string[] {
   const slices = Array.from({ length: Math.max(1, Math.ceil(fields.length / SLICE_FIELDS)) }, (_, i) =>
     fields.slice(i * SLICE_FIELDS, (i + 1) * SLICE_FIELDS),
   );
   return slices.map((slice, i) => {
     // Keys without a value are omitted, because `concat` skips null.
     const members = slice.flatMap((field) => membersOf(field).map(([name, json]) => `',"${name}":' || ${json}`));
-    const begin = i === 0 ? [`'{"index":{"_id":"'`, 'rowid', `'"}}'`, 'chr(10)', `'{"${ROW}":'`, 'rowid'] : [];
+    const begin = i === 0 ? [`'{"index":{"_id":"'`, row, `'"}}'`, 'chr(10)', `'{"${ROW}":'`, row] : [];
     const end = i === slices.length - 1 ? [`'}'`, 'chr(10)'] : [];
     return `concat(${[...begin, ...members, ...end].join(', ')})`;
   });
@@ -61,10 +61,10 @@ const quoted = (sql: string) => `'"' || ${sql} || '"'`;
 
 /**
  * In ASCII, words are runs of letters and digits, which DuckDB finds faster; duplicates are harmless. Long texts may
- * have words that must be cut.
+ * have words that must be cut. `nullif` is around the `CASE`: inside it, DuckDB would evaluate its argument twice.
  */
 const wordsSql = (
   column: string,
-) => `CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
-  THEN '["' || nullif(trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",'), '') || '"]'
-  WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END`;
+) => `nullif(CASE WHEN strlen(${column}) = length(${column}) AND strlen(${column}) <= ${COMPARED_CHARACTERS}
+  THEN '["' || trim(regexp_replace(lower(${column}), '[^a-z0-9]+', '","', 'g'), '",') || '"]'
+  WHEN ${column} IS NOT NULL THEN ${WORD_LIST}(${column}) END, '[""]')`;
