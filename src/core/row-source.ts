@@ -28,8 +28,12 @@ export interface Segment {
 
 /** What a refresh requires of a source. */
 interface RowSource {
-  /** Returns the columns of the result. The source parses the query but does not run it. */
-  describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]>;
+  /**
+   * Returns the columns of the result. The source parses the query but does not run it, unless types depend on the
+   * values. With `provisional`, before a load, the first rows are enough for them: `segments` then throws
+   * `ColumnsChanged` when later rows contradict them, and is called again.
+   */
+  describe(query: BoundQuery, signal: AbortSignal, options?: { provisional: boolean }): Promise<Column[]>;
   /**
    * Runs the query read-only and writes its rows as segments into `dir`. Applies back-pressure: at most two segments
    * wait for the reader. Aborting cancels the statement in the source. `onRows` receives the number of rows that have

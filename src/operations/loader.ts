@@ -14,6 +14,7 @@ import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-in
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { clientErrorOf, stackOf } from '../adapters/process/program-error.ts';
 import { showSpare } from '../adapters/process/spare-process.ts';
+import { withFinalColumns } from '../core/columns-changed.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { BUILDING } from '../core/operations.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
@@ -53,9 +54,11 @@ async function load(job: LoadJob): Promise<Generation> {
   const source = job.source.file === null ? openSource(job) : parentSource;
   try {
     const progress = createProgress(job);
-    const columns = await source.describe(job.query, stop.signal);
+    const provisional = await source.describe(job.query, stop.signal, { provisional: true });
     const plan = { ...job.plan, signal: stop.signal, progress: progress.read, stored: progress.stored };
-    return await index.load(job.generationId, columns, segments(job, source, progress), plan);
+    return await withFinalColumns(provisional, (columns) =>
+      index.load(job.generationId, columns, segments(job, source, progress), plan),
+    );
   } finally {
     await source.close();
     await index.close();

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
+import { withFinalColumns } from '../../src/core/columns-changed.ts';
 import type { Generation } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
@@ -103,17 +104,10 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
     async index(text) {
       const index = openDuckdbIndex({ dir: join(home, 'index') });
       try {
-        const columns = await connection.describe(boundQuery(text), neverAborted);
-        const generation = await index.load(
-          newId(),
-          columns,
-          connection.segments(boundQuery(text), dir, neverAborted),
-          {
-            flow: [],
-            maxRows: 0,
-            signal: neverAborted,
-            progress: () => {},
-          },
+        const provisional = await connection.describe(boundQuery(text), neverAborted, { provisional: true });
+        const plan = { flow: [], maxRows: 0, signal: neverAborted, progress: () => {} };
+        const generation = await withFinalColumns(provisional, (columns) =>
+          index.load(newId(), columns, connection.segments(boundQuery(text), dir, neverAborted), plan),
         );
         const fields = generation.fields.map(({ name }) => name);
         const { rows } = await index.search(

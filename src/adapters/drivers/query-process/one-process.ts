@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { childEnvironment } from '../../../core/config.ts';
 import { badInput, unavailable, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
@@ -90,11 +91,12 @@ export class QueryProcess {
   }
 }
 
-const errorOf = ({ kind, message }: Extract<FromProcess, { message: string }>): Error => {
-  if (kind === 'refused') return badInput(message);
-  if (kind === 'unavailable') return unavailable(message);
-  return new Error(`The query process failed: ${message}`);
-};
+function errorOf(failure: Exclude<FromProcess, { kind: 'result' | 'segment' | 'rows' }>): Error {
+  if (failure.kind === 'columns-changed') return new ColumnsChanged(failure.columns);
+  if (failure.kind === 'refused') return badInput(failure.message);
+  if (failure.kind === 'unavailable') return unavailable(failure.message);
+  return new Error(`The query process failed: ${failure.message}`);
+}
 
 function startProcess(): ChildProcess {
   const child = fork(PROGRAM, {

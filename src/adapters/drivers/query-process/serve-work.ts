@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { badInput } from '../../../core/errors.ts';
 import { clientErrorOf, stackOf } from '../../process/program-error.ts';
 import type { RowCounter } from '../csv-encoder.ts';
@@ -37,7 +38,7 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
     case 'tables':
       return engine.tables();
     case 'describe':
-      return engine.describe(work.query);
+      return engine.describe(work.query, work.provisional);
     case 'rows':
       return engine.rows(work.query, work.limit);
     case 'count':
@@ -70,6 +71,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
 
 /** Returns the message for an error, without paths of the server. */
 function failure(error: unknown, { file, work }: Job): FromProcess {
+  if (error instanceof ColumnsChanged) return { kind: 'columns-changed', columns: error.columns };
   const known = clientErrorOf(error);
   if (!known) return { kind: 'broken', message: stackOf(error) };
   const message = known.message.replaceAll(file, 'the file').replace(/\/dev\/fd\/\d+/g, 'the file');

@@ -2,6 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { badInput } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
 import type {
@@ -58,6 +59,7 @@ export async function detectUploadedConfig(
 interface Described {
   query: BoundQuery;
   columns: Column[];
+  provisional: boolean;
   process: QueryProcess | null;
 }
 
@@ -91,13 +93,13 @@ class UploadedConnection implements SourceConnection {
     return running;
   }
 
-  async describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]> {
+  async describe(query: BoundQuery, signal: AbortSignal, { provisional } = { provisional: false }): Promise<Column[]> {
     await this.#endDescribed();
     const limits = { signal: this.#signal(signal), timeout: query.timeout };
     const process = new QueryProcess(this.#source.file);
-    const job: Job = { ...this.#source, work: { kind: 'describe', query } };
+    const job: Job = { ...this.#source, work: { kind: 'describe', query, provisional } };
     const columns = (await this.#track(doWorkIn(process, job, limits))) as Column[];
-    this.#described = { query, columns, process };
+    this.#described = { query, columns, provisional, process };
     if (this.#closed.signal.aborted) await this.#endDescribed();
     return columns;
   }
@@ -124,15 +126,31 @@ class UploadedConnection implements SourceConnection {
   ): AsyncIterable<Segment> {
     const described = isDeepStrictEqual(this.#described?.query, query) ? this.#described : undefined;
     const { columns } = described ?? {};
-    const segments = segmentsOf(
-      { ...this.#source, work: { kind: 'segments', query, dir, columns } },
-      dir,
-      { signal: this.#signal(signal), timeout: query.timeout },
-      (working) => void this.#track(working),
-      onRows,
-      () => this.#processOf(described),
+    // Only the process that has seen the first rows can check the columns.
+    if (described?.provisional) this.#described = undefined;
+    const segments = this.#noteColumns(
+      query,
+      segmentsOf(
+        { ...this.#source, work: { kind: 'segments', query, dir, columns } },
+        dir,
+        { signal: this.#signal(signal), timeout: query.timeout },
+        (working) => void this.#track(working),
+        onRows,
+        () => this.#processOf(described),
+      ),
     );
     return onEstimate ? this.#estimate(segments, columns ?? [], onEstimate) : segments;
+  }
+
+  /** Keeps the final columns of a query for the next reading of its rows. */
+  async *#noteColumns(query: BoundQuery, segments: AsyncIterable<Segment>): AsyncGenerator<Segment> {
+    try {
+      yield* segments;
+    } catch (error) {
+      if (error instanceof ColumnsChanged)
+        this.#described = { query, columns: error.columns, provisional: false, process: null };
+      throw error;
+    }
   }
 
   /**
