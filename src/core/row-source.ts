@@ -14,16 +14,21 @@ export interface BoundQuery {
 
 /**
  * A file of whole records in the one CSV dialect: comma, `"` doubled inside quotes, `\N` unquoted for null, `\n` after
- * every record, no header, UTF-8; timestamps ISO 8601 in UTC, booleans `t`/`f` or `true`/`false`.
+ * every record, no header, UTF-8; timestamps ISO 8601 in UTC, booleans `t`/`f` or `true`/`false`. Or, with `table`, all
+ * rows in a DuckDB file: its table `data` has the columns `c0` … `cN` in the types of their storage, timestamps in whole
+ * milliseconds.
  */
 export interface Segment {
   path: string;
   rows: number;
+  /** Bytes as CSV; an estimate for a table. */
   bytes: number;
   /** Size of the longest record in bytes, for readers that allocate their line buffer up front. */
   longestRow: number;
   /** Whether the reader deletes the file after reading it. */
   temporary: boolean;
+  /** Set if the file is a table. Then it is the only segment of its query. */
+  table?: true;
 }
 
 /** What a refresh requires of a source. */

@@ -23,8 +23,8 @@ const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPro
 export interface RowReceiver {
   /** Receives each segment and a function that acknowledges it. */
   onSegment(segment: Segment, acknowledge: () => void): void;
-  /** Receives the number of rows read. */
-  onRows(rows: number): void;
+  /** Receives the number of rows read, and their bytes as CSV. */
+  onRows(rows: number, bytes: number): void;
 }
 
 /** A query process. It reads one file. The code that created it ends it or gives it back. */
@@ -81,7 +81,7 @@ export class QueryProcess {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const receive = (message: FromProcess) => {
       if (message.kind === 'segment') return onSegment(message.segment, acknowledge);
-      if (message.kind === 'rows') return onRows(message.rows);
+      if (message.kind === 'rows') return onRows(message.rows, message.bytes);
       this.#child.off('message', receive);
       if (message.kind === 'result') resolve(message.value);
       else reject(errorOf(message));

@@ -5,10 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ColumnsChanged } from '../../../core/columns-changed.ts';
-import { badInput } from '../../../core/errors.ts';
 import { clientErrorOf, stackOf } from '../../process/program-error.ts';
 import type { RowCounter } from '../csv-encoder.ts';
-import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
+import { checkResultSize } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
 
 /** Number of complete segments that may wait for their reader. */
@@ -58,12 +57,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
     rows += segment.rows;
     bytes += segment.bytes;
     send({ kind: 'segment', segment });
-    if (rows > MAX_ROWS)
-      throw badInput(`The query returns more than ${MAX_ROWS} rows, the maximum for an uploaded file`);
-    if (bytes > MAX_TEXT_BYTES)
-      throw badInput(
-        `The query returns more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the maximum for an uploaded file`,
-      );
+    checkResultSize(rows, bytes);
     unread += 1;
     while (unread >= MAX_UNREAD) await capacity.promise;
   }

@@ -55,8 +55,8 @@ export type ToProcess = { kind: 'prepare' } | { kind: 'do'; job: Job } | { kind:
 export type FromProcess =
   | { kind: 'result'; value: unknown }
   | { kind: 'segment'; segment: Segment }
-  /** Number of rows that have been read. */
-  | { kind: 'rows'; rows: number }
+  /** Number of rows that have been read, and their bytes as CSV. */
+  | { kind: 'rows'; rows: number; bytes: number }
   /** The rows contradict the provisional columns and have these. */
   | { kind: 'columns-changed'; columns: Column[] }
   /** Errors for the client: BAD_USER_INPUT and UNAVAILABLE. */

@@ -13,9 +13,10 @@ import { sqliteError } from './sqlite-error.ts';
 import { prepareQuery, type PreparedQuery } from './sqlite-statement.ts';
 import { textOf, ValueTally } from './value-tally.ts';
 
-/** Rows that decide the provisional columns, as far as they have these characters. */
+/** Limits of the first rows, which decide the provisional columns: rows, characters and milliseconds. */
 const FIRST_ROWS = 1000;
 const FIRST_CHARACTERS = 1 << 20;
+const FIRST_MS = 100;
 
 /** Opens a SQLite file in a query process. */
 export function openEngine(file: string): FileEngine {
@@ -113,7 +114,8 @@ function beginQuery(query: BoundQuery, prepared: PreparedQuery): BegunQuery {
   const others = prepared.rows()[Symbol.iterator]();
   const first: SQLOutputValue[][] = [];
   let characters = 0;
-  while (first.length < FIRST_ROWS && characters < FIRST_CHARACTERS) {
+  const began = performance.now();
+  while (first.length < FIRST_ROWS && characters < FIRST_CHARACTERS && performance.now() - began < FIRST_MS) {
     const { done, value } = others.next();
     if (done) break;
     first.push(value);
