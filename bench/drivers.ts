@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDuckdbIndex } from '../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { createDrivers } from '../src/adapters/drivers/driver-registry.ts';
+import { withFinalColumns } from '../src/core/columns-changed.ts';
 import { isInstalled } from '../tools/mariadb.ts';
 import { CONTENDERS, type Source } from './driver-sources.ts';
 import { printTable } from './markdown.ts';
@@ -35,15 +36,11 @@ async function refresh({ type, config, secrets, file, query }: Source): Promise<
   const { signal } = new AbortController();
   const bound = { text: query, parameters: [], timeout: 600_000 };
   try {
-    const columns = await connection.describe(bound, signal);
-    return (
-      await index.load(randomUUID(), columns, connection.segments(bound, dir, signal), {
-        flow: [],
-        maxRows: 0,
-        progress: () => {},
-        signal,
-      })
-    ).records;
+    const plan = { flow: [], maxRows: 0, progress: () => {}, signal };
+    const loaded = await withFinalColumns(await connection.describe(bound, signal, { provisional: true }), (columns) =>
+      index.load(randomUUID(), columns, connection.segments(bound, dir, signal), plan),
+    );
+    return loaded.records;
   } finally {
     await index.close();
     await connection.close();

@@ -14,22 +14,31 @@ export interface BoundQuery {
 
 /**
  * A file of whole records in the one CSV dialect: comma, `"` doubled inside quotes, `\N` unquoted for null, `\n` after
- * every record, no header, UTF-8; timestamps ISO 8601 in UTC, booleans `t`/`f` or `true`/`false`.
+ * every record, no header, UTF-8; timestamps ISO 8601 in UTC, booleans `t`/`f` or `true`/`false`. Or, with `table`, all
+ * rows in a DuckDB file: its table `data` has the columns `c0` … `cN` in the types of their storage, timestamps in whole
+ * milliseconds.
  */
 export interface Segment {
   path: string;
   rows: number;
+  /** Bytes as CSV; an estimate for a table. */
   bytes: number;
   /** Size of the longest record in bytes, for readers that allocate their line buffer up front. */
   longestRow: number;
   /** Whether the reader deletes the file after reading it. */
   temporary: boolean;
+  /** Set if the file is a table. Then it is the only segment of its query. */
+  table?: true;
 }
 
 /** What a refresh requires of a source. */
 interface RowSource {
-  /** Returns the columns of the result. The source parses the query but does not run it. */
-  describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]>;
+  /**
+   * Returns the columns of the result. The source parses the query but does not run it, unless types depend on the
+   * values. With `provisional`, before a load, the first rows are enough for them: `segments` then throws
+   * `ColumnsChanged` when later rows contradict them, and is called again.
+   */
+  describe(query: BoundQuery, signal: AbortSignal, options?: { provisional: boolean }): Promise<Column[]>;
   /**
    * Runs the query read-only and writes its rows as segments into `dir`. Applies back-pressure: at most two segments
    * wait for the reader. Aborting cancels the statement in the source. `onRows` receives the number of rows that have

@@ -29,11 +29,15 @@ export interface LoadJob extends LoaderOptions {
   plan: Omit<LoadPlan, 'progress' | 'stored' | 'signal'>;
 }
 
-/** Replies to a loader whose file the parent reads: to `describe` the columns, to `read` a segment or the end. */
+/**
+ * Replies to a loader whose file the parent reads: to `describe` the provisional columns; to `read` a segment, the end,
+ * or the final columns, after which the next `read` begins again.
+ */
 export type FromSource =
   | { kind: 'columns'; columns: Column[] }
   | { kind: 'segment'; segment: Segment }
   | { kind: 'end' }
+  | { kind: 'columns-changed'; columns: Column[] }
   | { kind: 'rows'; rows: number }
   | { kind: 'estimate'; rows: number };
 

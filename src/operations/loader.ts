@@ -13,6 +13,7 @@ import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-in
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { clientErrorOf, stackOf } from '../adapters/process/program-error.ts';
 import { showSpare } from '../adapters/process/spare-process.ts';
+import { withFinalColumns } from '../core/columns-changed.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { BUILDING } from '../core/operations.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
@@ -51,9 +52,14 @@ async function load(job: LoadJob): Promise<Generation> {
   try {
     const progress = createProgress(job);
     // The generation has no files before its rows are read, so that the source is asked without waiting for the lock.
-    const [columns] = await Promise.all([source.describe(job.query, stop.signal), lockGeneration(job)]);
+    const [provisional] = await Promise.all([
+      source.describe(job.query, stop.signal, { provisional: true }),
+      lockGeneration(job),
+    ]);
     const plan = { ...job.plan, signal: stop.signal, progress: progress.read, stored: progress.stored };
-    return await index.load(job.generationId, columns, segments(job, source, progress), plan);
+    return await withFinalColumns(provisional, (columns) =>
+      index.load(job.generationId, columns, segments(job, source, progress), plan),
+    );
   } finally {
     await source.close();
     await index.close();

@@ -1,3 +1,4 @@
+import { ColumnsChanged } from '../core/columns-changed.ts';
 import type { Column } from '../core/fields.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
 import type { FromLoader, FromSource, ToLoader } from './load-job.ts';
@@ -22,6 +23,7 @@ export class ParentSource implements Pick<SourceConnection, 'describe' | 'segmen
     if (message.kind === 'estimate') this.#onEstimate?.(message.rows);
     if (message.kind === 'columns' || message.kind === 'segment' || message.kind === 'end')
       this.#pending?.resolve(message);
+    if (message.kind === 'columns-changed') this.#pending?.reject(new ColumnsChanged(message.columns));
   }
 
   async describe(_query: unknown, signal: AbortSignal): Promise<Column[]> {

@@ -1,3 +1,4 @@
+import { ColumnsChanged } from '../core/columns-changed.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
 import type { FromLoader, FromSource, LoadJob } from './load-job.ts';
 
@@ -31,11 +32,18 @@ export function relaySource(
     return connection.segments(query, dir, signal, onRows, onEstimate)[Symbol.asyncIterator]();
   };
   const replyTo = async (message: FromLoader): Promise<void> => {
-    if (message.kind === 'describe') send({ kind: 'columns', columns: await connection.describe(query, signal) });
+    if (message.kind === 'describe')
+      send({ kind: 'columns', columns: await connection.describe(query, signal, { provisional: true }) });
     if (message.kind !== 'read') return;
     segments ??= begin(message.dir, message.estimate);
-    const { done, value } = await segments.next();
-    send(done ? { kind: 'end' } : { kind: 'segment', segment: value });
+    try {
+      const { done, value } = await segments.next();
+      send(done ? { kind: 'end' } : { kind: 'segment', segment: value });
+    } catch (error) {
+      if (!(error instanceof ColumnsChanged)) throw error;
+      segments = undefined;
+      send({ kind: 'columns-changed', columns: error.columns });
+    }
   };
   return {
     receive(message) {

@@ -49,7 +49,7 @@ describe('the list of functions', () => {
   });
 
   test('every function that is not on it is refused by its name', async () => {
-    const session = await DuckdbSession.open('', '');
+    const session = await DuckdbSession.open([], '');
     const functions = (await functionsOf(`'scalar', 'aggregate', 'macro'`)).filter(
       (name) => !ALLOWED_FUNCTIONS.has(name),
     );

@@ -1,3 +1,4 @@
+import { readFile, rm } from 'node:fs/promises';
 import { type SQLInputValue } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Column } from '../../src/core/fields.ts';
@@ -6,7 +7,7 @@ import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 import { type OpenFile } from '../support/uploaded-source.ts';
 import { useSqliteFiles } from './driver-sqlite-fixture.ts';
 
-const { createFile } = useSqliteFiles();
+const { files, createFile } = useSqliteFiles();
 
 describe('types', () => {
   /** Declared type, values of a column, field type, texts in segments, JSON forms. */
@@ -153,5 +154,49 @@ describe('types', () => {
     const { generation } = await file.index('select v from t');
     expect(generation).toMatchObject({ records: 200_001, fields: [{ type: 'string' }] });
     expect((await file.query(`select v from t where typeof(v) = 'text'`)).rows).toEqual([{ v: 'last' }]);
+  });
+
+  test('a value that contradicts the first rows of a load leaves the texts of all rows unchanged', async () => {
+    const { file } = createFile('create table t (b boolean, d date, m datetime, n decimal, x)', (database) =>
+      database.exec(
+        `with recursive r(i) as (values (1) union all select i + 1 from r where i < 3000)
+        insert into t select i % 2, '2024-02-01', '2024-02-01 12:00', i, null from r;
+        insert into t values (7, '2024-02-29 06:30', 'noon', 9007199254740993, 'x')`,
+      ),
+    );
+    const text = 'select * from t where rowid = 1 or rowid >= 2000';
+    const { generation, rows } = await file.index(`select * from t order by rowid desc`);
+    expect(generation.records).toBe(3001);
+    expect(generation.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'b integer',
+      'd datetime',
+      'm string',
+      'n number',
+      'x string',
+    ]);
+    expect(rows.slice(0, 2)).toEqual([
+      { b: 7, d: '2024-02-29T06:30:00.000Z', m: 'noon', n: '9007199254740993', x: 'x' },
+      { b: 0, d: '2024-02-01T00:00:00.000Z', m: '2024-02-01 12:00', n: '3000', x: null },
+    ]);
+    const late = await file.index(text);
+    expect(late.generation.fields).toEqual(generation.fields);
+    expect(late.rows[0]).toEqual({ b: 1, d: '2024-02-01T00:00:00.000Z', m: '2024-02-01 12:00', n: '1', x: null });
+  });
+
+  test('a load reads its rows once: the first ones decide provisional types', async () => {
+    const { file } = createFile('create table t (i)');
+    const endless = boundQuery(
+      `with recursive r(i) as (values (1) union all select i + 1 from r)
+      select i, '2024-01-01' as s, random() as x from r`,
+      [],
+      600_000,
+    );
+    const columns = await file.connection.describe(endless, neverAborted, { provisional: true });
+    expect(columns.map(({ name, type }) => `${name} ${type}`)).toEqual(['i integer', 's string', 'x integer']);
+    for await (const segment of file.connection.segments(endless, files.segments, neverAborted)) {
+      expect((await readFile(segment.path, 'utf8')).slice(0, 13)).toBe('1,2024-01-01,');
+      await rm(segment.path);
+      break;
+    }
   });
 });

@@ -21,7 +21,9 @@ async function readReports(
   const reports: number[] = [];
   let segments = 0;
   const reading = (async () => {
-    for await (const _ of connection.segments(boundQuery(text, [], 60_000), dir, stop.signal, (rows) => {
+    const query = boundQuery(text, [], 60_000);
+    await connection.describe(query, stop.signal, { provisional: true });
+    for await (const _ of connection.segments(query, dir, stop.signal, (rows) => {
       reports.push(rows);
       if (rows >= enough) stop.abort();
     }))

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { newId } from '../../src/core/id.ts';
@@ -61,6 +62,27 @@ test('a load of an uploaded file stores its rows, reports them, and its query pr
   expect(reports.at(-1)).toMatchObject({ current: ROWS, message: 'Building the index' });
   await load.release();
   expect(await loaderOf(process.pid)).toBeUndefined();
+}, 60_000);
+
+test('a load whose later rows contradict the types of the first begins again with the types of all', async () => {
+  const path = join(dir, 'late.sqlite');
+  const sqlite = new DatabaseSync(path);
+  sqlite.exec(
+    `create table t (v boolean);
+    with recursive r(i) as (values (1) union all select i + 1 from r where i < 5000) insert into t select 1 from r;
+    insert into t values ('last')`,
+  );
+  sqlite.close();
+  const job = createJob('select v from t');
+  const load = startLoad(
+    platform,
+    { ...job, source: { type: 'sqlite', config: {}, secrets: {}, file: path } },
+    neverAborted,
+    () => {},
+  );
+  expect(await load.generation).toMatchObject({ records: 5001, fields: [{ name: 'v', type: 'string' }] });
+  expect([queryProcesses(), await unfinished()]).toEqual([[], []]);
+  await load.release();
 }, 60_000);
 
 test('a load without rows stores none', async () => {

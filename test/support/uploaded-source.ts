@@ -3,10 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll } from 'vitest';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
-import type { Generation } from '../../src/core/dataset-index.ts';
+import { withFinalColumns } from '../../src/core/columns-changed.ts';
+import type { Generation, LoadPlan } from '../../src/core/dataset-index.ts';
 import { newId } from '../../src/core/id.ts';
 import type { BoundQuery, QueryResult, Segment, SourceConnection } from '../../src/core/row-source.ts';
 import { childrenOf } from '../operation/refreshable.ts';
@@ -61,7 +63,7 @@ export interface OpenFile {
   /** Loads a query's result: the records of its segments, and the segments. */
   load(query: BoundQuery): Promise<{ rows: (string | null)[][]; segments: Segment[] }>;
   /** Loads a query's rows into a DuckDB index like a refresh, and reads them back. */
-  index(text: string): Promise<{ generation: Generation; rows: Record<string, unknown>[] }>;
+  index(text: string, plan?: Partial<LoadPlan>): Promise<{ generation: Generation; rows: Record<string, unknown>[] }>;
 }
 
 /** Sets up a folder for the files of a test file, and functions that open them. */
@@ -85,13 +87,24 @@ export function useFiles() {
   return files;
 }
 
+/** Returns the rows of a segment as texts. */
+async function rowsOf({ path, table }: Segment): Promise<(string | null)[][]> {
+  if (!table) return parseCsv(await readFile(path, 'utf8'));
+  const instance = await DuckDBInstance.create(path, { access_mode: 'read_only' });
+  const connection = await instance.connect();
+  const rows = (await connection.runAndReadAll('select columns(*)::varchar from data')).getRows();
+  connection.closeSync();
+  instance.closeSync();
+  return rows as (string | null)[][];
+}
+
 function openFile(connection: SourceConnection, dir: string, home: string): OpenFile {
   const load: OpenFile['load'] = async (query) => {
     const segments: Segment[] = [];
     const rows: (string | null)[][] = [];
     for await (const segment of connection.segments(query, dir, neverAborted)) {
       segments.push(segment);
-      for (const row of parseCsv(await readFile(segment.path, 'utf8'))) rows.push(row);
+      for (const row of await rowsOf(segment)) rows.push(row);
       await rm(segment.path);
     }
     return { rows, segments };
@@ -100,20 +113,13 @@ function openFile(connection: SourceConnection, dir: string, home: string): Open
     connection,
     load,
     query: (text, parameters = [], limit = 100) => connection.query(boundQuery(text, parameters), limit, neverAborted),
-    async index(text) {
+    async index(text, more = {}) {
       const index = openDuckdbIndex({ dir: join(home, 'index') });
       try {
-        const columns = await connection.describe(boundQuery(text), neverAborted);
-        const generation = await index.load(
-          newId(),
-          columns,
-          connection.segments(boundQuery(text), dir, neverAborted),
-          {
-            flow: [],
-            maxRows: 0,
-            signal: neverAborted,
-            progress: () => {},
-          },
+        const provisional = await connection.describe(boundQuery(text), neverAborted, { provisional: true });
+        const plan = { flow: [], maxRows: 0, signal: neverAborted, progress: () => {}, ...more };
+        const generation = await withFinalColumns(provisional, (columns) =>
+          index.load(newId(), columns, connection.segments(boundQuery(text), dir, neverAborted), plan),
         );
         const fields = generation.fields.map(({ name }) => name);
         const { rows } = await index.search(

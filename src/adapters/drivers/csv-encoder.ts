@@ -24,7 +24,7 @@ export function csvText(value: string | null): string {
   return value === '' || value === '\\N' ? `"${value}"` : value;
 }
 
-/** A number of rows that another thread may read while this one is busy: the only item of an array. */
+/** The number of rows, and of their bytes as CSV, as two items that another thread may read while this one is busy. */
 export type RowCounter = Float64Array;
 
 /**
@@ -44,7 +44,7 @@ export class CsvSegmentWriter {
   #segments = 0;
 
   /** `dir` is an existing folder for this source alone. Every record increments `counter`. */
-  constructor(dir: string, counter: RowCounter = new Float64Array(1)) {
+  constructor(dir: string, counter: RowCounter = new Float64Array(2)) {
     this.#dir = dir;
     this.#counter = counter;
   }
@@ -79,6 +79,7 @@ export class CsvSegmentWriter {
     this.#bytes += written;
     this.#rows += 1;
     this.#counter[0]! += 1;
+    this.#counter[1]! += written;
     if (written > this.#longestRow) this.#longestRow = written;
   }
 

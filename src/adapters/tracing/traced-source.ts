@@ -23,8 +23,8 @@ class TracedConnection implements SourceConnection {
     this.#connection = connection;
   }
 
-  describe(query: BoundQuery, signal: AbortSignal) {
-    return traced(sourceSpan(this.#type, 'describe'), () => this.#connection.describe(query, signal));
+  describe(...parameters: Parameters<SourceConnection['describe']>) {
+    return traced(sourceSpan(this.#type, 'describe'), () => this.#connection.describe(...parameters));
   }
 
   segments(...parameters: Parameters<SourceConnection['segments']>): AsyncIterable<Segment> {

@@ -1,23 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBScalarFunction, DuckDBValue } from '@duckdb/node-api';
+import { tableFileOptions } from '../../../core/table-file.ts';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
-
-/**
- * Number of columns that DuckDB's default block size suits. A block is pinned for each column that is written, so
- * wider tables get smaller blocks.
- */
-const USUAL_COLUMNS = 50;
-const NARROW_BLOCK = 65_536;
-
-/**
- * Size of a row group. Rows stay in memory until their group is full, and at the end are written once more to a log,
- * so groups of long rows are smaller.
- */
-export const GROUP_BYTES = 48 << 20;
-const GROUP_ROWS = 122_880;
-/** Row groups are multiples of this number of rows. */
-export const GROUP_STEP = 2048;
 
 /** A connection of a load to an instance of its own, whose files and temporary files are in one folder. */
 export class LoadStatements {
@@ -49,12 +34,12 @@ export class LoadStatements {
 
   /** Attaches a new file for a table with this number of columns and about this many bytes a row. */
   async create(path: string, alias: string, columns: number, rowBytes: number): Promise<void> {
-    const rows = Math.floor(Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(rowBytes, 1)) / GROUP_STEP) * GROUP_STEP;
-    const options = [
-      `ROW_GROUP_SIZE ${Math.max(rows, GROUP_STEP)}`,
-      ...(columns > USUAL_COLUMNS ? [`BLOCK_SIZE ${NARROW_BLOCK}`] : []),
-    ];
-    await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias} (${options.join(', ')})`);
+    await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias} (${tableFileOptions(columns, rowBytes)})`);
+  }
+
+  /** Attaches an existing file. */
+  async attach(path: string, alias: string): Promise<void> {
+    await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias}`);
   }
 
   /** Raises the memory limit for a statement that needs this many bytes at once. */

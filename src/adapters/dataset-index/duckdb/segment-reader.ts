@@ -1,8 +1,8 @@
 import { isDiskFull, writeFailure } from '../../../core/disk-full.ts';
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
+import { GROUP_BYTES, GROUP_STEP } from '../../../core/table-file.ts';
 import { quotePath } from './generation-files.ts';
-import { GROUP_BYTES, GROUP_STEP } from './load-statements.ts';
 import type { LoadStatements } from './load-statements.ts';
 import type { SourceColumn } from './staging-types.ts';
 
@@ -33,6 +33,15 @@ function readSegment(segment: Segment, types: { column: string; readType: string
   );
 }
 
+/** Allows the memory that a segment's rows need. Throws UPSTREAM_FAILED for a row that is too long. */
+export async function allowSegment(statements: LoadStatements, segment: Segment): Promise<void> {
+  if (segment.longestRow > MAX_ROW_BYTES)
+    throw upstreamFailed(
+      `A row of the source takes ${segment.longestRow} bytes; at most ${MAX_ROW_BYTES} are possible`,
+    );
+  await statements.allow(BASE_MEMORY + memoryOf(segment));
+}
+
 /**
  * Appends a segment's rows to the staged table and returns their number. `before` is the number of rows in earlier
  * segments, for line numbers in errors.
@@ -48,11 +57,7 @@ export async function appendSegment(
   segment: Segment,
   before: number,
 ): Promise<number> {
-  if (segment.longestRow > MAX_ROW_BYTES)
-    throw upstreamFailed(
-      `A row of the source takes ${segment.longestRow} bytes; at most ${MAX_ROW_BYTES} are possible`,
-    );
-  await statements.allow(BASE_MEMORY + memoryOf(segment));
+  await allowSegment(statements, segment);
   let inserted: number;
   try {
     inserted = await statements.change(

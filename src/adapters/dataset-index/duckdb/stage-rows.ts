@@ -6,6 +6,7 @@ import { settleDigits } from './digits.ts';
 import type { LoadStatements } from './load-statements.ts';
 import { appendSegment } from './segment-reader.ts';
 import { segmentsAhead } from './segments-ahead.ts';
+import { stageTable } from './stage-table.ts';
 import type { SourceColumn } from './staging-types.ts';
 
 const PROGRESS_MS = 100;
@@ -38,6 +39,7 @@ export async function stageRows(
 ): Promise<StagedSize> {
   const staged: StagedSize = { rows: 0, bytes: 0 };
   let begun = false;
+  let isTable = false;
   let reported = 0;
   const begin = async (rowBytes: number) => {
     begun = true;
@@ -48,8 +50,14 @@ export async function stageRows(
   };
   for await (const segment of segmentsAhead(segments, plan.signal)) {
     try {
-      if (!begun) await begin(segment.bytes / Math.max(segment.rows, 1));
-      staged.rows += await appendSegment(statements, `${alias}.data`, columns, kept, segment, staged.rows);
+      if (segment.table) {
+        await stageTable(statements, segment, alias, file, columns, kept);
+        staged.rows += segment.rows;
+        isTable = true;
+      } else {
+        if (!begun) await begin(segment.bytes / Math.max(segment.rows, 1));
+        staged.rows += await appendSegment(statements, `${alias}.data`, columns, kept, segment, staged.rows);
+      }
       staged.bytes += segment.bytes;
     } finally {
       if (segment.temporary) await rm(segment.path, { force: true });
@@ -60,8 +68,10 @@ export async function stageRows(
     reported = performance.now();
     plan.progress(staged.rows);
   }
-  if (!begun) await begin(0);
-  await statements.change('COMMIT');
+  if (!isTable) {
+    if (!begun) await begin(0);
+    await statements.change('COMMIT');
+  }
   plan.progress(staged.rows);
   await settleTypes(statements, `${alias}.data`, kept);
   return staged;

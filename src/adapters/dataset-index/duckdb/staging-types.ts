@@ -20,6 +20,8 @@ export interface SourceColumn extends LoadedField {
    * one.
    */
   lost?: string;
+  /** Condition for stored values that have a JSON form; undefined when all have one. */
+  hasForm?: string;
   /** Whether the column has digits of any length, staged as text, whose type is determined when all are read. */
   digits: boolean;
 }
@@ -69,27 +71,41 @@ export function stageColumns(columns: Column[]): SourceColumn[] {
 }
 
 /** Returns how one storage type is read, stored, and stripped of values without a JSON form. */
-function staging(storage: Storage, column: string): Pick<SourceColumn, 'readType' | 'sqlType' | 'select' | 'lost'> {
+function staging(
+  storage: Storage,
+  column: string,
+): Pick<SourceColumn, 'readType' | 'sqlType' | 'select' | 'lost' | 'hasForm'> {
   const sqlType = sqlTypeOf(storage);
   const lost = `lost_${column}`;
-  const guarded = (readType: string, fine: string, kept: string) => ({
+  const guarded = (readType: string, fine: string, kept: string, hasForm?: string) => ({
     readType,
     sqlType,
     lost,
+    hasForm,
     select: `CASE WHEN ${fine} THEN ${kept} WHEN ${column} IS NOT NULL AND nextval('${lost}') < 0 THEN NULL END`,
   });
   switch (storage.kind) {
     case 'decimal':
       return guarded('VARCHAR', `${column} NOT IN ${NOT_FINITE}`, `CAST(${column} AS ${sqlType})`);
     case 'float64':
-      return guarded('DOUBLE', `isfinite(${column})`, column);
+      return guarded('DOUBLE', `isfinite(${column})`, column, `isfinite(${column})`);
     case 'date':
-      return guarded('VARCHAR', hasDateForm(column), `CAST(${column} AS DATE)`);
+      return guarded(
+        'VARCHAR',
+        hasDateForm(column),
+        `CAST(${column} AS DATE)`,
+        `${column} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'`,
+      );
     case 'timestamp':
-      return guarded('VARCHAR', hasDateForm(column), `date_trunc('milliseconds', CAST(${column} AS TIMESTAMP))`);
+      return guarded(
+        'VARCHAR',
+        hasDateForm(column),
+        `date_trunc('milliseconds', CAST(${column} AS TIMESTAMP))`,
+        `${column} >= TIMESTAMP '0001-01-01' AND ${column} < TIMESTAMP '10000-01-01'`,
+      );
     // A document that is only `null` is a missing value, as in JSON.
     case 'json':
-      return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')` };
+      return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')`, hasForm: `${column} <> 'null'` };
     default:
       return { readType: sqlType, sqlType, select: column };
   }

@@ -60,7 +60,7 @@ export async function detectFileConfig(
 
 async function detectParquetConfig(path: string): Promise<DetectedFile> {
   const config = { format: 'parquet' as const };
-  const session = await DuckdbSession.open(path, '');
+  const session = await DuckdbSession.open([path], '');
   await createTable(session, { path }, config);
   return { config, problems: [] };
 }
@@ -75,7 +75,7 @@ function workbookFormat(path: string, start: string): 'xlsx' | 'ods' | undefined
 
 async function detectSheetConfig(file: string, given: FileConfig): Promise<DetectedFile> {
   const source = await openSource(file, given);
-  const session = await DuckdbSession.open(source.path, '');
+  const session = await DuckdbSession.open([source.path], '');
   const config = { ...given, header: source.sheet!.header, skip: given.skip ?? 0 };
   const { columns, problems } = await createTable(session, source, config);
   if (given.columns) await session.rows('select count(columns(*)) from data');
@@ -91,7 +91,7 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   const config = { ...given, encoding };
   const source = await openSource(file, config);
   const { path } = source;
-  const session = await DuckdbSession.open(path, '');
+  const session = await DuckdbSession.open([path], '');
   if (!json) return detectCsvConfig(session, path, config);
   try {
     const { columns, problems } = await createTable(session, source, config);

@@ -19,10 +19,10 @@ export class DuckdbSession {
   }
 
   /**
-   * Opens a session. `path` is the only file that it can read. `spill` is a folder for sorts that exceed the memory;
-   * without it they fail.
+   * Opens a session. `paths` are the only files that it can access. `spill` is a folder for sorts that exceed the
+   * memory; without it they fail.
    */
-  static async open(path: string, spill: string, threads = 2): Promise<DuckdbSession> {
+  static async open(paths: readonly string[], spill: string, threads = 2): Promise<DuckdbSession> {
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${ENGINE_MEMORY / 1024 ** 2}MiB`,
       threads: String(threads),
@@ -37,7 +37,7 @@ export class DuckdbSession {
     // Counted without the memory of its texts: more would store hundreds of megabytes of long rows.
     await session.run(`set streaming_buffer_size = '32KiB'`);
     await session.run(`set global TimeZone = 'UTC'`);
-    await session.run(`set allowed_paths = [${quoteText(path)}]`);
+    await session.run(`set allowed_paths = [${paths.map(quoteText).join(', ')}]`);
     await session.run('set enable_external_access = false');
     return session;
   }
@@ -53,8 +53,8 @@ export class DuckdbSession {
     this.#instance.closeSync();
   }
 
-  async run(sql: string): Promise<void> {
-    await attempt(() => this.connection.run(sql));
+  async run(sql: string, values: Record<string, DuckDBValue> = {}): Promise<void> {
+    await attempt(() => this.connection.run(sql, values));
   }
 
   async rows(sql: string, values: Record<string, DuckDBValue> = {}): Promise<DuckDBValue[][]> {

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { badInput } from '../../../core/errors.ts';
-import type { BoundQuery, Segment } from '../../../core/row-source.ts';
+import { databaseFiles } from '../../../core/table-file.ts';
 import { countList } from '../count-list.ts';
-import { CsvSegmentWriter } from '../csv-encoder.ts';
 import { toQueryResult } from '../json-forms.ts';
-import { MAX_SHOWN_CHARACTERS, SPILL_FOLDER } from '../query-process/limits.ts';
+import { MAX_SHOWN_CHARACTERS, SPILL_FOLDER, TABLE_FILE } from '../query-process/limits.ts';
 import type { FileEngine } from '../query-process/work.ts';
 import { detectFileConfig } from './detect-config.ts';
 import { DuckdbSession } from './duckdb-session.ts';
@@ -12,13 +11,15 @@ import type { FileConfig } from './file-config.ts';
 import { prepareSelect, type PreparedSelect } from './file-statement.ts';
 import { createTable } from './file-table.ts';
 import { openSource, type TableSource } from './table-source.ts';
-import { recordOf, writtenColumn } from './value-writer.ts';
+import { writeTable } from './table-writer.ts';
+import { writtenColumn } from './value-writer.ts';
 
 /** Opens a table, text or workbook in a query process. */
 export function openEngine(file: string, given: Record<string, unknown>): FileEngine {
   let source: Promise<TableSource> | undefined;
   const config = given as unknown as FileConfig;
-  const open = async (spill = '') => openTable(await (source ??= openTableSource(file, config)), config, spill);
+  const open = async (spill = '', output: string[] = []) =>
+    openTable(await (source ??= openTableSource(file, config)), config, spill, output);
   return {
     inspect: async () => inspect(await open()),
     tables: async () => [{ schema: 'main', name: 'data', type: 'table', columns: await columnsOf(await open()) }],
@@ -41,7 +42,10 @@ export function openEngine(file: string, given: Record<string, unknown>): FileEn
       return Number(counted![0]);
     },
     segments: async function* (query, dir, _columns, counter) {
-      yield* writeSegments(await open(join(dir, SPILL_FOLDER)), query, new CsvSegmentWriter(dir, counter));
+      const table = join(dir, TABLE_FILE);
+      const session = await open(join(dir, SPILL_FOLDER), databaseFiles(table));
+      const segment = await writeTable(session, await prepareSelect(session, query), table, counter);
+      if (segment) yield segment;
     },
     detectConfig: (filename) => detectFileConfig(file, filename, config),
   };
@@ -52,10 +56,15 @@ async function openTableSource(file: string, config: FileConfig): Promise<TableS
   return openSource(file, config);
 }
 
-/** Opens the file as the table `data` of a session that can read nothing else. */
-async function openTable(source: TableSource, config: FileConfig, spill: string): Promise<DuckdbSession> {
+/** Opens the file as the table `data` of a session that can access only it and the files of `output`. */
+async function openTable(
+  source: TableSource,
+  config: FileConfig,
+  spill: string,
+  output: string[],
+): Promise<DuckdbSession> {
   // Rows are read in order: a second thread would only read ahead, with twice the memory.
-  const session = await DuckdbSession.open(source.path, spill, spill ? 1 : 2);
+  const session = await DuckdbSession.open([source.path, ...output], spill, spill ? 1 : 2);
   await createTable(session, source, config);
   await session.lock();
   return session;
@@ -63,7 +72,7 @@ async function openTable(source: TableSource, config: FileConfig, spill: string)
 
 /** Starts DuckDB once, as its first start takes longer. */
 export async function prepareEngine(): Promise<void> {
-  const session = await DuckdbSession.open('', '');
+  const session = await DuckdbSession.open([], '');
   await session.rows('select 1');
   session.close();
 }
@@ -106,20 +115,4 @@ async function someRows(
     }
   }
   return toQueryResult(columns, rows, false);
-}
-
-/** DuckDB writes each record as text, so that rows never become objects here. */
-async function* writeSegments(
-  session: DuckdbSession,
-  query: BoundQuery,
-  writer: CsvSegmentWriter,
-): AsyncGenerator<Segment> {
-  const { written, names, from, values } = await prepareSelect(session, query);
-  for await (const chunk of session.stream(`select ${recordOf(written, names)} from ${from}`, values)) {
-    for (const record of chunk.getColumnValues(0) as string[]) {
-      writer.record(record);
-      if (writer.isFull) yield await writer.flush();
-    }
-  }
-  if (writer.rows > 0) yield await writer.flush();
 }

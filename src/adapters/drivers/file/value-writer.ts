@@ -10,10 +10,13 @@ import {
 import type { Column, FieldType, Storage } from '../../../core/fields.ts';
 import { quoteName, quoteText } from './duckdb-session.ts';
 
-/** How values of a column are written in segments: SQL of the text, null for null. */
+/** How values of a column are written, null for null. */
 export interface WrittenColumn {
   column: Omit<Column, 'name'>;
+  /** SQL of the text, as in segments of CSV. */
   write(value: string): string;
+  /** SQL of the value in the type of its storage, as in segments that are tables. */
+  store(value: string): string;
 }
 
 const T = DuckDBTypeId;
@@ -24,39 +27,51 @@ const asMoment = (value: string) => asDate(`cast(${value} as TIMESTAMP)`);
 const asUtc = (value: string) => `(${value} at time zone 'UTC')`;
 const asBase64 = (value: string) => `to_base64(${value})`;
 
-const plain = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>, write = asText) => ({
-  type,
-  storage: { kind } as Storage,
-  write,
-});
-const DIGITS = { type: 'number' as const, storage: { kind: 'decimal' } as Storage, write: asText };
-const MOMENT = plain('datetime', 'timestamp', asMoment);
+const cast = (type: string) => (value: string) => `cast(${value} as ${type})`;
+const unchanged = (value: string) => value;
+const toMilliseconds = (value: string) => `date_trunc('milliseconds', cast(${value} as TIMESTAMP))`;
+
+const plain = (
+  type: FieldType,
+  kind: Exclude<Storage['kind'], 'decimal'>,
+  write = asText,
+  store: WrittenColumn['store'] = write,
+) => ({ type, storage: { kind } as Storage, write, store });
+const DIGITS = { type: 'number' as const, storage: { kind: 'decimal' } as Storage, write: asText, store: asText };
+const MOMENT = plain('datetime', 'timestamp', asMoment, toMilliseconds);
+const INT32 = plain('integer', 'int32', asText, cast('INTEGER'));
 
 /**
  * Field types for DuckDB's types (docs/contract.md#fields). Types without an entry (enum, uuid, time, interval, bit …)
  * become strings.
  */
 const TYPES: Partial<Record<DuckDBTypeId, ReturnType<typeof plain>>> = {
-  [T.BOOLEAN]: plain('boolean', 'boolean'),
-  [T.TINYINT]: plain('integer', 'int32'),
-  [T.SMALLINT]: plain('integer', 'int32'),
-  [T.INTEGER]: plain('integer', 'int32'),
-  [T.UTINYINT]: plain('integer', 'int32'),
-  [T.USMALLINT]: plain('integer', 'int32'),
-  [T.UINTEGER]: plain('integer', 'int64'),
-  [T.BIGINT]: plain('integer', 'int64'),
-  [T.UBIGINT]: plain('integer', 'uint64'),
+  [T.BOOLEAN]: plain('boolean', 'boolean', asText, unchanged),
+  [T.TINYINT]: INT32,
+  [T.SMALLINT]: INT32,
+  [T.INTEGER]: INT32,
+  [T.UTINYINT]: INT32,
+  [T.USMALLINT]: INT32,
+  [T.UINTEGER]: plain('integer', 'int64', asText, cast('BIGINT')),
+  [T.BIGINT]: plain('integer', 'int64', asText, unchanged),
+  [T.UBIGINT]: plain('integer', 'uint64', asText, unchanged),
   [T.HUGEINT]: DIGITS,
   [T.UHUGEINT]: DIGITS,
   [T.BIGNUM]: DIGITS,
-  [T.FLOAT]: plain('number', 'float64'),
-  [T.DOUBLE]: plain('number', 'float64'),
-  [T.DATE]: plain('date', 'date', asDate),
+  // The double with the shortest text of the float.
+  [T.FLOAT]: plain('number', 'float64', asText, (value) => `cast(${asText(value)} as DOUBLE)`),
+  [T.DOUBLE]: plain('number', 'float64', asText, unchanged),
+  [T.DATE]: plain('date', 'date', asDate, unchanged),
   [T.TIMESTAMP]: MOMENT,
   [T.TIMESTAMP_S]: MOMENT,
   [T.TIMESTAMP_MS]: MOMENT,
   [T.TIMESTAMP_NS]: MOMENT,
-  [T.TIMESTAMP_TZ]: plain('datetime', 'timestamp', (value) => asMoment(asUtc(value))),
+  [T.TIMESTAMP_TZ]: plain(
+    'datetime',
+    'timestamp',
+    (value) => asMoment(asUtc(value)),
+    (value) => toMilliseconds(asUtc(value)),
+  ),
   [T.BLOB]: plain('string', 'text', asBase64),
 };
 
@@ -64,16 +79,19 @@ const STRING = plain('string', 'text');
 const NESTED = new Set<DuckDBTypeId>([T.LIST, T.ARRAY, T.STRUCT, T.MAP, T.UNION, T.VARIANT]);
 
 export function writtenColumn(type: DuckDBType): WrittenColumn {
-  const { write, ...column } = written(type);
-  return { column: { ...column, sourceType: type.alias ?? type.toString() }, write };
+  const { write, store, ...column } = written(type);
+  return { column: { ...column, sourceType: type.alias ?? type.toString() }, write, store };
 }
 
 function written(type: DuckDBType): ReturnType<typeof plain> {
-  if (type.alias === 'JSON') return plain('json', 'json');
-  if (NESTED.has(type.typeId)) return plain('json', 'json', (value) => asText(`to_json(${jsonReady(type, value, 0)})`));
+  if (type.alias === 'JSON') return plain('json', 'json', asText, unchanged);
+  if (NESTED.has(type.typeId)) {
+    const asJson = (value: string) => `to_json(${jsonReady(type, value, 0)})`;
+    return plain('json', 'json', (value) => asText(asJson(value)), asJson);
+  }
   if (type.typeId === T.DECIMAL) {
     const { width, scale } = type as DuckDBDecimalType;
-    return { type: 'number', storage: { kind: 'decimal', precision: width, scale }, write: asText };
+    return { type: 'number', storage: { kind: 'decimal', precision: width, scale }, write: asText, store: unchanged };
   }
   return TYPES[type.typeId] ?? STRING;
 }
@@ -131,18 +149,3 @@ function tuple(types: readonly DuckDBType[], value: string, depth: number): stri
 }
 
 const isoMoment = (value: string) => `strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
-
-/** Returns whether a written value may contain characters with a meaning in the dialect. */
-const mayNeedQuotes = ({ storage }: Omit<Column, 'name'>) => storage.kind === 'text' || storage.kind === 'json';
-
-/**
- * SQL of a whole record in the common CSV dialect. Texts are always quoted, so that empty ones, `\N` and line breaks
- * are preserved.
- */
-export function recordOf(columns: WrittenColumn[], names: string[]): string {
-  const values = columns.map(({ column, write }, i) => {
-    const text = write(names[i]!);
-    return `coalesce(${mayNeedQuotes(column) ? `'"' || replace(${text}, '"', '""') || '"'` : text}, '\\N')`;
-  });
-  return `concat(${values.join(`, ',', `)}, chr(10))`;
-}

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { stackOf } from '../../process/program-error.ts';
 import { programBeside } from '../../process/program.ts';
 import { showSpare } from '../../process/spare-process.ts';
+import type { RowCounter } from '../csv-encoder.ts';
 import { reportRows } from '../row-reports.ts';
 import { MAX_PROCESS_MEMORY, MEMORY_MESSAGE } from './limits.ts';
 import type { FromProcess, ToProcess } from './work.ts';
@@ -25,7 +26,7 @@ const endWith = (message: FromProcess): void => {
 };
 
 process.umask(0o077);
-const rowCounter = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+const rowCounter: RowCounter = new Float64Array(new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT));
 const worker = new Worker(programBeside(import.meta.url, 'serve-work'), {
   resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   workerData: { rowCounter },
@@ -48,7 +49,7 @@ if (!process.connected) end();
 process.on('SIGTERM', end);
 reportRows(
   () => rowCounter[0]!,
-  (rows) => process.send?.({ kind: 'rows', rows } satisfies FromProcess),
+  (rows) => process.send?.({ kind: 'rows', rows, bytes: rowCounter[1]! } satisfies FromProcess),
 );
 setInterval(() => {
   if (process.memoryUsage.rss() > MAX_PROCESS_MEMORY) endWith(TOO_MUCH_MEMORY);

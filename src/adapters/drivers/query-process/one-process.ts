@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { badInput, unavailable, upstreamFailed } from '../../../core/errors.ts';
 import { childEnvironment } from '../../../core/process-environment.ts';
 import type { Segment } from '../../../core/row-source.ts';
@@ -22,8 +23,8 @@ const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPro
 export interface RowReceiver {
   /** Receives each segment and a function that acknowledges it. */
   onSegment(segment: Segment, acknowledge: () => void): void;
-  /** Receives the number of rows read. */
-  onRows(rows: number): void;
+  /** Receives the number of rows read, and their bytes as CSV. */
+  onRows(rows: number, bytes: number): void;
 }
 
 /** A query process. It reads one file. The code that created it ends it or gives it back. */
@@ -80,7 +81,7 @@ export class QueryProcess {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const receive = (message: FromProcess) => {
       if (message.kind === 'segment') return onSegment(message.segment, acknowledge);
-      if (message.kind === 'rows') return onRows(message.rows);
+      if (message.kind === 'rows') return onRows(message.rows, message.bytes);
       this.#child.off('message', receive);
       if (message.kind === 'result') resolve(message.value);
       else reject(errorOf(message));
@@ -90,11 +91,12 @@ export class QueryProcess {
   }
 }
 
-const errorOf = ({ kind, message }: Extract<FromProcess, { message: string }>): Error => {
-  if (kind === 'refused') return badInput(message);
-  if (kind === 'unavailable') return unavailable(message);
-  return new Error(`The query process failed: ${message}`);
-};
+function errorOf(failure: Exclude<FromProcess, { kind: 'result' | 'segment' | 'rows' }>): Error {
+  if (failure.kind === 'columns-changed') return new ColumnsChanged(failure.columns);
+  if (failure.kind === 'refused') return badInput(failure.message);
+  if (failure.kind === 'unavailable') return unavailable(failure.message);
+  return new Error(`The query process failed: ${failure.message}`);
+}
 
 function startProcess(): ChildProcess {
   const child = fork(PROGRAM, {

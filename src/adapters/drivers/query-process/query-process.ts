@@ -2,10 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cancelled, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
+import { databaseFiles } from '../../../core/table-file.ts';
 import { withTimeout } from '../../../core/with-timeout.ts';
 import { segmentName } from '../csv-encoder.ts';
 import { SegmentQueue } from '../segment-files.ts';
-import { SPILL_FOLDER } from './limits.ts';
+import { SPILL_FOLDER, TABLE_FILE } from './limits.ts';
 import { QueryProcess, type RowReceiver } from './one-process.ts';
 import type { Job } from './work.ts';
 
@@ -63,7 +64,7 @@ export async function* segmentsOf(
   dir: string,
   limits: WorkLimits,
   track: (working: Promise<void>) => void,
-  onRows: (rows: number) => void = () => {},
+  onRows: RowReceiver['onRows'] = () => {},
   start?: () => QueryProcess,
 ): AsyncGenerator<Segment, void> {
   const queue = new SegmentQueue();
@@ -97,6 +98,7 @@ export async function* segmentsOf(
     await working;
     await queue.discard();
     for (let n = announced; n < announced + UNKNOWN_SEGMENTS; n++) await rm(join(dir, segmentName(n)), { force: true });
+    if (announced === 0) for (const path of databaseFiles(join(dir, TABLE_FILE))) await rm(path, { force: true });
     await rm(join(dir, SPILL_FOLDER), { recursive: true, force: true });
   }
 }

@@ -4,10 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
-import { badInput } from '../../../core/errors.ts';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { clientErrorOf, stackOf } from '../../process/program-error.ts';
 import type { RowCounter } from '../csv-encoder.ts';
-import { MAX_TEXT_BYTES, MAX_ROWS } from './limits.ts';
+import { checkResultSize } from './limits.ts';
 import type { FileEngine, FromProcess, Job, OpenEngine, ToProcess } from './work.ts';
 
 /** Number of complete segments that may wait for their reader. */
@@ -37,7 +37,7 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
     case 'tables':
       return engine.tables();
     case 'describe':
-      return engine.describe(work.query);
+      return engine.describe(work.query, work.provisional);
     case 'rows':
       return engine.rows(work.query, work.limit);
     case 'count':
@@ -57,12 +57,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
     rows += segment.rows;
     bytes += segment.bytes;
     send({ kind: 'segment', segment });
-    if (rows > MAX_ROWS)
-      throw badInput(`The query returns more than ${MAX_ROWS} rows, the maximum for an uploaded file`);
-    if (bytes > MAX_TEXT_BYTES)
-      throw badInput(
-        `The query returns more than ${MAX_TEXT_BYTES / 1024 ** 3} GiB of text, the maximum for an uploaded file`,
-      );
+    checkResultSize(rows, bytes);
     unread += 1;
     while (unread >= MAX_UNREAD) await capacity.promise;
   }
@@ -70,6 +65,7 @@ async function writeSegments(segments: ReturnType<FileEngine['segments']>): Prom
 
 /** Returns the message for an error, without paths of the server. */
 function failure(error: unknown, { file, work }: Job): FromProcess {
+  if (error instanceof ColumnsChanged) return { kind: 'columns-changed', columns: error.columns };
   const known = clientErrorOf(error);
   if (!known) return { kind: 'broken', message: stackOf(error) };
   const message = known.message.replaceAll(file, 'the file').replace(/\/dev\/fd\/\d+/g, 'the file');

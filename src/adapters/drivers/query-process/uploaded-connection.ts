@@ -2,6 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { badInput } from '../../../core/errors.ts';
 import type { Column } from '../../../core/fields.ts';
 import type {
@@ -58,6 +59,7 @@ export async function detectUploadedConfig(
 interface Described {
   query: BoundQuery;
   columns: Column[];
+  provisional: boolean;
   process: QueryProcess | null;
 }
 
@@ -91,13 +93,13 @@ class UploadedConnection implements SourceConnection {
     return running;
   }
 
-  async describe(query: BoundQuery, signal: AbortSignal): Promise<Column[]> {
+  async describe(query: BoundQuery, signal: AbortSignal, { provisional } = { provisional: false }): Promise<Column[]> {
     await this.#endDescribed();
     const limits = { signal: this.#signal(signal), timeout: query.timeout };
     const process = new QueryProcess(this.#source.file);
-    const job: Job = { ...this.#source, work: { kind: 'describe', query } };
+    const job: Job = { ...this.#source, work: { kind: 'describe', query, provisional } };
     const columns = (await this.#track(doWorkIn(process, job, limits))) as Column[];
-    this.#described = { query, columns, process };
+    this.#described = { query, columns, provisional, process };
     if (this.#closed.signal.aborted) await this.#endDescribed();
     return columns;
   }
@@ -112,6 +114,8 @@ class UploadedConnection implements SourceConnection {
   #processOf(described: Described | undefined): QueryProcess {
     const { process } = described ?? {};
     if (described) described.process = null;
+    // Only the process that has read the first rows can check provisional columns.
+    if (described?.provisional) this.#described = undefined;
     return process ?? new QueryProcess(this.#source.file);
   }
 
@@ -124,40 +128,49 @@ class UploadedConnection implements SourceConnection {
   ): AsyncIterable<Segment> {
     const described = isDeepStrictEqual(this.#described?.query, query) ? this.#described : undefined;
     const { columns } = described ?? {};
-    const segments = segmentsOf(
-      { ...this.#source, work: { kind: 'segments', query, dir, columns } },
-      dir,
-      { signal: this.#signal(signal), timeout: query.timeout },
-      (working) => void this.#track(working),
-      onRows,
-      () => this.#processOf(described),
+    const estimate = onEstimate && this.#estimator(columns ?? [], onEstimate);
+    return this.#noteColumns(
+      query,
+      segmentsOf(
+        { ...this.#source, work: { kind: 'segments', query, dir, columns } },
+        dir,
+        { signal: this.#signal(signal), timeout: query.timeout },
+        (working) => void this.#track(working),
+        (rows, bytes) => {
+          onRows?.(rows);
+          estimate?.(rows, bytes);
+        },
+        () => this.#processOf(described),
+      ),
     );
-    return onEstimate ? this.#estimate(segments, columns ?? [], onEstimate) : segments;
+  }
+
+  /** Keeps the final columns of a query for the next reading of its rows. */
+  async *#noteColumns(query: BoundQuery, segments: AsyncIterable<Segment>): AsyncGenerator<Segment> {
+    try {
+      yield* segments;
+    } catch (error) {
+      if (error instanceof ColumnsChanged)
+        this.#described = { query, columns: error.columns, provisional: false, process: null };
+      throw error;
+    }
   }
 
   /**
-   * Estimates the rows by the bytes of a text file: the rows read so far, and the bytes that they have in the file. The
-   * bytes of other files say nothing about their rows.
+   * Returns a function that estimates the rows by the bytes of a text file: the rows read so far, and the bytes that
+   * they have in the file. The bytes of other files say nothing about their rows.
    */
-  async *#estimate(
-    segments: AsyncIterable<Segment>,
-    columns: Column[],
-    onEstimate: (rows: number) => void,
-  ): AsyncGenerator<Segment> {
+  #estimator(columns: Column[], onEstimate: (rows: number) => void): (rows: number, bytes: number) => void {
     const { file, config } = this.#source;
     const { format } = config;
-    const isText = format === 'csv' || format === 'json' || format === 'ndjson';
-    const size = isText ? (await stat(file)).size : null;
+    if (format !== 'csv' && format !== 'json' && format !== 'ndjson') return () => {};
     // A row of JSON repeats the names.
     const added = format === 'csv' ? 0 : columns.reduce((sum, { name }) => sum + Buffer.byteLength(name) + 3, 0);
-    let rows = 0;
-    let bytes = 0;
-    for await (const segment of segments) {
-      rows += segment.rows;
-      bytes += segment.bytes + segment.rows * added;
-      if (size !== null && rows > 0) onEstimate(Math.max(rows, Math.round((rows * size) / bytes)));
-      yield segment;
-    }
+    const stats = stat(file).catch(() => undefined);
+    return (rows, bytes) =>
+      void stats.then((known) => {
+        if (known) onEstimate(Math.max(rows, Math.round((rows * known.size) / (bytes + rows * added))));
+      });
   }
 
   async query(query: BoundQuery, limit: number, signal: AbortSignal): Promise<QueryResult> {

@@ -9,14 +9,16 @@ export interface FileEngine {
    */
   inspect(): Promise<{ version: string; warnings: string[] }>;
   tables(): Promise<SourceTable[]>;
-  describe(query: BoundQuery): Promise<Column[]>;
+  /** Implements `RowSource.describe`. */
+  describe(query: BoundQuery, provisional: boolean): Promise<Column[]>;
   /** Returns at most `limit` rows. */
   rows(query: BoundQuery, limit: number): Promise<Omit<QueryResult, 'duration'>>;
   /** Counts the rows. Data that exceeds the memory may be written to `dir`. */
   count(query: BoundQuery, dir: string): Promise<number>;
   /**
    * Yields all rows as segments in `dir`. The next one is begun when it is requested. `columns` is the result of
-   * `describe` for the same query, if it was called. `counter` counts the rows as they are read.
+   * `describe` for the same query, if it was called. `counter` counts the rows as they are read. Throws
+   * `ColumnsChanged` when the rows contradict provisional columns.
    */
   segments(query: BoundQuery, dir: string, columns: Column[] | undefined, counter: RowCounter): AsyncIterable<Segment>;
   /** Implements `UploadedSource.detectConfig`. The engine was opened with the given settings as config. */
@@ -30,7 +32,7 @@ export type OpenEngine = (file: string, config: Record<string, unknown>) => File
 export type Work =
   | { kind: 'inspect' }
   | { kind: 'tables' }
-  | { kind: 'describe'; query: BoundQuery }
+  | { kind: 'describe'; query: BoundQuery; provisional: boolean }
   | { kind: 'rows'; query: BoundQuery; limit: number }
   | { kind: 'count'; query: BoundQuery; dir: string }
   | { kind: 'segments'; query: BoundQuery; dir: string; columns?: Column[] }
@@ -53,8 +55,10 @@ export type ToProcess = { kind: 'prepare' } | { kind: 'do'; job: Job } | { kind:
 export type FromProcess =
   | { kind: 'result'; value: unknown }
   | { kind: 'segment'; segment: Segment }
-  /** Number of rows that have been read. */
-  | { kind: 'rows'; rows: number }
+  /** Number of rows that have been read, and their bytes as CSV. */
+  | { kind: 'rows'; rows: number; bytes: number }
+  /** The rows contradict the provisional columns and have these. */
+  | { kind: 'columns-changed'; columns: Column[] }
   /** Errors for the client: BAD_USER_INPUT and UNAVAILABLE. */
   | { kind: 'refused'; message: string }
   | { kind: 'unavailable'; message: string }

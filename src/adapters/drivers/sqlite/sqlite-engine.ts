@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
+import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { distinctNames, type Column } from '../../../core/fields.ts';
 import type { BoundQuery, DetectedFile, Segment } from '../../../core/row-source.ts';
 import { CsvSegmentWriter } from '../csv-encoder.ts';
@@ -11,15 +13,30 @@ import { sqliteError } from './sqlite-error.ts';
 import { prepareQuery, type PreparedQuery } from './sqlite-statement.ts';
 import { textOf, ValueTally } from './value-tally.ts';
 
+/** Limits of the first rows, which decide the provisional columns: rows, characters and milliseconds. */
+const FIRST_ROWS = 1000;
+const FIRST_CHARACTERS = 1 << 20;
+const FIRST_MS = 100;
+
 /** Opens a SQLite file in a query process. */
 export function openEngine(file: string): FileEngine {
+  let begun: BegunQuery | undefined;
   return {
     inspect: async () => withDatabase(file, inspectFile),
     tables: async () => withDatabase(file, listTables),
-    describe: async (query) => withQuery(file, query, describeRows),
+    describe: async (query, provisional) => {
+      if (!provisional) return withQuery(file, query, describeRows);
+      begun = withQuery(file, query, (prepared) => beginQuery(query, prepared));
+      return begun.columns;
+    },
     rows: async (query, limit) => withQuery(file, query, (prepared) => someRows(prepared, limit)),
     count: async (query) => withQuery(file, query, (prepared) => prepared.count()),
-    segments: (query, dir, columns, counter) => writeSegments(file, query, new CsvSegmentWriter(dir, counter), columns),
+    segments: (query, dir, columns, counter) => {
+      const writer = new CsvSegmentWriter(dir, counter);
+      return begun && isDeepStrictEqual(begun.query, query)
+        ? continueQuery(begun, writer)
+        : writeSegments(file, query, writer, columns);
+    },
     detectConfig: async () => withDatabase(file, detectFileConfig),
   };
 }
@@ -38,12 +55,22 @@ const withQuery = <T>(file: string, query: BoundQuery, work: (prepared: Prepared
     return work(prepareQuery(database, query));
   });
 
-/** Returns the columns of some rows, determined by every value in them. */
-function columnsOf({ names, declared }: PreparedQuery, rows: Iterable<SQLOutputValue[]>): Column[] {
-  const tallies = declared.map((type) => new ValueTally(type));
-  for (const row of rows) for (let i = 0; i < tallies.length; i++) tallies[i]!.see(row[i]!);
+const tallyColumns = ({ declared }: PreparedQuery): ValueTally[] => declared.map((type) => new ValueTally(type));
+
+function seeRow(tallies: ValueTally[], row: SQLOutputValue[]): void {
+  for (let i = 0; i < tallies.length; i++) tallies[i]!.see(row[i]!);
+}
+
+function settle({ names }: PreparedQuery, tallies: ValueTally[]): Column[] {
   const fields = distinctNames(names);
   return tallies.map((tally, i) => tally.settle(fields[i]!));
+}
+
+/** Returns the columns of some rows, determined by every value in them. */
+function columnsOf(prepared: PreparedQuery, rows: Iterable<SQLOutputValue[]>): Column[] {
+  const tallies = tallyColumns(prepared);
+  for (const row of rows) seeRow(tallies, row);
+  return settle(prepared, tallies);
 }
 
 const describeRows = (prepared: PreparedQuery): Column[] => columnsOf(prepared, prepared.rows());
@@ -53,10 +80,7 @@ function someRows(prepared: PreparedQuery, limit: number): ReturnType<typeof toQ
   let characters = 0;
   let truncated = false;
   for (const row of prepared.rows()) {
-    characters += row.reduce<number>(
-      (sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 8),
-      0,
-    );
+    characters += charactersOf(row);
     truncated = rows.length === limit || characters > MAX_SHOWN_CHARACTERS;
     if (truncated) break;
     rows.push(row);
@@ -67,6 +91,69 @@ function someRows(prepared: PreparedQuery, limit: number): ReturnType<typeof toQ
     rows.map((row) => row.map((value, i) => textOf(value, columns[i]!))),
     truncated,
   );
+}
+
+const charactersOf = (row: SQLOutputValue[]): number =>
+  row.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 8),
+    0,
+  );
+
+/** A query of which the first rows are read and counted, with the provisional columns that they have. */
+interface BegunQuery {
+  query: BoundQuery;
+  prepared: PreparedQuery;
+  tallies: ValueTally[];
+  columns: Column[];
+  first: SQLOutputValue[][];
+  others: Iterator<SQLOutputValue[]>;
+}
+
+function beginQuery(query: BoundQuery, prepared: PreparedQuery): BegunQuery {
+  const tallies = tallyColumns(prepared);
+  const others = prepared.rows()[Symbol.iterator]();
+  const first: SQLOutputValue[][] = [];
+  let characters = 0;
+  const began = performance.now();
+  while (first.length < FIRST_ROWS && characters < FIRST_CHARACTERS && performance.now() - began < FIRST_MS) {
+    const { done, value } = others.next();
+    if (done) break;
+    first.push(value);
+    seeRow(tallies, value);
+    characters += charactersOf(value);
+  }
+  return { query, prepared, tallies, columns: settle(prepared, tallies), first, others };
+}
+
+function* rowsOf({ first, others }: BegunQuery): Generator<SQLOutputValue[]> {
+  yield* first.splice(0);
+  yield* { [Symbol.iterator]: () => others };
+}
+
+/**
+ * Writes all rows with the provisional columns. Every value counts for its column's type. When they contradict the
+ * columns, the others are only counted.
+ */
+async function* continueQuery(begun: BegunQuery, writer: CsvSegmentWriter): AsyncGenerator<Segment> {
+  const { prepared, tallies, columns } = begun;
+  const conform = () =>
+    settle(prepared, tallies).every(
+      ({ type, storage }, i) => type === columns[i]!.type && storage.kind === columns[i]!.storage.kind,
+    );
+  let conforms = true;
+  for (const row of rowsOf(begun)) {
+    if (!conforms) {
+      seeRow(tallies, row);
+      continue;
+    }
+    for (let i = 0; i < tallies.length; i++) writer.text(tallies[i]!.textOf(row[i]!));
+    writer.endRow();
+    if (!writer.isFull) continue;
+    conforms = conform();
+    if (conforms) yield await writer.flush();
+  }
+  if (!conform()) throw new ColumnsChanged(settle(prepared, tallies));
+  if (writer.rows > 0) yield await writer.flush();
 }
 
 /**

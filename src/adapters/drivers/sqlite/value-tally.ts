@@ -89,17 +89,28 @@ export class ValueTally {
           : [];
   }
 
-  see(value: SQLOutputValue): void {
-    if (value === null) return;
+  /** Counts a value. Returns its text in the meaning that all values have had so far, undefined without one. */
+  see(value: SQLOutputValue): string | undefined {
+    if (value === null) return undefined;
     if (typeof value === 'string') this.#texts = true;
     else if (typeof value === 'number') this.#reals = true;
     else if (typeof value === 'bigint') {
       this.#integers = true;
       if (value > MAX_SAFE || value < -MAX_SAFE) this.#unsafe = true;
     } else this.#blobs = true;
-    for (const meaning of this.#possible) {
-      if (READERS[meaning](value) === undefined) this.#possible = this.#possible.filter((other) => other !== meaning);
+    for (;;) {
+      const [meaning] = this.#possible;
+      if (meaning === undefined) return undefined;
+      const text = READERS[meaning](value);
+      if (text !== undefined) return text;
+      // Every date is a datetime too, so only the first of the meanings is checked.
+      this.#possible.shift();
     }
+  }
+
+  /** Counts a value and returns its text in segments, for the type of the values so far. */
+  textOf(value: SQLOutputValue): string | null {
+    return value === null ? null : (this.see(value) ?? plainText(value));
   }
 
   settle(name: string): Column {
@@ -126,6 +137,10 @@ export function textOf(value: SQLOutputValue, { type }: Column): string | null {
   if (value === null) return null;
   if (type === 'boolean' || type === 'date' || type === 'datetime' || type === 'json')
     return READERS[type](value) ?? String(value);
+  return plainText(value);
+}
+
+function plainText(value: Exclude<SQLOutputValue, null>): string {
   if (typeof value === 'string') return value;
   return typeof value === 'object'
     ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')

@@ -1,0 +1,56 @@
+import { copyFile, rename } from 'node:fs/promises';
+import { written } from '../../../core/disk-full.ts';
+import type { Segment } from '../../../core/row-source.ts';
+import type { LoadStatements } from './load-statements.ts';
+import { allowSegment } from './segment-reader.ts';
+import type { SourceColumn } from './staging-types.ts';
+
+/**
+ * Stages a segment that is a table: with all of its columns its file becomes the staged file, otherwise the kept
+ * columns are copied to a new one. Then removes values without a JSON form.
+ */
+export async function stageTable(
+  statements: LoadStatements,
+  segment: Segment,
+  alias: string,
+  file: string,
+  columns: SourceColumn[],
+  kept: SourceColumn[],
+): Promise<void> {
+  await allowSegment(statements, segment);
+  if (kept === columns) {
+    await written(move(segment.path, file));
+    await statements.attach(file, alias);
+  } else {
+    await statements.create(file, alias, kept.length, segment.bytes / Math.max(segment.rows, 1));
+    await statements.attach(segment.path, 'source');
+    const present = new Set(columns);
+    const selected = kept.map((field) => `${present.has(field) ? field.column : field.select} AS ${field.column}`);
+    await statements.change(`CREATE TABLE ${alias}.data AS SELECT ${selected.join(', ')} FROM source.data`);
+    await statements.change('DETACH source');
+  }
+  await removeFormless(statements, `${alias}.data`, kept);
+}
+
+/** The folders of a source and of an index may be on different file systems. */
+async function move(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    return copyFile(from, to);
+  });
+}
+
+/** Removes the values without a JSON form, and begins the sequences that count them after their number. */
+async function removeFormless(statements: LoadStatements, table: string, kept: SourceColumn[]): Promise<void> {
+  const guarded = kept.filter(({ hasForm }) => hasForm);
+  if (guarded.length === 0) return;
+  const counts = guarded.map(({ hasForm }) => `count(*) FILTER (WHERE NOT (${hasForm}))`);
+  const [formless] = await statements.rows(`SELECT ${counts.join(', ')} FROM ${table}`);
+  for (const [i, { column, sqlType, hasForm, lost }] of guarded.entries()) {
+    if (Number(formless![i]) === 0) continue;
+    await statements.change(
+      `ALTER TABLE ${table} ALTER ${column} TYPE ${sqlType} USING CASE WHEN ${hasForm} THEN ${column} END`,
+    );
+    if (lost) await statements.change(`CREATE TEMP SEQUENCE ${lost} START ${Number(formless![i]) + 1}`);
+  }
+}
