@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -8,6 +7,10 @@ import type { FastifyInstance } from 'fastify';
 export function queuePipelinedRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, { raw }, done) => {
     if (raw.socket || raw.destroyed) return done();
-    Promise.race([once(raw, 'socket'), once(raw, 'close')]).then(() => done(), done);
+    const proceed = () => {
+      raw.off('socket', proceed).off('close', proceed);
+      done();
+    };
+    raw.once('socket', proceed).once('close', proceed);
   });
 }
