@@ -117,7 +117,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  test('fails with the first error, also of a statement that nobody awaits', async ({ database, tenantId }) => {
+  test('fails with the first error, also of a statement that is not awaited', async ({ database, tenantId }) => {
     const failing = database.transaction(tenantId, async (tx) => {
       tx.insert(tagOf(tenantId, 'undone'));
       tx.execute({ text: 'select 1 / 0' });
