@@ -1,5 +1,7 @@
-import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
+
+/** Events of a response that waits for its connection: its turn has come, or it never will. */
+const ENDS_OF_WAIT = ['socket', 'close', 'error'];
 
 /**
  * Delays a pipelined request until the earlier responses on its connection are sent. Otherwise its work would run, and
@@ -8,6 +10,10 @@ import type { FastifyInstance } from 'fastify';
 export function queuePipelinedRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, { raw }, done) => {
     if (raw.socket || raw.destroyed) return done();
-    Promise.race([once(raw, 'socket'), once(raw, 'close')]).then(() => done(), done);
+    const resume = () => {
+      for (const event of ENDS_OF_WAIT) raw.off(event, resume);
+      done();
+    };
+    for (const event of ENDS_OF_WAIT) raw.once(event, resume);
   });
 }
