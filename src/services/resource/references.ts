@@ -17,6 +17,8 @@ interface ResourceUse {
   kind: ResourceKind;
   /** SQL after `from`, with the using resource as `u`. */
   from: string;
+  /** Kind of the used resource. */
+  of: ResourceKind;
   /** Column with the id of the used resource. */
   used: string;
   /** Whether the used resource cannot be deleted. */
@@ -28,40 +30,55 @@ interface ResourceUse {
 }
 
 const USES: readonly ResourceUse[] = [
-  { kind: 'query', from: 'dws.saved_query u', used: 'u.datasource_id', blocks: true },
-  { kind: 'dataset', from: 'dws.dataset u', used: 'u.datasource_id', blocks: true, part: 'u.parent_id is not null' },
-  { kind: 'dataset', from: 'dws.dataset u', used: 'u.query_id', blocks: true, part: 'u.parent_id is not null' },
+  { kind: 'query', from: 'dws.saved_query u', of: 'datasource', used: 'u.datasource_id', blocks: true },
+  {
+    kind: 'dataset',
+    from: 'dws.dataset u',
+    of: 'datasource',
+    used: 'u.datasource_id',
+    blocks: true,
+    part: 'u.parent_id is not null',
+  },
+  {
+    kind: 'dataset',
+    from: 'dws.dataset u',
+    of: 'query',
+    used: 'u.query_id',
+    blocks: true,
+    part: 'u.parent_id is not null',
+  },
   {
     kind: 'datasource',
     from: `
       dws.datasource_link l
       join dws.datasource u on u.id = l.source_datasource_id and u.id <> l.target_datasource_id`,
+    of: 'datasource',
     used: 'l.target_datasource_id',
   },
   {
     kind: 'report',
     from: 'dws.dataset_reference x join dws.report u on u.id = x.report_id',
+    of: 'dataset',
     used: 'x.dataset_id',
     blocks: true,
   },
   {
     kind: 'suite',
     from: 'dws.suite_member m join dws.suite u on u.id = m.suite_id',
+    of: 'datasource',
     used: 'm.datasource_id',
     owner: 'null::text',
   },
 ];
 
 /** Returns SQL for the using resources, one row for each resource that they use. */
-const usersSql = (uses: readonly ResourceUse[], includeParts: boolean): string =>
-  uses
-    .map(
-      ({ kind, from, used, part, owner = 'u.owner_id' }) => `
+const usersSql = (): string =>
+  USES.map(
+    ({ kind, from, used, part, owner = 'u.owner_id' }) => `
         select ${used} as used_id, u.tenant_id, u.id, '${kind}' as kind, u.name, ${owner} as owner_id
         from ${from}
-        ${part && !includeParts ? `where not (${part})` : ''}`,
-    )
-    .join(' union ');
+        ${part ? `where not (${part})` : ''}`,
+  ).join(' union ');
 
 const column = (name: string, type: ModelColumn['type'], nullable = false): ModelColumn => ({
   column: name,
@@ -78,7 +95,7 @@ const referenceModel = (accessFilter?: AccessFilter): Model => ({
   name: 'Reference',
   label: 'reference',
   tenantColumn: 'tenant_id',
-  table: `(${usersSql(USES, false)})`,
+  table: `(${usersSql()})`,
   columns: {
     id: column('id', 'uuid'),
     kind: column('kind', 'text'),
@@ -113,24 +130,28 @@ interface ResourceUser extends Record<string, unknown> {
 /** Maximum number of using resources that an error message names. */
 const MAX_NAMED_USERS = 20;
 
-const BLOCKING_USERS = usersSql(
-  USES.filter(({ blocks }) => blocks),
-  true,
-);
+/** Returns SQL for the resources of the tenant `$1` that use the resource `$2`; null if no use of its kind blocks. */
+function blockingUsersSql(kind: ResourceKind): string | null {
+  const uses = USES.filter(({ blocks, of }) => blocks && of === kind);
+  if (uses.length === 0) return null;
+  return uses
+    .map(
+      (use) => `
+        select u.id, '${use.kind}' as kind, u.name, u.owner_id as "ownerId"
+        from ${use.from}
+        where u.tenant_id = $1 and ${use.used} = $2`,
+    )
+    .join(' union ')
+    .concat(' order by kind, name');
+}
 
 /**
  * Throws CONFLICT if a resource is in use. The message names the using resources that the caller may read, and the
  * number of the others.
  */
 export async function checkUnused(ctx: Context, tx: Transaction, kind: ResourceKind, id: string): Promise<void> {
-  const users = await tx.query<ResourceUser>({
-    text: `
-      select id, kind, name, owner_id as "ownerId"
-      from (${BLOCKING_USERS}) u
-      where tenant_id = $1 and used_id = $2
-      order by kind, name`,
-    values: [ctx.viewer.tenantId, id],
-  });
+  const text = blockingUsersSql(kind);
+  const users = text ? await tx.query<ResourceUser>({ text, values: [ctx.viewer.tenantId, id] }) : [];
   if (users.length === 0) return;
   const sharedLevels = await loadSharedLevels(
     tx.query,
