@@ -48,7 +48,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     await notifications.start();
     const database = openTenantDatabase(url, 12);
     closers.push(() => database.close());
-    registerModels(database.orm);
+    registerModels(database.metadata);
     const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
     const location = indexLocation(config, await loadInstallationId(system));

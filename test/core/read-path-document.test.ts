@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, parse } from 'graphql';
 import { beforeAll, expect, test } from 'vitest';
-import { MikroORM, ormOptions } from '../../src/adapters/database/orm.ts';
+import { discoverEntities } from '../../src/adapters/database/entity-metadata.ts';
 import { RowReader } from '../../src/adapters/database/row-reader.ts';
 import type { Query, Statement } from '../../src/core/database.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
@@ -51,8 +51,8 @@ async function pageStatementOf(source: string): Promise<Statement> {
   return statements[0]!;
 }
 
-beforeAll(async () => {
-  registerModels(await MikroORM.init(ormOptions({ clientUrl: 'postgresql://localhost/unused' })));
+beforeAll(() => {
+  registerModels(discoverEntities());
 });
 
 test('the SQL in docs/read-path.md is what its query becomes', async () => {

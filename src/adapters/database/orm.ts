@@ -1,64 +1,7 @@
 import 'reflect-metadata';
 import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
 import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
-import { Activity } from '../../../entities/activity.ts';
-import { ApiToken } from '../../../entities/api-token.ts';
-import { AuditEvent } from '../../../entities/audit-event.ts';
-import { DatasetReference } from '../../../entities/dataset-reference.ts';
-import { DatasourceLink } from '../../../entities/datasource-link.ts';
-import { Favorite } from '../../../entities/favorite.ts';
-import { Folder } from '../../../entities/folder.ts';
-import { Generation } from '../../../entities/generation.ts';
-import { Mail } from '../../../entities/mail.ts';
-import { Notification } from '../../../entities/notification.ts';
-import { Operation } from '../../../entities/operation.ts';
-import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
-import { PasswordReset } from '../../../entities/password-reset.ts';
-import { SavedFilter } from '../../../entities/saved-filter.ts';
-import { Session } from '../../../entities/session.ts';
-import { Share } from '../../../entities/share.ts';
-import { StoredFile } from '../../../entities/stored-file.ts';
-import { SuiteMember } from '../../../entities/suite-member.ts';
-import { Suite } from '../../../entities/suite.ts';
-import { TagAssignment } from '../../../entities/tag-assignment.ts';
-import { Tag } from '../../../entities/tag.ts';
-import { TeamMember } from '../../../entities/team-member.ts';
-import { Team } from '../../../entities/team.ts';
-import { Tenant } from '../../../entities/tenant.ts';
-import { UserSetting } from '../../../entities/user-setting.ts';
-import { User } from '../../../entities/user.ts';
-import { Visual } from '../../../entities/visual.ts';
-
-/** Every stored type. A type comes after those that its foreign keys refer to. */
-const ENTITIES = [
-  Tenant,
-  User,
-  UserSetting,
-  Session,
-  ApiToken,
-  Team,
-  TeamMember,
-  ...OWNED_KINDS.map(({ entity }) => entity),
-  Generation,
-  Operation,
-  Mail,
-  Notification,
-  PasswordReset,
-  StoredFile,
-  Share,
-  SavedFilter,
-  Visual,
-  Folder,
-  DatasetReference,
-  DatasourceLink,
-  Suite,
-  SuiteMember,
-  Tag,
-  TagAssignment,
-  Favorite,
-  Activity,
-  AuditEvent,
-];
+import { ENTITIES } from './entity-list.ts';
 
 /** Returns the options of MikroORM: those that are the same everywhere, and the given ones. */
 export const ormOptions = (more: Partial<Options>): Options =>

@@ -1,7 +1,8 @@
+import type { MetadataStorage } from '@mikro-orm/core';
 import { LostRace } from '../../core/database.ts';
 import type { TenantDatabase } from '../../core/platform.ts';
+import { discoverEntities } from './entity-metadata.ts';
 import { EntityTable } from './entity-table.ts';
-import { MikroORM, ormOptions } from './orm.ts';
 import { TenantPool } from './tenant-pool.ts';
 import { TenantTransaction } from './tenant-transaction.ts';
 import type { TableOf } from './unit-of-work.ts';
@@ -10,12 +11,12 @@ import type { TableOf } from './unit-of-work.ts';
 export function openTenantDatabase(
   url: string,
   size: number,
-): TenantDatabase & { orm: MikroORM; close(): Promise<void> } {
-  const orm = new MikroORM(ormOptions({ clientUrl: url }));
+): TenantDatabase & { metadata: MetadataStorage; close(): Promise<void> } {
+  const metadata = discoverEntities();
   const pool = new TenantPool(url, size);
-  const tableOf = createTables(orm);
+  const tableOf = createTables(metadata);
   return {
-    orm,
+    metadata,
     query: (tenantId, statement) => pool.query(tenantId, statement),
     transaction: (tenantId, work) =>
       retryLostRaces(() => {
@@ -27,10 +28,7 @@ export function openTenantDatabase(
           return result;
         });
       }),
-    close: async () => {
-      await orm.close(true);
-      await pool.close();
-    },
+    close: () => pool.close(),
   };
 }
 
@@ -47,11 +45,11 @@ async function retryLostRaces<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** Returns a function that returns the table of an entity. Builds each table once. */
-function createTables(orm: MikroORM): TableOf {
+function createTables(metadata: MetadataStorage): TableOf {
   const tables = new Map<unknown, EntityTable>();
   return ((type) => {
     let table = tables.get(type);
-    if (!table) tables.set(type, (table = new EntityTable(orm.getMetadata().get(type))));
+    if (!table) tables.set(type, (table = new EntityTable(metadata.get(type))));
     return table;
   }) as TableOf;
 }

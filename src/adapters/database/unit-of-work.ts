@@ -72,10 +72,11 @@ export class UnitOfWork {
   takeStatements(): RowStatement[] {
     const statements: RowStatement[] = [];
     const [inserted, removed] = [this.#inserted, this.#removed];
-    [this.#inserted, this.#removed] = [[], []];
-    const updated = [...this.#stored.keys()].filter((row) => !removed.includes(row));
+    if (inserted.length > 0) this.#inserted = [];
+    if (removed.length > 0) this.#removed = [];
     for (const row of inserted) statements.push(this.#writeInsert(row));
-    for (const row of updated) {
+    for (const row of this.#stored.keys()) {
+      if (inserted.includes(row) || removed.includes(row)) continue;
       const fields = this.#changedFields(row);
       if (fields.length === 0) continue;
       const { written, change } = this.#writeUpdate(row, fields);

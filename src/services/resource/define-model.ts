@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { MetadataStorage } from '@mikro-orm/core';
 import { Team } from '../../../entities/team.ts';
 import { User } from '../../../entities/user.ts';
 import { createModel, type ModelOptions } from '../../adapters/database/entity-model.ts';
@@ -8,13 +8,13 @@ import type { EntityType } from '../../core/read/reader.ts';
 /** Declares the read model of an entity. It is built after MikroORM has discovered the entities. */
 export interface ModelDefinition {
   entity: EntityType;
-  build: (orm: MikroORM) => Model;
+  build: (metadata: MetadataStorage) => Model;
 }
 
 /** Declares a read model by what MikroORM's metadata does not contain: access, relations, search, sort and filters. */
 export const defineModel = (entity: EntityType, options: ModelOptions = {}): ModelDefinition => ({
   entity,
-  build: (orm) => createModel(orm.getMetadata().get(entity as never), { schema: 'dws', ...options }, modelFor),
+  build: (metadata) => createModel(metadata.get(entity as never), { schema: 'dws', ...options }, modelFor),
 });
 
 /** The relation to the row whose id is in `column`. */
@@ -48,9 +48,9 @@ const principalRelation = (entity: EntityType, type: 'user' | 'team', column: st
 const models = new Map<EntityType, Model>();
 
 /** Builds the models. They do not depend on the database, so only the first call has an effect. */
-export function buildModels(orm: MikroORM, definitions: readonly ModelDefinition[]): void {
+export function buildModels(metadata: MetadataStorage, definitions: readonly ModelDefinition[]): void {
   if (models.size > 0) return;
-  for (const { entity, build } of definitions) models.set(entity, build(orm));
+  for (const { entity, build } of definitions) models.set(entity, build(metadata));
 }
 
 /** Returns the read model of an entity. Throws if it has none. */

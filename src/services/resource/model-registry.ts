@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { MetadataStorage } from '@mikro-orm/core';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
@@ -69,8 +69,8 @@ export const MODELS: readonly ModelDefinition[] = [
  * Builds all read models from the entities that MikroORM has discovered. A kind with owners has one without declaring
  * it.
  */
-export function registerModels(orm: MikroORM): void {
+export function registerModels(metadata: MetadataStorage): void {
   const defaults = OWNED_KINDS.map(({ entity }) => defineOwnedModel(entity as EntityType<OwnedRow>));
   const declared = new Set(MODELS.map(({ entity }) => entity));
-  buildModels(orm, [...defaults.filter(({ entity }) => !declared.has(entity)), ...MODELS]);
+  buildModels(metadata, [...defaults.filter(({ entity }) => !declared.has(entity)), ...MODELS]);
 }
