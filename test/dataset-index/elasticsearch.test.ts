@@ -58,10 +58,12 @@ describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
   describe(`${NAME}: loading`, () => {
     let proxy: UnsteadyProxy;
     let index: ElasticsearchIndex;
+    let prefix: string;
     beforeEach(async () => {
       proxy = new UnsteadyProxy(url);
       await proxy.open();
-      index = open({ url: proxy.url });
+      prefix = createPrefix();
+      index = open({ url: proxy.url, prefix });
     });
     afterEach(async () => {
       proxy.faults = [];
@@ -249,6 +251,43 @@ describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
       await loadTexts(index, TEXTS, many.slice(0, 3));
       await loadTexts(index, TEXTS, many.slice(0, 3), { disableRefreshInterval: false });
       expect(createdIntervals()).toEqual(['-1', undefined]);
+    });
+
+    test('a copy is another name of the index, which is deleted with the last one', async () => {
+      const indexes = async () => (await fetch(`${url}/_cat/indices/${prefix}*?h=index`)).text();
+      const generation = await loadTexts(index, TEXTS, many.slice(0, 3));
+      const first = await index.clone(generation, newId());
+      const second = await index.clone(first, newId());
+      const all = [generation, first, second];
+      const created = await indexes();
+      expect(created.trim().split('\n')).toHaveLength(1);
+      expect((await index.generations()).toSorted((a, b) => a.id.localeCompare(b.id))).toEqual(
+        all.map(({ id }) => ({ id, complete: true })).toSorted((a, b) => a.id.localeCompare(b.id)),
+      );
+      await index.drop(generation.id);
+      await index.drop(generation.id);
+      await expect(search(index, generation)).rejects.toMatchObject({ status: 410 });
+      await expect(index.clone(generation, newId())).rejects.toMatchObject({ status: 410 });
+      await index.drop(first.id);
+      expect((await search(index, second, { fields: ['n'] })).rows).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+      expect(await index.generations()).toEqual([{ id: second.id, complete: true }]);
+      expect(await indexes()).toBe(created);
+      await index.drop(second.id);
+      expect(await index.generations()).toEqual([]);
+      expect(await indexes()).toBe('');
+    });
+
+    test('a copy of a generation that is dropped at the same time has its rows or fails', async () => {
+      for (let round = 0; round < 5; round++) {
+        const generation = await loadTexts(index, TEXTS, many.slice(0, 3));
+        const [copied] = await Promise.allSettled([index.clone(generation, newId()), index.drop(generation.id)]);
+        if (copied.status === 'rejected') expect(copied.reason).toMatchObject({ status: 410 });
+        else {
+          expect((await search(index, copied.value, { fields: ['n'] })).rows).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+          await index.drop(copied.value.id);
+        }
+        expect(await index.generations()).toEqual([]);
+      }
     });
 
     test('credentials of the address are sent to the engine and appear in no error', async () => {

@@ -35,7 +35,7 @@ export interface ElasticsearchSettings extends EngineSettings {
   scratch: string;
 }
 
-/** Stores rows in Elasticsearch or OpenSearch: one index and one alias per generation. */
+/** Stores rows in Elasticsearch or OpenSearch: one index per load, and one alias per generation. */
 export class ElasticsearchIndex implements DatasetIndex {
   readonly #engine: Engine;
   readonly #scratch: string;

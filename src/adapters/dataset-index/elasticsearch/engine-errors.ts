@@ -7,7 +7,11 @@ const MAX_REASON_CHARACTERS = 500;
 /** Statuses of an engine that is busy or unavailable for a time. */
 const TEMPORARY_STATUS = new Set([429, 502, 503, 504]);
 /** Errors for an unknown name and for an expired scroll. */
-const GONE_TYPES = new Set(['index_not_found_exception', 'search_context_missing_exception']);
+const GONE_TYPES = new Set([
+  'index_not_found_exception',
+  'aliases_not_found_exception',
+  'search_context_missing_exception',
+]);
 
 interface Cause {
   type?: string;

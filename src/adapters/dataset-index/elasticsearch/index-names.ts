@@ -7,7 +7,7 @@ const PREFIX = /^[a-z0-9][a-z0-9-]{0,99}-$/;
 
 /**
  * Names of one installation's generations. The rows of a generation are in an index `<prefix><id>-<suffix>`. The alias
- * `<prefix><id>` refers to it once it is complete, and is the name for readers.
+ * `<prefix><id>` refers to it once it is complete, and is the name for readers. Copies are further aliases of the index.
  */
 export class IndexNames {
   readonly prefix: string;
@@ -35,7 +35,13 @@ export class IndexNames {
     return this.#index.exec(index)?.[1];
   }
 
-  /** Returns a pattern for all indexes of a generation, finished or not. */
+  /** Returns the generation of an alias; undefined if it is another alias. */
+  idOf(alias: string): GenerationId | undefined {
+    const id = alias.startsWith(this.prefix) ? alias.slice(this.prefix.length) : '';
+    return WHOLE_ID.test(id) ? id : undefined;
+  }
+
+  /** Returns a pattern for all indexes that were created for a generation, finished or not. */
   ofGeneration(id: GenerationId): string {
     return `${this.alias(id)}-*`;
   }

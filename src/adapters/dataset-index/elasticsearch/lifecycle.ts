@@ -99,28 +99,29 @@ export async function publishIndex(
   return stats._all?.primaries?.store?.size_in_bytes ?? 0;
 }
 
-/** Creates a generation with the same rows: a clone of the index, which shares the files of its segments. */
+/** Creates a generation with the same rows: another alias of the index, which never changes. */
 export async function cloneIndex(
   engine: Engine,
   from: Generation,
   id: GenerationId,
   signal: AbortSignal,
 ): Promise<void> {
-  const { names } = engine;
-  const target = names.fresh(id);
+  const [alias, copy] = [engine.names.alias(from.id), engine.names.alias(id)];
   try {
     await engine.run(async (client, options) => {
-      const index = (await indexesOf(engine, from.id, options)).find(({ complete }) => complete);
+      const index = (await indexesOf(engine, from.id, options)).find(({ ids }) => ids.includes(from.id))?.name;
       if (!index) throw gone('These rows are no longer stored');
-      const { shards_acknowledged: ready } = await client.indices.clone(
-        { index: index.name, target, wait_for_active_shards: 1 },
-        { ...options, maxRetries: 0 },
-      );
-      if (!ready) throw unavailable('The dataset index has no space for a copy at the moment');
-      await client.indices.updateAliases({ actions: [{ add: { index: target, alias: names.alias(id) } }] }, options);
+      // Removing the alias proves that it still exists when the other one is added: an index without is deleted.
+      const actions = [
+        { remove: { index, alias, must_exist: true } },
+        { add: { index, alias } },
+        { add: { index, alias: copy } },
+      ];
+      await client.indices.updateAliases({ actions }, options);
     }, signal);
   } catch (error) {
-    await removeIndexes(engine, [target], { signal: AbortSignal.timeout(CLEANING_MS) }).catch(() => {});
+    // The response may have been lost.
+    await dropIndexes(engine, id, AbortSignal.timeout(CLEANING_MS)).catch(() => {});
     throw error;
   }
 }
@@ -128,31 +129,36 @@ export async function cloneIndex(
 /** An index of this installation. */
 interface OwnIndex {
   name: string;
-  id: GenerationId;
-  complete: boolean;
+  /** The generation that it was created for. */
+  owner: GenerationId;
+  /** The complete generations that have its rows. */
+  ids: GenerationId[];
 }
 
 /**
- * Removes a generation's alias, so that readers no longer find it, and deletes its indexes without open searches.
- * `listGenerations` returns the others as incomplete, and a later call deletes them.
+ * Removes a generation's alias, so that readers no longer find it, and deletes its indexes without other generations
+ * and open searches. `listGenerations` returns those with open searches as incomplete, and a later call deletes them.
  */
 export async function dropIndexes(engine: Engine, id: GenerationId, signal: AbortSignal): Promise<void> {
   await engine.run(async (client, options) => {
-    let left = await indexesOf(engine, id, options);
-    const published = left.filter(({ complete }) => complete);
-    if (published.length > 0)
-      await client.indices.updateAliases(
-        {
-          actions: published.map(({ name }) => ({
-            remove: { index: name, alias: engine.names.alias(id), must_exist: false },
-          })),
-        },
+    const alias = engine.names.alias(id);
+    const found = await indexesOf(engine, id, options);
+    const actions = found.flatMap(({ name, ids }) =>
+      ids.includes(id) ? [{ remove: { index: name, alias, must_exist: false } }] : [],
+    );
+    if (actions.length > 0) await client.indices.updateAliases({ actions }, options);
+    // Listed again, as another generation may have been added or removed before the alias was.
+    let left = (
+      await listIndexes(
+        engine,
+        found.map(({ name }) => name),
         options,
-      );
+      )
+    ).filter(({ ids }) => ids.length === 0);
     for (let check = 1; left.length > 0 && check <= MAX_SEARCH_CHECKS; check++) {
       if (check > 1) await delay(SEARCH_CHECK_PAUSE_MS, undefined, options);
       const { indices = {} } = await client.indices.stats(
-        { index: left.map(({ name }) => name), metric: 'search' },
+        { index: left.map(({ name }) => name), metric: 'search', querystring: { ignore_unavailable: true } },
         options,
       );
       const searched = left.filter(({ name }) => (indices[name]?.total?.search?.open_contexts ?? 0) > 0);
@@ -175,28 +181,34 @@ export async function removeIndexes(
   if (index.length > 0) await client.indices.delete({ index, ignore_unavailable: true }, options);
 }
 
-/** Lists all generations of this installation in the engine. */
+/** Lists all generations of this installation in the engine. An index without any is an incomplete one. */
 export const listGenerations = (
   engine: Engine,
   signal: AbortSignal,
 ): Promise<{ id: GenerationId; complete: boolean }[]> =>
-  engine.run(
-    async (_, options) =>
-      (await listIndexes(engine, engine.names.all(), options)).map(({ id, complete }) => ({ id, complete })),
-    signal,
-  );
+  engine.run(async (_, options) => {
+    const indexes = await listIndexes(engine, [engine.names.all()], options);
+    return indexes.flatMap(({ owner, ids }) => {
+      const complete = ids.length > 0;
+      return (complete ? ids : [owner]).map((id) => ({ id, complete }));
+    });
+  }, signal);
 
+/** Returns the indexes that were created for a generation or have its rows. */
 const indexesOf = async (engine: Engine, id: GenerationId, options: { signal: AbortSignal }) =>
-  (await listIndexes(engine, engine.names.ofGeneration(id), options)).filter((one) => one.id === id);
+  (await listIndexes(engine, [engine.names.ofGeneration(id), engine.names.alias(id)], options)).filter(
+    ({ owner, ids }) => owner === id || ids.includes(id),
+  );
 
 async function listIndexes(
   { client, names }: Engine,
-  index: string,
+  index: string[],
   options: { signal: AbortSignal },
 ): Promise<OwnIndex[]> {
-  const found = await client.indices.getAlias({ index }, options);
+  if (index.length === 0) return [];
+  const found = await client.indices.getAlias({ index, ignore_unavailable: true }, options);
   return Object.entries(found).flatMap(([name, { aliases }]) => {
-    const id = names.ownerOf(name);
-    return id ? [{ name, id, complete: names.alias(id) in aliases }] : [];
+    const owner = names.ownerOf(name);
+    return owner ? [{ name, owner, ids: Object.keys(aliases).flatMap((alias) => names.idOf(alias) ?? []) }] : [];
   });
 }
