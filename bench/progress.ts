@@ -4,27 +4,18 @@
  * process writes what a worker writes, ten times a second. Subscribers use GraphQL over WebSockets, ten on each. The
  * reference is a bare NOTIFY between two connections, between two writes.
  */
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from 'graphql-ws';
 import pg from 'pg';
 import { WebSocket } from 'ws';
-import { startEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts';
 import { TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
-import { prepareService } from './prepare-service.ts';
-import { SERVICE_FLAGS, startServer, stopServer } from './processes.ts';
+import { readOptions } from './options.ts';
+import { report, type Measurement } from './report.ts';
+import { withService } from './service.ts';
 
-const given = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
-const { subscribers = '1,10,100', events = '100', dist = 'dist' } = given;
-const MAIN = join(import.meta.dirname, '..', dist, 'src/server/main.js');
-const PORT = 6151;
+const { subscribers, events, dist } = readOptions({ subscribers: '1,10,100', events: '100', dist: 'dist' });
 const PER_SOCKET = 10;
 /** Milliseconds between a write and a bare notification; so a write every 100 ms. */
 const PAUSE_MS = 50;
@@ -40,9 +31,9 @@ const WRITE = `
 const FINISH = `
   update dws.operation set status = 'succeeded', finished_at = now(), sequence = sequence + 1 where work_id = $1`;
 
-const openSocket = (): Client =>
+const openSocket = (base: string): Client =>
   createClient({
-    url: `ws://127.0.0.1:${PORT}/graphql`,
+    url: `${base.replace('http', 'ws')}/graphql`,
     webSocketImpl: class extends WebSocket {
       constructor(url: string, protocols: string) {
         super(url, protocols, { headers: { authorization: `Bearer ${TOKENS.superuser}` } });
@@ -77,8 +68,13 @@ async function connect(url: string): Promise<{ writer: pg.Client; listener: pg.C
 }
 
 /** Returns milliseconds from each write to each event, and of each bare notification. */
-async function measure({ writer, listener }: Awaited<ReturnType<typeof connect>>, count: number, writes: number) {
-  const sockets = Array.from({ length: Math.ceil(count / PER_SOCKET) }, openSocket);
+async function measure(
+  base: string,
+  { writer, listener }: Awaited<ReturnType<typeof connect>>,
+  count: number,
+  writes: number,
+) {
+  const sockets = Array.from({ length: Math.ceil(count / PER_SOCKET) }, () => openSocket(base));
   const id = randomUUID();
   await writer.query(START, [id]);
   const sentAt: number[] = [];
@@ -114,31 +110,24 @@ async function measure({ writer, listener }: Awaited<ReturnType<typeof connect>>
 const at = (times: number[], part: number): number =>
   times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * part))]!;
 
-const dir = mkdtempSync('/tmp/dws-progress-');
-execFileSync('chmod', ['711', dir]);
-const postgres = await startEmbeddedPostgres({ dataDir: dir, durable: false });
-let server: Awaited<ReturnType<typeof startServer>> | undefined;
-try {
-  const env = await prepareService(MAIN, postgres.url, dir);
-  server = await startServer(
-    '0,1',
-    [process.execPath, ...SERVICE_FLAGS, MAIN, 'serve', '--port', String(PORT)],
-    { ...env, ROLE: 'web' },
-    `http://127.0.0.1:${PORT}/healthz`,
-  );
-  const clients = await connect(postgres.url);
+await withService({ roles: ['web'], dist }, async ({ base, databaseUrl }) => {
+  const clients = await connect(databaseUrl);
   // Only warms caches.
-  await measure(clients, 1, 20);
+  await measure(base, clients, 1, 20);
   const lines: string[][] = [];
+  const measurements: Measurement[] = [];
   for (const count of subscribers.split(',').map(Number)) {
-    const { took, bare } = await measure(clients, count, Number(events));
-    const figures = [at(took, 0.5), at(took, 0.99), at(bare, 0.5), at(bare, 0.99), at(took, 0.99) - at(bare, 0.99)];
+    const { took, bare } = await measure(base, clients, count, Number(events));
+    const above = at(took, 0.99) - at(bare, 0.99);
+    const figures = [at(took, 0.5), at(took, 0.99), at(bare, 0.5), at(bare, 0.99), above];
     lines.push([String(count), ...figures.map((ms) => ms.toFixed(1)), String(took.length)]);
+    measurements.push({
+      what: `progress event to ${count} subscribers, p99 above NOTIFY`,
+      goal: 'progress',
+      value: above,
+    });
   }
   await Promise.all([clients.writer.end(), clients.listener.end()]);
   printTable(['subscribers', 'event p50 ms', 'p99', 'NOTIFY p50', 'p99', 'p99 above it (goal 50)', 'events'], lines);
-} finally {
-  if (server) await stopServer(server);
-  await postgres.close();
-  rmSync(dir, { recursive: true, force: true });
-}
+  report(measurements);
+});

@@ -1,7 +1,6 @@
 import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
-import type { Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -9,29 +8,32 @@ import type { Viewer } from '../../core/viewer.ts';
 /** The user who caused an activity. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
-/** Returns the statement that stores activities. */
-export const activityStatement = (
+/** Stores activities with the next statement of the transaction. */
+export function storeActivities(
+  tx: Pick<Transaction, 'execute'>,
   { tenantId, userId }: { tenantId: string; userId: string | null },
   events: readonly ActivityEvent[],
-): Statement => ({
-  text: `
-    insert into dws.activity
-      (tenant_id, user_id, created_at, id, kind, resource_id, name, owner_id, type, message, data)
-    select $1, $2, clock_timestamp(), a.*
-    from unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[]) a`,
-  values: [
-    tenantId,
-    userId,
-    events.map(() => newId()),
-    events.map(({ kind }) => kind),
-    events.map(({ resource }) => resource.id),
-    events.map(({ resource }) => resource.name),
-    events.map(({ resource }) => resource.ownerId),
-    events.map(({ kind, event }) => `${kind}.${event}`),
-    events.map(({ message }) => message),
-    events.map(({ data }) => JSON.stringify(data ?? {})),
-  ],
-});
+): void {
+  for (const { kind, resource, event, message, data = {} } of events)
+    tx.execute({
+      text: `
+        insert into dws.activity
+          (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())`,
+      values: [
+        newId(),
+        tenantId,
+        kind,
+        resource.id,
+        resource.name,
+        resource.ownerId,
+        userId,
+        `${kind}.${event}`,
+        message,
+        JSON.stringify(data),
+      ],
+    });
+}
 
 /**
  * Stores the same event for many resources of a kind, for changes that bypass the unit of work. `sentence` returns the
@@ -46,9 +48,8 @@ export function recordActivities(
   sentence: (name: string) => string,
   data?: Record<string, unknown>,
 ): void {
-  if (resources.length === 0) return;
   const events = resources.map((resource) => ({ kind, resource, event, message: sentence(resource.name), data }));
-  tx.execute(activityStatement(viewer, events));
+  storeActivities(tx, viewer, events);
 }
 
 /**
@@ -73,11 +74,8 @@ export async function recordRefreshActivity(
   const { name, ownerId, username } = found;
   const who = username ?? 'a deleted user';
   const message = event === 'refreshed' ? `${who} refreshed ${name}` : `A refresh of ${name} by ${who} failed`;
-  tx.execute(
-    activityStatement({ tenantId, userId: found.userId }, [
-      { kind: 'dataset', resource: { id: resourceId, name, ownerId }, event, message, data },
-    ]),
-  );
+  const resource = { id: resourceId, name, ownerId };
+  storeActivities(tx, { tenantId, userId: found.userId }, [{ kind: 'dataset', resource, event, message, data }]);
 }
 
 /**

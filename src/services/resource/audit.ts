@@ -18,7 +18,7 @@ export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }
 const MAX_TEXT_CHARACTERS = 255;
 
 /**
- * Returns the statement that inserts the audit event of a mutation. It inserts nothing if the tenant does not exist.
+ * Returns the statement that inserts the audit event of a mutation. It inserts nothing if no tenant has the slug.
  */
 export function buildAuditStatement(
   { id, address, channel }: Omit<AuditedRequest, 'mutation'>,
@@ -28,14 +28,13 @@ export function buildAuditStatement(
 ): Statement {
   const { tenant, userId, username, tokenId = null, sessionId = null } = actor;
   const resourceId = mutation.resourceId ?? mutation.key?.slice(0, MAX_TEXT_CHARACTERS) ?? null;
+  const [tenantId, source] = 'id' in tenant ? ['$2', ''] : ['t.id', 'from dws.tenant t where t.slug = $2'];
   return {
     text: `
       insert into dws.audit_event
         (id, tenant_id, user_id, username, action, kind, resource_id,
          outcome, channel, address, token_id, session_id, request_id, created_at)
-      select $1, t.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp()
-      from dws.tenant t
-      where t.${'id' in tenant ? 'id' : 'slug'} = $2`,
+      select $1, ${tenantId}, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp() ${source}`,
     values: [
       newId(),
       'id' in tenant ? tenant.id : tenant.slug,

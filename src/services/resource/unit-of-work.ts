@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { collectActivityEvents } from './activity-events.ts';
-import { activityStatement } from './activity.ts';
+import { storeActivities } from './activity.ts';
 import { actorOf, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
@@ -31,7 +31,7 @@ async function runTransaction<T>(
     return await platform.database.transaction(viewer.tenantId, async (tx) => {
       const result = await work(tx);
       const events = await collectActivityEvents(viewer, tx);
-      if (events.length > 0) tx.execute(activityStatement(viewer, events));
+      storeActivities(tx, viewer, events);
       if (mutation && (recordsMutation || !mutation.recorded)) {
         mutation.recorded = recordsMutation = true;
         const resourceId = mutation.resourceId ?? findCreatedId(mutation, tx.changes());
