@@ -39,8 +39,11 @@ export type RowFilter<T> = Partial<T> | Condition;
 export interface FindOptions<T> {
   /** Fields to sort by, ascending. */
   orderBy?: readonly (keyof T & string)[];
-  /** Locks the rows against changes by others until the transaction ends. */
-  lock?: boolean;
+  /**
+   * Locks the rows until the transaction ends: for an `update`, against every change by others, or as a `key share`
+   * with other readers, against their deletion.
+   */
+  lock?: 'update' | 'key share';
 }
 
 /** A stored field of an entity. */

@@ -44,7 +44,7 @@ describe('the unit of work', () => {
     expect(created.version).toBe(1);
     const trips = await recordRoundTrips(() =>
       database.transaction(tenantId, async (tx) => {
-        const tag = (await tx.findOne(Tag, { id: created.id }, { lock: true }))!;
+        const tag = (await tx.findOne(Tag, { id: created.id }, { lock: 'update' }))!;
         tag.name = 'between';
         tag.name = 'second';
       }),
@@ -78,7 +78,7 @@ describe('the unit of work', () => {
       const [user] = await tx.find(User, { username: admin.username });
       const trips = await recordRoundTrips(async () => expect(await tx.findOne(User, { id: admin.id })).toBe(user));
       expect(trips).toEqual([]);
-      expect(await tx.findOne(User, { id: admin.id }, { lock: true })).toBe(user);
+      expect(await tx.findOne(User, { id: admin.id }, { lock: 'update' })).toBe(user);
       expect(user!.passwordHash).toBeUndefined();
     });
     const [stored] = await database.query(tenantId, {
@@ -94,7 +94,7 @@ describe('the unit of work', () => {
       expect(await tx.count(Tag, { name: 'ordered' })).toBe(1);
       tag.name = 'renamed';
       tx.execute({ text: `update dws.tag set name = name || '!' where id = $1`, values: [tag.id] });
-      expect(nameOf(await tx.findOne(Tag, { id: tag.id }, { lock: true }))).toBe('renamed!');
+      expect(nameOf(await tx.findOne(Tag, { id: tag.id }, { lock: 'update' }))).toBe('renamed!');
       tx.remove(tag);
       expect(await tx.findOne(Tag, { id: tag.id })).toBeNull();
       expect(tx.changes()).toMatchObject([{ type: 'create', row: { id: tag.id } }]);

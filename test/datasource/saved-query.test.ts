@@ -91,3 +91,16 @@ test('a query that a dataset follows cannot be deleted', async ({ ann, source })
   await ann.delete(`/datasets/${dataset.id}`);
   expect((await ann.delete(`/queries/${query.id}`)).status).toBe(204);
 });
+
+test('a query and the deletion of its datasource exclude each other', async ({ ann, admin, shop }) => {
+  const outcomes = new Set<string>();
+  for (let round = 0; round < 8; round++) {
+    const { id } = await createSource(admin, shop, { name: `Contested ${round}`, ownerId: ann.id });
+    const [created, deleted] = await Promise.all([
+      ann.post('/queries', { name: 'Contested', datasourceId: id, query: 'select 1' }),
+      ann.delete(`/datasources/${id}`),
+    ]);
+    outcomes.add(`${created.status} ${deleted.status}`);
+  }
+  expect([...outcomes].filter((outcome) => !['201 409', '404 204'].includes(outcome))).toEqual([]);
+});

@@ -41,13 +41,13 @@ export class EntityTable<T extends StoredRow = StoredRow> {
   }
 
   /** Returns the statement for rows of a tenant. */
-  select(tenantId: string, where: RowFilter<T>, { orderBy = [], lock = false }: FindOptions<T> = {}): Statement {
+  select(tenantId: string, where: RowFilter<T>, { orderBy = [], lock }: FindOptions<T> = {}): Statement {
     const sql = new SqlParameters();
     const order = orderBy.map((field) => `r.${this.#column(field).sql}`).join(', ');
     const text = [
       `select ${this.#selection} from ${this.#name} r where ${this.#where(sql, tenantId, where)}`,
       order && `order by ${order}`,
-      lock && 'for update',
+      lock && `for ${lock}`,
     ];
     return { text: text.filter(Boolean).join(' '), values: sql.values };
   }

@@ -131,7 +131,7 @@ async function loadTeam(
   expected: ExpectedVersion = {},
 ): Promise<Team> {
   const { viewer } = ctx;
-  const team = await tx.findOne(Team, resourceKey(viewer, id), { lock: true });
+  const team = await tx.findOne(Team, resourceKey(viewer, id), { lock: 'update' });
   if (!team) throw notFound({ what: 'team', id });
   recordAuditTarget(ctx.request, 'team', id, team.id);
   if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')

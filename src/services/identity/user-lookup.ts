@@ -17,7 +17,7 @@ export async function loadUser(
   expected: ExpectedVersion = {},
 ): Promise<User> {
   const where = isUuid(key) ? { id: key.toLowerCase() } : { sql: 'lower(r.username) = lower(?)', params: [key] };
-  const user = await tx.findOne(User, where, { lock: true });
+  const user = await tx.findOne(User, where, { lock: 'update' });
   if (!user) throw notFound({ what: 'user', id: key });
   recordAuditTarget(ctx.request, 'user', key, user.id);
   checkVersion(expected, 'user', user.version);

@@ -26,11 +26,11 @@ export const loadResource = <T extends OwnedRow>(
   id: string,
   permission: ResourcePermission,
   expected: ExpectedVersion = {},
-): Promise<T> => load(ctx, tx, kind, id, permission, { expected, lock: true });
+): Promise<T> => load(ctx, tx, kind, id, permission, { expected, lock: 'update' });
 
 /**
- * Loads a row that another resource uses, without a lock, so that concurrent users do not wait for each other. Throws
- * like `loadResource`, but `If-Match` does not apply to it.
+ * Loads a row that another resource uses, and locks it against deletion. Concurrent users do not wait for each other.
+ * Throws like `loadResource`, but `If-Match` does not apply to it.
  */
 export const loadUsedResource = <T extends OwnedRow>(
   ctx: Context,
@@ -38,7 +38,7 @@ export const loadUsedResource = <T extends OwnedRow>(
   kind: OwnedKind<T>,
   id: string,
   permission: ResourcePermission,
-): Promise<T> => load(ctx, tx, kind, id, permission, { expected: {}, lock: false });
+): Promise<T> => load(ctx, tx, kind, id, permission, { expected: {}, lock: 'key share' });
 
 async function load<T extends OwnedRow>(
   ctx: Context,
@@ -46,7 +46,7 @@ async function load<T extends OwnedRow>(
   kind: OwnedKind<T>,
   id: string,
   permission: ResourcePermission,
-  { expected, lock }: { expected: ExpectedVersion; lock: boolean },
+  { expected, lock }: { expected: ExpectedVersion; lock: 'update' | 'key share' },
 ): Promise<T> {
   const row = await tx.findOne<OwnedRow>(kind.entity, resourceKey(ctx.viewer, id), { lock });
   if (row) recordAuditTarget(ctx.request, kind.kind, id, row.id);

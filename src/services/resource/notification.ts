@@ -80,7 +80,7 @@ export function update(ctx: Context, id: string, { read }: UpdateNotificationInp
   const { userId } = ctx.viewer;
   if (read === null) throw invalid('read', 'must not be null');
   return ctx.transaction(async (tx) => {
-    const notification = isUuid(id) ? await tx.findOne(Notification, { id, userId }, { lock: true }) : null;
+    const notification = isUuid(id) ? await tx.findOne(Notification, { id, userId }, { lock: 'update' }) : null;
     if (!notification) throw notFound({ what: 'notification', id });
     recordAuditTarget(ctx.request, 'notification', id, notification.id);
     checkVersion(ctx, 'notification', notification.version);

@@ -45,7 +45,7 @@ export async function loadUnowned<T extends UnownedRow>(
   expected: ExpectedVersion = {},
 ): Promise<T> {
   const { entity, what } = kind;
-  const row = isUuid(id) ? await tx.findOne<UnownedRow>(entity, { id: id.toLowerCase() }, { lock: true }) : null;
+  const row = isUuid(id) ? await tx.findOne<UnownedRow>(entity, { id: id.toLowerCase() }, { lock: 'update' }) : null;
   if (!row) throw notFound({ what, id });
   recordAuditTarget(ctx.request, what, id, row.id);
   if (!canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
