@@ -44,12 +44,12 @@ export class EntityTable<T extends StoredRow = StoredRow> {
   select(tenantId: string, where: RowFilter<T>, { orderBy = [], lock }: FindOptions<T> = {}): Statement {
     const sql = new SqlParameters();
     const order = orderBy.map((field) => `r.${this.#column(field).sql}`).join(', ');
-    const text = [
-      `select ${this.#selection} from ${this.#name} r where ${this.#where(sql, tenantId, where)}`,
-      order && `order by ${order}`,
-      lock && `for ${lock}`,
-    ];
-    return { text: text.filter(Boolean).join(' '), values: sql.values };
+    const rows = [`where ${this.#where(sql, tenantId, where)}`, order && `order by ${order}`, lock && `for ${lock}`];
+    const suffix = rows.filter(Boolean).join(' ');
+    return {
+      text: this.#text(suffix, () => `select ${this.#selection} from ${this.#name} r ${suffix}`),
+      values: sql.values,
+    };
   }
 
   /** Returns the statement for the number of rows of a tenant. */
@@ -65,7 +65,7 @@ export class EntityTable<T extends StoredRow = StoredRow> {
   insert(row: T): Statement {
     const columns = this.columns.filter(({ name }) => valueOf(row, name) !== undefined);
     return {
-      text: this.#text('insert', columns, () => {
+      text: this.#text(`insert ${namesOf(columns)}`, () => {
         const values = columns.map((_, index) => `$${index + 1}`);
         return `insert into ${this.#name} (${columns.map(({ sql }) => sql).join(', ')}) values (${values.join(', ')})`;
       }),
@@ -77,7 +77,7 @@ export class EntityTable<T extends StoredRow = StoredRow> {
   update(row: T, fields: readonly string[]): Statement {
     const columns = fields.map((field) => this.#column(field));
     return {
-      text: this.#text('update', columns, () => {
+      text: this.#text(`update ${namesOf(columns)}`, () => {
         const set = columns.map(({ sql }, index) => `${sql} = $${index + 3}`);
         const assignments = [...set, 'version = version + 1'].join(', ');
         return `update ${this.#name} set ${assignments} where tenant_id = $1 and id = $2`;
@@ -141,13 +141,15 @@ export class EntityTable<T extends StoredRow = StoredRow> {
     return conditions.join(' and ');
   }
 
-  #text(purpose: string, columns: readonly TableColumn[], print: () => string): string {
-    const key = `${purpose} ${columns.map(({ name }) => name).join()}`;
+  /** Returns a text that was printed before for the same key, or prints it. */
+  #text(key: string, print: () => string): string {
     let text = this.#texts.get(key);
     if (text === undefined) this.#texts.set(key, (text = print()));
     return text;
   }
 }
+
+const namesOf = (columns: readonly TableColumn[]): string => columns.map(({ name }) => name).join();
 
 const toColumn = ({ name, fieldNames, columnTypes, nullable, lazy, onUpdate }: EntityProperty): TableColumn => ({
   name,
